@@ -67,7 +67,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def planned() -> list[Query]:
     """What is to be asked about iris."""
     iris, form = load_table("iris"), load_serializers()[DEFAULT]
-    cells = plan([Subject(SimulatedModel("oracle"))], [iris], [form], all_tests(), Options())
+    cells = plan([Subject(SimulatedModel("oracle"))], [iris], [form], USUAL, Options())
     return [query for cell in cells for query in cell.queries]
 
 
