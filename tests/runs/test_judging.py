@@ -15,10 +15,13 @@ import pytest
 from tabcontam.asking.judgements import JUDGEMENTS, judgements_in
 from tabcontam.asking.plan import Options
 from tabcontam.asking.progress import Progress
+from tabcontam.asking.session import Session
+from tabcontam.asking.trials import Journal
 from tabcontam.errors import UsageError
 from tabcontam.evidence.base import Verdict
 from tabcontam.evidence.compared import Likeness
 from tabcontam.evidence.judging import BEGGING
+from tabcontam.reading.words import english
 from tabcontam.report.plan import plan_text
 from tabcontam.runs.folder import load
 from tabcontam.runs.judging import rows_leaving
@@ -318,3 +321,37 @@ def test_what_both_guided_tests_ask_is_asked_once(judge: LoopbackServer, tmp_pat
         execute(run, Progress())
         assert planned[TEST] == 10
         assert len(llm.asked) == sum(planned.values()) - 10
+
+
+def test_a_run_that_is_stopped_while_the_judge_is_asked_keeps_what_was_judged(tmp_path: Path) -> None:
+    """As Ctrl-C does it: what is under way is finished, nothing more is sent, and the same command goes on."""
+    holding: list[Session] = []
+
+    def answer(body: dict[str, Any]) -> str:
+        if len(server.asked) >= 5:
+            holding[0].stop()
+        return judges(body)
+
+    with LoopbackServer(recites(0)) as llm, LoopbackServer(answer) as server:
+        asked = order(llm, server, tmp_path, connections=1)
+        run = prepare(asked)
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr(Session, "__post_init__", _noting(holding, Session.__post_init__))
+            outcome = execute(run, Progress())
+        assert outcome.results.run.interrupted
+        assert only(outcome).paper_verdict is Verdict.NO_ANSWER
+        before = len(server.asked)
+        assert before < 32
+        held = sum(1 for _ in judgements_in(tmp_path))
+        assert held == before
+        holding[:] = [Session((), Options(), english(), Journal(tmp_path / "none"), Progress())]
+        assert only(made(asked)).paper_verdict is Verdict.NOT_DETECTED
+        assert len(server.asked) == 32
+
+
+def _noting(held: list[Session], begin: Callable[[Session], None]) -> Callable[[Session], None]:
+    def noted(session: Session) -> None:
+        begin(session)
+        held.append(session)
+
+    return noted

@@ -81,7 +81,9 @@ class GuidedMatch(Guided):
     Needs: as guided completion; for near-exact matches an LLM or a person who judges.
 
     Cannot show: that rows were seen. A judge has no null: it may call a fluent completion a match, or a short one that
-    many would write, as pairs of sentences have them. Its error rate on made pairs is a lower bound.
+    many would write, as pairs of sentences have them. Of rows with few or usual hidden cells whoever guesses has some
+    exactly right: the published rule calls a guesser contaminated on most draws of iris and titanic. A judge's
+    error rate on made pairs is a lower bound.
 
     Source: Golchin and Surdeanu 2024, "Time Travel in LLMs", section 3.2.2 and appendix C; Algorithm 2. The authors'
     judge sees one exact and three near-exact pairs before it is asked, and none that does not match; ours sees both
