@@ -170,6 +170,7 @@ def run(
     seed: int = 0,
     queries: Queries = None,
     samples: int | None = None,
+    temperature: float | None = None,
     until_decided: bool = False,
     min_power: float = MIN_POWER,
     batch_size: int = BATCH_SIZE,
@@ -196,7 +197,8 @@ def run(
     `llm` may give LLMs names of their own: `{"mine": "openai:NAME@…"}` is `"mine=openai:NAME@…"`.
     `judge` is an LLM that says of completions whether they match. `key` names the key files of planted tables,
     `withheld` files of rows that were never published. `queries` is a number or "paper", `samples` how often an LLM
-    without log-probabilities is asked the same in their place, `alpha` and `min_power` are in (0, 1), `max_cost` is
+    without log-probabilities is asked the same in their place, and with a `temperature` how often all queries of the
+    row tests are, `alpha` and `min_power` are in (0, 1), `max_cost` is
     in US dollars. With `until_decided` a table is asked until its verdict is reached, and is let go once an LLM
     that remembers the share `min_power` of its rows would have been found. With `batch` LLMs are asked by the batch
     API of their maker, for half the price, and the call waits for up to a day. The report lies in `out`, by default
@@ -230,6 +232,7 @@ def run(
         "min_power": _share("min_power", min_power),
         "family_over": _one_of("family_over", family_over, FAMILY_OVER),
         "max_cost": _dollars(max_cost),
+        "temperature": _temperature(temperature),
         "out": _folder(out),
         "prices": None if prices is None else Path(prices),
     }
@@ -244,6 +247,13 @@ def run(
     if outcome.failure:
         raise UsageError(f"no LLM could be reached: {outcome.failure}")
     return Results(outcome.folder, outcome.results)
+
+
+def _temperature(given: float | None) -> float | None:
+    """A temperature above 0 and at most 2. Raises `UsageError`."""
+    if given is not None and not (isinstance(given, int | float) and 0 < given <= 2):
+        raise UsageError(f"temperature is {given!r}; give a number above 0 and at most 2")
+    return given
 
 
 def _baseline(given: str | Path | Results) -> Baseline:

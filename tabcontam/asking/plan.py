@@ -9,7 +9,7 @@ from functools import cached_property
 from tabcontam.errors import Skip, UsageError, option_name
 from tabcontam.evidence.base import Capability, Family, Query, Test
 from tabcontam.evidence.prompts import PromptSet, default_prompts
-from tabcontam.evidence.samples import without_cut_off
+from tabcontam.evidence.samples import repeated, without_cut_off
 from tabcontam.evidence.turns import in_turns
 from tabcontam.groups import grouped
 from tabcontam.subjects.base import Model
@@ -157,7 +157,8 @@ class Options:
 
     `alpha`: the level of the run's verdicts, for each LLM or, by `family_over`, for all; `queries`: at most so many in
     each cell, or "paper" for the paper's own alone, of tests that have some; `samples`: how often an LLM that tells no
-    log-probabilities is asked the same in their place; `until_decided`: row tests are asked until
+    log-probabilities is asked the same in their place; `temperature`: at which all queries of the tests that can weigh
+    several answers are asked `samples` times; `until_decided`: row tests are asked until
     a table's verdict is reached, without the paper's own queries unless `papers_too`; a table is let go once an LLM
     that remembers the share `min_power` of its rows would have been found; `connections`: requests at a time, None to
     find out; `batch`: by the batch API of those LLMs that have one; the most requests and dollars.
@@ -169,6 +170,7 @@ class Options:
     family_over: Over = LLM
     queries: Queries = None
     samples: int | None = None
+    temperature: float | None = None
     until_decided: bool = False
     min_power: float = MIN_POWER
     papers_too: bool = False
@@ -242,7 +244,7 @@ def plan(
                 sequential=sequential,
                 deferred=in_turn and sheet.test.row_test and not sequential,
             )
-            yield _or_in_words(cell, worded.get(number), options)
+            yield _resampled(_or_in_words(cell, worded.get(number), options), options)
 
     return [cell for subject in subjects for cell in cells(subject)]
 
@@ -269,6 +271,16 @@ def _or_in_words(cell: PlannedCell, worded: Sheet | None, options: Options) -> P
     own = replace(cell, **vars(worded), uninformative=reason)
     lacking = not cell.test.needs <= model.capabilities
     return own if lacking and (cell.lacks or options.samples) else replace(cell, otherwise=own)
+
+
+def _resampled(cell: PlannedCell, options: Options) -> PlannedCell:
+    """The cell with each query several times, where the user asks for that and the test and its LLM can do so."""
+    count, at, model = options.samples, options.temperature, cell.subject.model
+    if not (count and at and cell.test.resampled) or model.control or Capability.SAMPLE not in model.capabilities:
+        return cell
+    samples = [sample for query in cell.written for sample in repeated(query, count, at)]
+    asked = _first(samples, None if options.queries == PAPER else options.queries, cell.test.decides)
+    return replace(cell, written=asked, unfit=cell.unfit or (None if asked else TOO_FEW))
 
 
 def _without_papers(sheet: Sheet, options: Options) -> Sheet:

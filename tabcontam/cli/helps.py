@@ -44,6 +44,10 @@ SAMPLES_HELP = (
     "ask an LLM that is not known to tell log-probabilities in words, N times at temperature 1 (200 at most), where a "
     "chosen test needs them and can count answers in their place; each of the N is a request"
 )
+TEMPERATURE_HELP = (
+    "with --samples N: ask every query of the row tests and the quiz N times, each answer drawn at this temperature; a "
+    "cell counts once, by the best of its answers, at the chance that one of them is right"
+)
 UNTIL_DECIDED_HELP = (
     "ask the row tests in turns, the most telling query first, and stop at a table once its verdict is reached: often "
     "after ten queries; without the paper's own queries, unless -m asks for them"

@@ -23,11 +23,12 @@ from tabcontam.cli.helps import (
     SERIALIZER_HELP,
     SPLIT_COLUMN_HELP,
     SPLIT_HELP,
+    TEMPERATURE_HELP,
     UNTIL_DECIDED_HELP,
     WITHHELD_HELP,
 )
 from tabcontam.cli.parsing import Parser
-from tabcontam.cli.values import dollars, folder, level, path, positive, queries, summary
+from tabcontam.cli.values import dollars, folder, level, path, positive, queries, summary, temperature
 from tabcontam.subjects.form import FORMS as FORMS
 from tabcontam.verdicts.rules import ALPHA, FAILURES, FAMILY_OVER, MIN_POWER, RULES
 
@@ -132,6 +133,7 @@ def _add_asking(run: argparse.ArgumentParser) -> None:
         help="ask at most N queries in each cell (one test of one LLM on one table); or only the paper's own",
     )
     how.add_argument("--samples", type=positive, metavar="N", help=SAMPLES_HELP)
+    how.add_argument("--temperature", type=temperature, metavar="T", help=TEMPERATURE_HELP)
     how.add_argument(
         "--batch-size",
         type=positive,

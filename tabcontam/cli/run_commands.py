@@ -92,6 +92,7 @@ def order_of(words: Mapping[str, Any], command: str) -> "RunOrder":
             family_over=words["family_over"] or FAMILY_OVER[0],
             queries=words["queries"],
             samples=words["samples"],
+            temperature=words["temperature"],
             until_decided=words["until_decided"],
             min_power=words["min_power"] or MIN_POWER,
             connections=words["max_connections"],

@@ -64,6 +64,17 @@ def level(text: str) -> float:
     return share
 
 
+def temperature(text: str) -> float:
+    """A temperature at which answers are drawn: above 0, and 2 at most."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = 0.0
+    if not 0 < number <= 2:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number above 0 and at most 2")
+    return number
+
+
 def rate(text: str) -> float:
     """A learning rate: a number between 0 and 1."""
     return level(text)

@@ -208,6 +208,7 @@ class Test(ABC):
     on_request: ClassVar[bool] = False  # asked only where it is chosen or, if it scores, an LLM loaded here scores text
     only_with: ClassVar[Given] = Given.NOTHING  # what has to be given for it to be asked
     bet_on: ClassVar[bool] = False  # whether its answers can be bet on, query by query: see `stakes`
+    resampled: ClassVar[bool] = False  # whether all answers to a query that is asked several times are weighed together
     draws_as: ClassVar[str] = ""  # the id of the test as which it draws, so that both ask about the same rows
     pool: ClassVar[str] = ""  # tests of a table that share it are weighed together where one alone asks too little
     own_marks: ClassVar[frozenset[str]] = frozenset()  # by which `-m` selects it, besides those that it has anyway

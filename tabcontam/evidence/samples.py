@@ -27,6 +27,18 @@ def samples_of(query: Query, count: int, temperature: float) -> list[Query]:
     ]
 
 
+def repeated(query: Query, count: int, temperature: float) -> list[Query]:
+    """The query so many times, as `samples_of` has it; the paper's own is the first of them alone."""
+    samples = samples_of(query, count, temperature)
+    return [replace(sample, paper=query.paper and not number) for number, sample in enumerate(samples)]
+
+
+def asked_often(trials: Sequence[Trial]) -> str:
+    """How many answers there are to each query, in words with which a sentence begins; nothing where there is one."""
+    most = max(map(len, by_query(trials).values()), default=0)
+    return f"by the best of {most} answers to each, " if most > 1 else ""
+
+
 def sampled(test: Test) -> bool:
     """Whether a test asks an LLM that tells no log-probabilities the same several times, if the user says how often."""
     return test.in_words(None) is None and test.in_words(1) is not None

@@ -46,6 +46,7 @@ def describe(run: "Run", started: datetime, used: Mapping[str, LlmFacts]) -> Run
         rules=PAPER if options.rules == PAPER else CALIBRATED,
         queries=options.queries,
         samples=options.samples,
+        temperature=options.temperature,
         until_decided=options.min_power if options.until_decided else None,
         alpha=options.alpha,
         family_over=options.family_over,

@@ -60,6 +60,10 @@ def _check_same_run(folder: Path, run: "Run", held: RunResults) -> None:
     if held.run.samples != run.order.options.samples:
         given = option("samples", held.run.samples) if held.run.samples else f"without {option('samples')}"
         raise UsageError(f"{folder} holds a run {given}; choose another folder with {option('out')}")
+    if held.run.temperature != run.order.options.temperature:
+        at = held.run.temperature
+        given = f"with {option('temperature', at)}" if at is not None else f"without {option('temperature')}"
+        raise UsageError(f"{folder} holds a run {given}; choose another folder with {option('out')}")
     read = {table.key: table.reading for table in run.tables}
     for each in held.run.datasets:
         if read.get(each.key, each.reading) != each.reading:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from tabcontam.asking.plan import Options, Subject
 from tabcontam.errors import UsageError, option, option_name
-from tabcontam.evidence.base import Test
+from tabcontam.evidence.base import Capability, Test
 from tabcontam.evidence.registry import all_tests
 from tabcontam.evidence.samples import sampled
 from tabcontam.subjects.missing import MissingModel
@@ -25,6 +25,10 @@ def check_options(options: Options) -> None:
             f"{option_name('samples')} is {options.samples}; ask at most {MOST_SAMPLES} times, each of which is a "
             "request, or a model on this machine, which tells log-probabilities (hf:FOLDER)"
         )
+    if options.temperature is not None and (options.samples is None or options.until_decided):
+        other = "asks row tests once each" if options.until_decided else f"needs {option('samples', 'N')}"
+        named = option("until_decided") if options.until_decided else option_name("temperature")
+        raise UsageError(f"{named} {other}; leave {option('temperature')} out, or write it with {option('samples', 5)}")
     if options.batch and (options.until_decided or options.stop_at_first):
         other = option("until_decided" if options.until_decided else "stop_at_first")
         raise UsageError(f"{option('batch')} asks everything at once, and {other} one by one; leave one of them out")
@@ -43,11 +47,25 @@ def check_samples(options: Options, tests: Sequence[Test]) -> None:
     """Raises `UsageError` where none of the chosen tests asks an LLM the same several times."""
     if options.samples is None or any(map(sampled, tests)):
         return
+    if options.temperature is not None and any(test.resampled for test in tests):
+        return
     names = ", ".join(test.id for test in all_tests() if sampled(test))
     raise UsageError(
         f"{option_name('samples')}: no chosen test asks the same several times; add {option('tests', names)}, "
         f"or leave {option('samples')} out"
     )
+
+
+def asked_once(options: Options, tests: Sequence[Test], subjects: Sequence[Subject]) -> tuple[str, ...]:
+    """A line on the tests and the LLMs that are asked once although several answers are wanted, if there are such."""
+    if options.temperature is None:
+        return ()
+    once = [test.id for test in tests if not test.resampled and Capability.GENERATE in test.needs]
+    own = [subject.model for subject in subjects if not subject.model.control]
+    greedy = [model.spec for model in own if Capability.SAMPLE not in model.capabilities]
+    lines = [f"{option_name('temperature')}: {phrase(once)} asked once, since several answers are not weighed there"]
+    lines += [f"{option_name('temperature')}: {phrase(greedy)} asked once, since no answer is drawn there"]
+    return tuple(line for line, there in zip(lines, (once, greedy), strict=True) if there)
 
 
 def check_batches(subjects: Sequence[Subject]) -> tuple[str, ...]:

@@ -31,7 +31,7 @@ from tabcontam.runs.about import describe
 from tabcontam.runs.beside import completed, interruptible
 from tabcontam.runs.chosen import asked, with_given
 from tabcontam.runs.continued import check_last_failed, check_same_run, check_same_versions
-from tabcontam.runs.contradictions import check_batches, check_options, check_prices, check_samples
+from tabcontam.runs.contradictions import asked_once, check_batches, check_options, check_prices, check_samples
 from tabcontam.runs.folder import new_folder, record
 from tabcontam.runs.judging import judge_facts, judging_of, open_judge, rows_leaving
 from tabcontam.runs.reaching import reached_meanwhile
@@ -167,7 +167,7 @@ def prepare(order: RunOrder, progress: Progress | None = None, asks: bool = True
     judge = open_judge(order.judge, tests, settings, asks)
     lacking = _lacking(subjects) if asks else {}
     check_reachable(subjects, lacking)
-    notices = check_batches(subjects) if order.options.batch else ()
+    notices = (*asked_once(options, tests, subjects), *(check_batches(subjects) if order.options.batch else ()))
     if order.options.most_dollars is not None:
         check_prices((*subjects, *([Subject(judge)] if judge else [])), prices)
     tables, known, notices = _tables(order, progress, notices)

@@ -270,6 +270,8 @@ class RunFacts:
     """At most so many queries were asked in each cell, or "paper": the paper's own alone; null: all of a test."""
     samples: Count | None = None
     """How often an LLM that tells no log-probabilities was asked the same in their place; null: not at all."""
+    temperature: Amount | None = None
+    """At which every query of the tests that can weigh several answers was asked `samples` times; null: asked once."""
     until_decided: Level | None = None
     """Row tests were asked in turns until a table was decided, and it was let go once an LLM that remembers this share
     of the rows would have been found; null where all queries were asked."""

@@ -168,7 +168,7 @@ class ListInstances(RowTest):
         """The recalled cells against the guesser or, of texts, the longest runs against a fluent writer."""
         texts = any(_of_words(trial.query) for trial in trials)
         evidence = self._recited(trials) if texts else replace(super().weigh(trials, level), share=None)
-        beside = "; ".join(dict.fromkeys(_published(trial) for trial in trials if trial.readable))
+        beside = "; ".join(dict.fromkeys(_published(trial) for trial in trials if trial.readable and trial.query.paper))
         said = [f"{one}; {beside}" if one and beside else one for one in (evidence.sentence, evidence.counted)]
         return replace(evidence, sentence=said[0], counted=said[1])
 
@@ -178,15 +178,15 @@ class ListInstances(RowTest):
         if not texts:
             return _hardly(queries, level)
         best = several(
-            [run for query in texts for run in _runs(query, dict(zip(query.asked, query.expected, strict=True)))]
+            [run for query in texts[:1] for run in _runs(query, dict(zip(query.asked, query.expected, strict=True)))]
         )
         what, whole = "words of their own in the first texts", "all were recited"
         return None if best <= level else out_of_reach(what, whole, best, level)
 
     def _recited(self, trials: Sequence[Trial]) -> Evidence:
-        runs = [run for trial in trials for run in _runs(trial.query, _said(trial))]
+        runs = _best(trials)
         p_value, recalled = several(runs), sum(run.bits for run in runs)
-        hits = sum(len(trial.reading.right) for trial in trials if trial.reading)
+        hits = len({name for trial in trials if trial.reading for name in trial.reading.right})
         most = max((len(run.text) for run in runs), default=0)
         gained = (
             f"{hits} of {len(runs)} texts word for word, the longest run of {most} words: {recalled:.0f} bits recalled"
@@ -196,9 +196,9 @@ class ListInstances(RowTest):
             value=recalled,
             null=TEXT_NULL,
             sentence=f"{gained} ({stated(p_value)})",
-            hits=sum(bool(trial.reading and trial.reading.hit) for trial in trials),
-            asked=len(trials),
-            answered=sum(trial.readable for trial in trials),
+            hits=int(any(trial.reading and trial.reading.hit for trial in trials)),
+            asked=1,
+            answered=int(any(trial.readable for trial in trials)),
             p_value=p_value,
             recalled_bits=recalled,
         )
@@ -208,7 +208,7 @@ def _hardly(queries: Sequence[Query], level: float) -> str | None:
     """Why an LLM that remembers half of the rows would mostly not be found; None where it would."""
     from tabcontam.statistics.power import row_power
 
-    every = [(query.chance, own) for query in queries for own in by_row(query.asked)]
+    every = [(query.chance, own) for query in queries[:1] for own in by_row(query.asked)]
     rows = [cells for chance, own in every if (cells := [chance[name] for name in own if name in chance])]
     if not rows:
         return "no row that is asked has a cell for which guessing and remembering could be told apart"
@@ -316,6 +316,14 @@ def _runs(query: Query, said: Mapping[str, Cell]) -> list[Run]:
     """The longest run of words of each instance, whichever is compared with it."""
     truth = zip(query.asked, query.expected, strict=True)
     return [longest(text or "", said.get(name) or "", query.not_expected) for name, text in truth]
+
+
+def _best(trials: Sequence[Trial]) -> list[Run]:
+    """The best run of each instance in all answers; each different answer is a further place to look in."""
+    every = {tuple(_said(trial).items()): _runs(trial.query, _said(trial)) for trial in trials}
+    each = zip(*every.values(), strict=True)
+    best = [max(own, key=lambda one: one.bits) for own in each]
+    return [replace(one, length=one.length * len(every)) for one in best]
 
 
 def _exact(query: Query, found: Mapping[str, Cell]) -> list[int]:

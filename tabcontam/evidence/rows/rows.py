@@ -2,14 +2,16 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
-from math import prod, sqrt
+from math import sqrt
 from random import Random
 from typing import TYPE_CHECKING, ClassVar
 
 from tabcontam.evidence.answering import Answering, CellAnswers
 from tabcontam.evidence.base import READ, Evidence, Family, Kind, Query, Reading, Reply, State, Test, Trial
+from tabcontam.evidence.rows.answered import answered as answered
+from tabcontam.evidence.rows.answered import in_rows, said_cell
 from tabcontam.evidence.rows.by_column import bits_by, left_out, lying_in
 from tabcontam.evidence.rows.cells import (
     cells_by_order,
@@ -20,9 +22,8 @@ from tabcontam.evidence.rows.cells import (
     values_bare,
     whole_row,
 )
+from tabcontam.evidence.samples import asked_often, sampled_query
 from tabcontam.evidence.sentences import few, hardly_found, stated
-from tabcontam.guesser.chance import Guess
-from tabcontam.guesser.rounding import ratios, worths
 from tabcontam.reading.answers import (
     Sort,
     answers,
@@ -43,7 +44,7 @@ from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Cell, Table
 
 if TYPE_CHECKING:
-    from tabcontam.statistics.power import Odds
+    pass
 
 MORE = "0"  # added to an answer that was cut, to see which of its values could have gone on
 NULL = "the hidden cells are drawn anew from what a guesser makes of the prompt; the answers stay"
@@ -63,6 +64,7 @@ class RowTest(Test):
     by_feature: ClassVar[bool] = True
     referred: ClassVar[bool] = True
     bet_on: ClassVar[bool] = True
+    resampled: ClassVar[bool] = True
     answering: ClassVar[Answering] = CellAnswers()
 
     def too_small(self, rows: int) -> str | None:
@@ -145,7 +147,7 @@ class RowTest(Test):
         from tabcontam.statistics.exact import UNIT, outcome_tail, share_interval, weight_of
         from tabcontam.statistics.power import detectable_share
 
-        rows = [answered(trial) for trial in trials if trial.query.chance]
+        rows = in_rows([trial for trial in trials if trial.query.chance])
         cells = [cell for row in rows for cell in row.given]
         possible = [[(weight_of(worth), chance) for worth, chance in cell.outcomes] for cell in cells]
 
@@ -168,7 +170,9 @@ class RowTest(Test):
         hits = sum(row.hit for row in rows)
         counted = f"{hits} of {len(rows)} {self.whole}, where guessing gets {few(sum(chances))}"
         honest = f", {few(beside / UNIT)} more by who learned from all other rows" if beside >= UNIT else ""
-        gained = f"{counted}: {recalled:.0f} bits recalled, {few(expected)} expected by chance{honest}"
+        gained = (
+            f"{asked_often(trials)}{counted}: {recalled:.0f} bits recalled, {few(expected)} expected by chance{honest}"
+        )
         return Evidence(
             statistic="recalled bits",
             value=recalled,
@@ -204,7 +208,7 @@ class RowTest(Test):
         """The query in which each cell that the reference gave has chance 1, right or not."""
         parsed = reading.parsed if isinstance(reading.parsed, Mapping) else {}
         said = {
-            name: cell for name in query.chance if (cell := _said(query.chance[name], parsed.get(name))) is not None
+            name: cell for name in query.chance if (cell := said_cell(query.chance[name], parsed.get(name))) is not None
         }
         return replace(query, chance={**query.chance, **{name: query.chance[name].sure(said[name]) for name in said}})
 
@@ -212,7 +216,8 @@ class RowTest(Test):
         """Why an LLM that remembers half of the rows would mostly not be found; None where it would."""
         from tabcontam.statistics.power import row_power
 
-        rows = [list(query.chance.values()) for query in queries if query.chance]
+        each = {sampled_query(query.id): query for query in queries if query.chance}
+        rows = [list(query.chance.values()) for query in each.values()]
         if not rows:
             return "no row that is asked has a cell for which guessing and remembering could be told apart"
         power = row_power(rows, share=SHARE, level=level)
@@ -263,121 +268,6 @@ def _is_name(query: Query, serializer: Serializer, cell: str) -> bool:
     if not serializer.names_features:  # its names stand in the line that has those of the asked features
         shown = next((line for line in shown.splitlines() if serializer.shown_in(line, query.asked)), "")
     return all(name in shown and serializer.shown_in(shown, (name,)) for name in names)
-
-
-@dataclass(frozen=True)
-class Given:
-    """An answered cell: the column, or columns of one entity, that it lies in, its chance, and whether it is right.
-
-    `outcomes` are the bits that it can be worth, each with the guesser's chance: for all of its digits, for one fewer
-    and so on. `bits` are those that it is worth, `ratio` is what a unit staked on it comes to, and `honest` the same of
-    the silent predictor's answer.
-
-    `silent` are the bits that the silent predictor got for the cell, `due` those that the guesser expects of it, and
-    `luck` is their variance under the guesser.
-    """
-
-    lies_in: str
-    chance: float
-    right: bool
-    outcomes: tuple[tuple[float, float], ...]
-    bits: float
-    ratio: float
-    honest: float
-    silent: float
-    due: float
-    luck: float
-
-
-@dataclass(frozen=True)
-class Answered:
-    """A row as it was answered: the cells given, whether all of its cells are right, and the chance that they are.
-
-    `bet_on` says whether its query has a turn.
-    """
-
-    given: tuple[Given, ...]
-    hit: bool
-    chance: float
-    readable: bool
-    bet_on: bool
-    odds: "tuple[Odds, ...]"
-
-    @property
-    def stakes(self) -> list[Stake]:
-        """What a unit comes to on each cell, but on those of which the guess is sure."""
-        return [Stake(cell.lies_in, cell.ratio, cell.honest) for cell in self.given if cell.chance < 1]
-
-
-@dataclass(frozen=True)
-class _Worth:
-    """What an answered cell, which may be right in fewer digits, is worth: see `Given`."""
-
-    bits: float
-    ratio: float
-    outcomes: tuple[tuple[float, float], ...]
-
-    @classmethod
-    def of(cls, guess: Guess, cell: str, truth: Cell, right: bool) -> "_Worth":
-        """The worth of a cell that was answered, of the true one, and whether they are the same."""
-        chances = guess.chances(cell)
-        bits_of = worths(chances)
-        new = (chance - before for chance, before in zip(chances, (0.0, *chances), strict=False))
-        place = 0 if right else None if truth is None else guess.precision(cell, truth)
-        outcomes = tuple(zip(bits_of, new, strict=True))
-        return cls(0.0, 0.0, outcomes) if place is None else cls(bits_of[place], ratios(chances)[place], outcomes)
-
-
-def answered(trial: Trial) -> Answered:
-    """The cells of a read trial that count: none of an answer that could not be read.
-
-    A missing mark that is none of the feature's values is no answer.
-    """
-    from tabcontam.statistics.power import Odds
-
-    query, reading = trial.query, trial.reading
-    parsed = reading.parsed if reading and isinstance(reading.parsed, Mapping) else {}
-    truth = dict(zip(query.asked, query.expected, strict=True))
-
-    def odds(guess: Guess, cell: Cell) -> Odds:
-        known = None if cell is None else guess.chances(cell)
-        guessed = (min(1.0, guess.surest),) if guess.likeliest is None else guess.chances(guess.likeliest)
-        right = same_value(guess.likeliest, cell)
-        return Odds(known[0] if known else None, guessed[0], right, known[1:] if known else (), guessed[1:])
-
-    given: dict[str, Given] = {}
-    for name, guess in query.chance.items() if trial.readable else ():
-        cell = _said(guess, parsed.get(name))
-        if cell is not None:
-            right = reading is not None and name in reading.right
-            worth = _Worth.of(guess, cell, truth[name], right)
-            lies_in, chance = query.lies_in.get(name, name), min(1.0, guess.of(cell))
-            honest, *silent = _silent(guess, truth[name])
-            given[name] = Given(lies_in, chance, right, worth.outcomes, worth.bits, worth.ratio, honest, *silent)
-    known = [name for name in query.chance if truth[name] is not None]
-    return Answered(
-        given=tuple(given.values()),
-        hit=bool(known) and all(name in given and given[name].right for name in known),
-        chance=prod(given[name].chance if name in given else 0.0 for name in known) if known else 0.0,
-        readable=trial.readable,
-        bet_on=query.turn is not None,
-        odds=tuple(odds(guess, truth[name]) for name, guess in query.chance.items()),
-    )
-
-
-def _said(guess: Guess, cell: Cell) -> Cell:
-    """The cell that was answered; None for a missing mark that is none of the feature's values: it is no answer."""
-    return None if cell is None or (is_mark(cell) and not Sort(guess.values).has(cell)) else cell
-
-
-def _silent(guess: Guess, cell: Cell) -> tuple[float, float, float, float]:
-    """What a unit on the silent predictor's answer comes to, its bits, those that the guesser expects, and variance."""
-    if guess.silent is None:
-        return 1.0, 0.0, 0.0, 0.0
-    worth = _Worth.of(guess, guess.silent, cell, same_value(guess.silent, cell))
-    mean = sum(bits * chance for bits, chance in worth.outcomes)
-    variance = sum(bits * bits * chance for bits, chance in worth.outcomes) - mean * mean
-    return worth.ratio, worth.bits, mean, variance
 
 
 def _answering(query: Query, truth: Mapping[str, Cell], cells: Mapping[str, str]) -> Trial:

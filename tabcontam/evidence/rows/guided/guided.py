@@ -105,6 +105,7 @@ class Guided(OneCellTest):
     whole: ClassVar[str] = "second pieces are right in all that counts"
     answering: ClassVar[CellAnswers] = GuidedAnswers()
     on_request: ClassVar[bool] = True
+    resampled: ClassVar[bool] = False  # each answer is compared with that of another arm
     further_rows: ClassVar[int] = FURTHER_ROWS
     further_texts: ClassVar[int] = FURTHER_TEXTS
 

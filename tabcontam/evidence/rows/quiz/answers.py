@@ -26,6 +26,7 @@ class QuizRule(PublishedRule):
 
 def published_levels(trials: Sequence[Trial]) -> Levels | None:
     """The levels of contamination by the published count, of read trials; None where nothing of it was asked."""
+    trials = [trial for trial in trials if trial.query.paper]  # of several answers to a query the first
     right = {place: count for place, count in _right(trials).items() if place in _places(trials)}
     asked = len({question_of(trial.query.id) for trial in trials})
     return levels(_bias(trials), right, asked) if _bias_trials(trials) else None

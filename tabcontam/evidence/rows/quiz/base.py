@@ -53,6 +53,7 @@ class QuizTest(Test):
     needs: ClassVar[frozenset[Capability]] = frozenset({Capability.GENERATE, Capability.INSTRUCTIONS})
     answering: ClassVar[Answering] = ChoiceAnswers()
     referred: ClassVar[bool] = True
+    resampled: ClassVar[bool] = True
     on_request: ClassVar[bool] = True
     own_marks: ClassVar[frozenset[str]] = frozenset({"quiz"})
     max_tokens: ClassVar[int] = 8
