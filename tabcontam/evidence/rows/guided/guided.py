@@ -13,7 +13,7 @@ from typing import ClassVar
 
 from tabcontam.evidence.answering import CellAnswers
 from tabcontam.evidence.base import READ, Prompt, Query, Reading, Reply, State, Test, Trial
-from tabcontam.evidence.knowledge.decoys import other_cards, title_of
+from tabcontam.evidence.knowledge.decoys import described, other_cards, title_of
 from tabcontam.evidence.rows.guided.instances import PAPERS, CutRow, CutText, cut_rows, cut_texts, label_first, label_of
 from tabcontam.evidence.rows.guided.verbatim import Run, longest, words
 from tabcontam.evidence.rows.guided.wording import OTHERS, Place, is_pair, row_prompt, shown_in, text_prompt
@@ -234,7 +234,7 @@ def _other_places(table: Table, titles: Sequence[str]) -> list[Place]:
 
 def _titles(table: Table) -> list[str]:
     """The titles of other cards, which have rows of cells as this table has."""
-    return [title_of(card) for card in other_cards(table)]
+    return [title_of(card) for card in other_cards(table) if described(card).text is None]
 
 
 def _other_label(table: Table, task: TextTask, one: CutText, rng: Random) -> str:
