@@ -62,6 +62,11 @@ def label_of(task: TextTask, value: Cell) -> str:
     return value if name == value else f"{value} ({name})"
 
 
+def read_of(task: TextTask) -> tuple[str, ...]:
+    """The columns that are cut: all texts, or of a summary and its text the summary, which stands last."""
+    return task.texts[-1:] if task.form in (TextForm.SUMMARY, TextForm.SENTENCE) else task.texts
+
+
 def cut_texts(table: Table, task: TextTask, rng: Random, further: int) -> list[CutText]:
     """The published rule's ten instances and as many further ones, whose second pieces have twelve words or more.
 
@@ -87,8 +92,11 @@ def cut_texts(table: Table, task: TextTask, rng: Random, further: int) -> list[C
 
 
 def _halves(table: Table, task: TextTask, row: int, rng: Random) -> Halves | None:
-    """The two pieces of a row's text; of a pair its two sentences. None where one of them is empty."""
-    cells = [table.rows[row][table.columns.index(name)] for name in task.texts]
+    """The two pieces of a row's text; of a pair its two sentences. None where one of them is empty.
+
+    Of a summary the text that it is of, where the table has that, too, is neither shown nor asked.
+    """
+    cells = [table.rows[row][table.columns.index(name)] for name in read_of(task)]
     share = share_shown(rng)
     if any(table.is_missing(cell) for cell in cells):
         return None

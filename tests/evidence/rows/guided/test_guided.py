@@ -138,6 +138,15 @@ def test_both_pieces_together_are_the_text(form: TextForm) -> None:
     assert len(set(shares)) > 3 or form is TextForm.PAIR
 
 
+def test_of_a_summary_and_its_text_the_summary_alone_is_cut() -> None:
+    table = news(90, TextForm.SENTENCE)
+    assert table.text is not None
+    table = replace(table, text=replace(table.text, texts=("other", "text")))
+    for query in asked(table)[:10]:
+        assert f"{first_piece(query)} {query.expected[0]}" == table.rows[query.rows[0]][0]
+        assert str(table.rows[query.rows[0]][1]) not in query.prompt.chat[-1].content
+
+
 def test_the_four_forms_are_worded_each_in_its_way() -> None:
     said = {form: text_prompt(form, Place("Zand Courier", "test"), "one", "1 (Harbour)") for form in TextForm}
     texts = {form: prompt.chat[-1].content for form, prompt in said.items()}
