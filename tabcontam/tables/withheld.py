@@ -38,7 +38,7 @@ def with_withheld(
         if not fitting:
             raise UsageError(f"{option_name('withheld')}: {_lacking(file, tables)}")
         if len(fitting) > 1:
-            names = " and ".join(found[place].name for place in fitting[:2])
+            names = " and ".join(found[place].named for place in fitting[:2])
             raise UsageError(f"{option_name('withheld')}: {file.name} has the columns of {names}; test one at a time")
         (place,) = fitting
         table = found[place] = _with(found[place], file)
