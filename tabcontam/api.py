@@ -42,6 +42,7 @@ Dataset: TypeAlias = "str | Path | Table | Frame"
 COUNTS = (
     "queries",
     "samples",
+    "shots",
     "batch_size",
     "max_connections",
     "max_requests",
@@ -171,6 +172,7 @@ def run(
     queries: Queries = None,
     samples: int | None = None,
     temperature: float | None = None,
+    shots: int | None = None,
     until_decided: bool = False,
     min_power: float = MIN_POWER,
     batch_size: int = BATCH_SIZE,
@@ -197,13 +199,14 @@ def run(
     `llm` may give LLMs names of their own: `{"mine": "openai:NAME@…"}` is `"mine=openai:NAME@…"`.
     `judge` is an LLM that says of completions whether they match. `key` names the key files of planted tables,
     `withheld` files of rows that were never published. `queries` is a number or "paper", `samples` how often an LLM
-    without log-probabilities is asked the same in their place, and with a `temperature` how often all queries of the
-    row tests are, `alpha` and `min_power` are in (0, 1), `max_cost` is
-    in US dollars. With `until_decided` a table is asked until its verdict is reached, and is let go once an LLM
-    that remembers the share `min_power` of its rows would have been found. With `batch` LLMs are asked by the batch
-    API of their maker, for half the price, and the call waits for up to a day. The report lies in `out`, by default
-    `reports/<time>`; the same call with the same `out` continues it. Nothing is printed, unless `progress` is true:
-    then on standard error. It may be called where an event loop is at work, as in a notebook.
+    without log-probabilities is asked the same in their place, and with a `temperature` how often all queries of
+    the row tests are, `shots` how many demonstrations of other tables chat models are shown there, `alpha` and
+    `min_power` are in (0, 1), `max_cost` is in US dollars. With `until_decided` a table is asked until its verdict
+    is reached, and is let go once an LLM that remembers the share `min_power` of its rows would have been found.
+    With `batch` LLMs are asked by the batch API of their maker, for half the price, and the call waits for up to a
+    day. The report lies in `out`, by default `reports/<time>`; the same call with the same `out` continues it.
+    Nothing is printed, unless `progress` is true: then on standard error. It may be called where an event loop is
+    at work, as in a notebook.
 
     Ctrl-C finishes what is in flight, records what was answered and raises `KeyboardInterrupt`, which names the
     folder. A run that ends at a limit of yours gives its results: what was not asked says so. Raises `UsageError` for

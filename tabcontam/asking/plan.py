@@ -10,6 +10,7 @@ from tabcontam.errors import Skip, UsageError, option_name
 from tabcontam.evidence.base import Capability, Family, Query, Test
 from tabcontam.evidence.prompts import PromptSet, default_prompts
 from tabcontam.evidence.samples import repeated, without_cut_off
+from tabcontam.evidence.shots import with_shots
 from tabcontam.evidence.turns import in_turns
 from tabcontam.groups import grouped
 from tabcontam.subjects.base import Model
@@ -171,6 +172,7 @@ class Options:
     queries: Queries = None
     samples: int | None = None
     temperature: float | None = None
+    shots: int | None = None
     until_decided: bool = False
     min_power: float = MIN_POWER
     papers_too: bool = False
@@ -314,12 +316,15 @@ def sheet_of(
     """The queries of a test about a table. The same seed asks the same rows, whatever the serializer and the words."""
     rng, prompts = seeded(table, options.seed, test.draws_as or test.id), prompts or default_prompts()
     try:
+        worded, shots = test.worded_by(prompts), options.shots or 0
         if options.queries == PAPER:
             queries = test.as_published().worded_by(prompts).planned(table, serializer, rng)
             own = tuple(query for query in queries if query.paper)
+            own = with_shots(worded, own, table, serializer, options.seed, shots)
             unfit = None if own else NONE_OF_PAPER
             return Sheet(test, table, serializer, own, unfit, len(queries) - len(own), prompts)
-        asked = _first(test.worded_by(prompts).planned(table, serializer, rng), options.queries, test.decides)
+        asked = _first(worded.planned(table, serializer, rng), options.queries, test.decides)
+        asked = with_shots(worded, asked, table, serializer, options.seed, shots)
         return Sheet(
             test, table, serializer, asked, TOO_FEW if options.queries and not asked else None, prompts=prompts
         )

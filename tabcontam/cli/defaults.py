@@ -23,8 +23,8 @@ COMMANDS = ("run", "gate", "power")
 # The options that a file may set; any other is typed.
 SETTABLE = (
     "llm", "dataset", "reference", "serializer", "prompts", "k", "m", "target", "name", "known", "no-controls", "rules",
-    "alpha", "family-over", "until-decided", "seed", "queries", "samples", "temperature", "batch-size", "form", "x",
-    "max-connections", "max-requests", "max-cost", "no-cache", "retry-unanswered", "r", "durations", "color",
+    "alpha", "family-over", "until-decided", "seed", "queries", "samples", "temperature", "shots", "batch-size", "form",
+    "x", "max-connections", "max-requests", "max-cost", "no-cache", "retry-unanswered", "r", "durations", "color",
     "delimiter", "encoding",
 )  # fmt: skip
 CONDITIONS = ("fail-on", "min-power", "baseline")  # of the gate, in a table of their own

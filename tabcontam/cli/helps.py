@@ -48,6 +48,10 @@ TEMPERATURE_HELP = (
     "with --samples N: ask every query of the row tests and the quiz N times, each answer drawn at this temperature; a "
     "cell counts once, by the best of its answers, at the chance that one of them is right"
 )
+SHOTS_HELP = (
+    "in row tests show chat models N demonstrations before each question: the same asked of tables that scikit-learn "
+    "carries, with the answers (16 at most)"
+)
 UNTIL_DECIDED_HELP = (
     "ask the row tests in turns, the most telling query first, and stop at a table once its verdict is reached: often "
     "after ten queries; without the paper's own queries, unless -m asks for them"

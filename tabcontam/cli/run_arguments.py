@@ -21,6 +21,7 @@ from tabcontam.cli.helps import (
     REFERENCE_HELP,
     SAMPLES_HELP,
     SERIALIZER_HELP,
+    SHOTS_HELP,
     SPLIT_COLUMN_HELP,
     SPLIT_HELP,
     TEMPERATURE_HELP,
@@ -134,6 +135,7 @@ def _add_asking(run: argparse.ArgumentParser) -> None:
     )
     how.add_argument("--samples", type=positive, metavar="N", help=SAMPLES_HELP)
     how.add_argument("--temperature", type=temperature, metavar="T", help=TEMPERATURE_HELP)
+    how.add_argument("--shots", type=positive, metavar="N", help=SHOTS_HELP)
     how.add_argument(
         "--batch-size",
         type=positive,

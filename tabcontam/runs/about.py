@@ -47,6 +47,7 @@ def describe(run: "Run", started: datetime, used: Mapping[str, LlmFacts]) -> Run
         queries=options.queries,
         samples=options.samples,
         temperature=options.temperature,
+        shots=options.shots,
         until_decided=options.min_power if options.until_decided else None,
         alpha=options.alpha,
         family_over=options.family_over,

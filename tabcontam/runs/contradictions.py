@@ -7,6 +7,7 @@ from tabcontam.errors import UsageError, option, option_name
 from tabcontam.evidence.base import Capability, Test
 from tabcontam.evidence.registry import all_tests
 from tabcontam.evidence.samples import sampled
+from tabcontam.evidence.shots import MOST_SHOTS
 from tabcontam.subjects.missing import MissingModel
 from tabcontam.subjects.prices import Price, price_of
 from tabcontam.verdicts.rules import PAPER
@@ -29,6 +30,8 @@ def check_options(options: Options) -> None:
         other = "asks row tests once each" if options.until_decided else f"needs {option('samples', 'N')}"
         named = option("until_decided") if options.until_decided else option_name("temperature")
         raise UsageError(f"{named} {other}; leave {option('temperature')} out, or write it with {option('samples', 5)}")
+    if (options.shots or 0) > MOST_SHOTS:
+        raise UsageError(f"{option_name('shots')} is {options.shots}; show at most {MOST_SHOTS} demonstrations")
     if options.batch and (options.until_decided or options.stop_at_first):
         other = option("until_decided" if options.until_decided else "stop_at_first")
         raise UsageError(f"{option('batch')} asks everything at once, and {other} one by one; leave one of them out")

@@ -272,6 +272,8 @@ class RunFacts:
     """How often an LLM that tells no log-probabilities was asked the same in their place; null: not at all."""
     temperature: Amount | None = None
     """At which every query of the tests that can weigh several answers was asked `samples` times; null: asked once."""
+    shots: Count | None = None
+    """How many demonstrations of other tables chat models were shown in row tests; null: none."""
     until_decided: Level | None = None
     """Row tests were asked in turns until a table was decided, and it was let go once an LLM that remembers this share
     of the rows would have been found; null where all queries were asked."""

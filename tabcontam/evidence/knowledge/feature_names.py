@@ -1,0 +1,80 @@
+"""The feature names test of Bordt et al.: which features follow the first ones of the file?"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from random import Random
+from typing import ClassVar
+
+from tabcontam.errors import Skip
+from tabcontam.evidence.base import PublishedRule, Query, Reading, Reply
+from tabcontam.evidence.checks import hidden, rendered
+from tabcontam.evidence.knowledge.decoys import Draft, beside_decoys, features_of, listed_cards, other_titles, title_of
+from tabcontam.evidence.knowledge.feature_lists import FEWEST, MAX_TOKENS, UNIT
+from tabcontam.evidence.knowledge.words import WordTest
+from tabcontam.evidence.rows.memcheck.raw import BORDT, MARKS
+from tabcontam.reading.words import Dictionary
+from tabcontam.tables.serializers import Serializer
+from tabcontam.tables.table import Table
+
+PART = 4  # one name in so many is shown
+
+
+@dataclass(frozen=True)
+class FeatureNames(WordTest):
+    """Given the dataset's name and the first quarter of its features, the LLM must name the others.
+
+    Measures: whether the names of the table's features are known. A page that describes the dataset is enough to pass.
+
+    Queries: one, which shows the first features of the file, a quarter of them, and four decoys: two show the same
+    features under another dataset's title, two the first features of another dataset under its own. A name that the
+    prompt gives away is not expected.
+
+    Null: a name is as likely to be said of the table as of its decoys; a name that a reader may infer from the topic
+    has at least one chance in two. Contaminated: the names are said of this table oftener than that explains.
+
+    Published rule: none that decides. The package prints the answer beside the names and leaves it to the reader; what
+    is counted here is whether all names that were asked are in it.
+
+    Needs: three features or more, and an LLM that generates text, in chat or completion form.
+
+    Cannot show: that any row was seen. Names that follow from the topic count little. Where few names are expected not
+    even all of them reach a cell's level: `uninformative`.
+
+    Source: the feature names test of Bordt et al. 2024, section 3; tabmemcheck 0.1.6, `feature_names_test`.
+
+    Example: `Dataset: Adult Census Income / Features: age, workclass, fnlwgt,` goes on with `education`.
+    """
+
+    id: ClassVar[str] = "feature_names"
+    published = PublishedRule("answers hold every name that follows", share=None, source=BORDT)
+    own_marks: ClassVar[frozenset[str]] = MARKS
+    on_request: ClassVar[bool] = True
+    worded: ClassVar[bool] = True
+    unit: ClassVar[str] = UNIT
+    decoys: int = 4
+
+    def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
+        """One query and its decoys. Raises `Skip` where the first names give the others away."""
+        shown = self._shown(table.columns)
+        write = partial(self.prompts.feature_list, table.title, shown)
+        expected = hidden(table.columns[len(shown) :], rendered(write()))
+        if len(expected) < FEWEST:
+            raise Skip("the features that are shown give the names of all others away, or all but one")
+        titles = other_titles(table, self.decoys // 2, rng)
+        lists = [(title, shown) for title in titles]
+        lists += [
+            (title_of(card), self._shown(features_of(card)))
+            for card in listed_cards(table, self.decoys - len(titles), rng)
+        ]
+        drafts: list[Draft] = [(partial(self.prompts.feature_list, title, names), ()) for title, names in lists]
+        true = Query(f"{self.id}-0", write, (), expected, MAX_TOKENS)
+        return beside_decoys(table, true, drafts)
+
+    def read(self, query: Query, reply: Reply, serializer: Serializer, dictionary: Dictionary) -> Reading:
+        """The names that the answer holds; for the paper, whether they are all."""
+        reading = super().read(query, reply, serializer, dictionary)
+        return replace(reading, paper_hit=query.paper and set(query.expected) <= set(reading.right))
+
+    def _shown(self, names: Sequence[str]) -> list[str]:
+        return list(names[: max(1, len(names) // PART)])
