@@ -53,12 +53,45 @@ RONVAL = Work(
     "2024",
     fields={"note": "Code: github.com/bronval/LLM_tabular_contamination_detection"},
 )
-PAPERS = {  # what a report calls the papers whose published rules tests have, by the tests' `source`
-    "ronval2024": "Ronval et al. 2024",
-    "golchin2023": "Golchin and Surdeanu 2024 (Time Travel)",
-    "golchin2025": "Golchin and Surdeanu 2025 (Data Contamination Quiz)",
-    "sainz2023": "Sainz et al. 2023 (ChatGPT-Cheat?)",
-    "bordt2024": "Bordt et al. 2024 (tabmemcheck)",
+GOLCHIN = ("Shahriar Golchin", "Mihai Surdeanu")
+PAPERS = {  # the papers whose published rules tests have, by the tests' `source`, and what a report calls them
+    "ronval2024": ("Ronval et al. 2024", RONVAL),
+    "golchin2023": (
+        "Golchin and Surdeanu 2024 (Time Travel)",
+        Work(
+            "golchin2024time",
+            GOLCHIN,
+            "Time Travel in LLMs: Tracing Data Contamination in Large Language Models",
+            "2024",
+        ),
+    ),
+    "golchin2025": (
+        "Golchin and Surdeanu 2025 (Data Contamination Quiz)",
+        Work(
+            "golchin2025quiz",
+            GOLCHIN,
+            "Data Contamination Quiz: A Tool to Detect and Estimate Contamination in Large Language Models",
+            "2025",
+        ),
+    ),
+    "sainz2023": (
+        "Sainz et al. 2023 (ChatGPT-Cheat?)",
+        Work(
+            "sainz2023chatgpt",
+            ("Oscar Sainz", "Jon Ander Campos", "Iker García-Ferrero", "Julen Etxaniz", "Eneko Agirre"),
+            "Did ChatGPT Cheat on Your Test?",
+            "2023",
+        ),
+    ),
+    "bordt2024": (
+        "Bordt et al. 2024 (tabmemcheck)",
+        Work(
+            "bordt2024elephants",
+            ("Sebastian Bordt", "Harsha Nori", "Vanessa Rodrigues", "Besmira Nushi", "Rich Caruana"),
+            "Elephants Never Forget: Memorization and Learning of Tabular Data in Large Language Models",
+            "2024",
+        ),
+    ),
 }
 BENJAMINI = Work(
     "benjamini1995controlling",
@@ -77,7 +110,7 @@ BENJAMINI = Work(
 
 def paper_name(source: str) -> str:
     """What a report calls a paper; of a test that another package brings the source as it is."""
-    return PAPERS.get(source, source)
+    return PAPERS[source][0] if source in PAPERS else source
 
 
 def software(version: str) -> Work:
@@ -86,9 +119,16 @@ def software(version: str) -> Work:
     return Work("tabcontam", ("The tabcontam authors",), f"tabcontam: {ABOUT}", fields=stated, team=True)
 
 
+def others_of(view: RunResults) -> tuple[Work, ...]:
+    """The papers of tests that were asked, but for the one whose Table 1 numbers tests."""
+    sources = {cell.source for cell in view.subjects if cell.queries}
+    return tuple(work for source, (_, work) in PAPERS.items() if source in sources and work is not RONVAL)
+
+
 def cited(view: RunResults) -> tuple[Work, ...]:
     """The works that a run rests on."""
-    return (software(view.run.version), RONVAL, *((BENJAMINI,) if view.run.rules != PAPER else ()))
+    benjamini = () if view.run.rules == PAPER else (BENJAMINI,)
+    return (software(view.run.version), RONVAL, *others_of(view), *benjamini)
 
 
 def render_bibtex(view: RunResults) -> str:

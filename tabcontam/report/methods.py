@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from tabcontam.evidence.base import Facts, Family, Verdict
 from tabcontam.groups import grouped
-from tabcontam.report.citations import BENJAMINI, RONVAL, Work, cited, software
+from tabcontam.report.citations import BENJAMINI, RONVAL, Work, cited, others_of, software
 from tabcontam.verdicts.cells import PROMPTS, TableVerdict
 from tabcontam.verdicts.facts import DatasetFacts, LlmFacts, in_words
 from tabcontam.verdicts.notes import NoteKind
@@ -144,6 +144,10 @@ def _tests(view: RunResults) -> Iterator[Piece]:
         yield f"{head[:1].upper()}{head[1:]} {one if len(tests) == 1 else many} {rest}. "
     if any(view.facts[test].number for test in asked if test in view.facts):
         yield from ("They are numbered as in ", RONVAL, ". ")
+    if others := others_of(view):
+        yield "Tests without a number follow "
+        yield from _listed([[work] for work in others])
+        yield ". "
     ways = (
         ("Rows were written as text by the serializer", "serializer", None),
         ("Queries were worded by the prompt set", "prompts", PROMPTS),

@@ -111,6 +111,16 @@ def test_the_version_that_is_cited_is_the_runs() -> None:
     assert written.count("{") == written.count("}")
 
 
+def test_papers_whose_tests_were_asked_are_cited() -> None:
+    asked = [weighed("gpt4", "iris", test, "not detected") for test in ("full_completion", "guided_completion", "quiz")]
+    for one, source in zip(asked, ("ronval2024", "golchin2023", "golchin2025"), strict=True):
+        one["source"] = source
+    of = document(asked)
+    assert "Tests without a number follow \\[3\\] and \\[4\\]." in said(of)
+    written = render_bibtex(typed(of))
+    assert [key in written for key in ("golchin2024time", "golchin2025quiz", "bordt2024elephants")] == [1, 1, 0]
+
+
 @pytest.mark.parametrize("rules", ["calibrated", "paper"])
 def test_every_work_that_is_cited_has_an_entry(rules: str) -> None:
     view = typed(judged(rules=rules))
