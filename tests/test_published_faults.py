@@ -96,7 +96,7 @@ def verdicts(outcomes: Judged) -> dict[str, Verdict | None]:
         "### Final answer\n",
     ],
 )
-@pytest.mark.parametrize("test", [test.id for test in all_tests() if Capability.GENERATE in test.needs])
+@pytest.mark.parametrize("test", [test.id for test in USUAL if Capability.GENERATE in test.needs])
 def test_a_preamble_does_not_hide_the_answer(test: str, before: str) -> None:
     """B1: the first line alone was kept, so that GPT-4 and GPT-4o got nothing in tests 7 and 9."""
     queries = [query for query in asked(test) if not query.decoy_of][:5]

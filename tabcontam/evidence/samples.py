@@ -44,6 +44,11 @@ def sampled(test: Test) -> bool:
     return test.in_words(None) is None and test.in_words(1) is not None
 
 
+def is_sample(name: str) -> bool:
+    """Whether a query of this id is one of the samples of another."""
+    return NUMBERED.search(name) is not None
+
+
 def sampled_query(name: str) -> str:
     """The id of the query that a sample asks; that of any other query stays as it is."""
     return NUMBERED.sub("", name)

@@ -9,6 +9,7 @@ from tabcontam.reading.languages import REFUSES
 from tabcontam.reading.numbers import is_number, ungrouped
 
 FENCE = re.compile(r"^\s*```[\w+-]*\s*$", re.MULTILINE)
+LABEL = re.compile(r"^[\s*_]*answer[\s*_]*:[\s*_]*", re.IGNORECASE)
 DIGITS = Context(prec=12)
 MISSING = re.compile(r"\?|na|n/a|nan|null|none|-|missing", re.IGNORECASE)
 MARKS = "\"'`*"  # around a value
@@ -43,6 +44,11 @@ def answer_line(text: str) -> str:
     lines = plain(text).splitlines()
     said = (line for line in lines if not line.endswith(":") and not (FILLER.match(line) and len(lines) > 1))
     return next(said, lines[0] if lines else "")
+
+
+def unlabelled(line: str) -> str:
+    """A line without the label that says it is the answer."""
+    return LABEL.sub("", line)
 
 
 def same_value(answer: str | None, expected: str | None) -> bool:

@@ -324,7 +324,7 @@ def test_the_text_fits_80_columns_and_ends_with_the_table(made_up: Study) -> Non
 
 def test_a_hostile_reason_cannot_drive_the_terminal() -> None:
     line = {"test": "t", "not_asked": "skipped", "asked": 0, "reason": "\x1b[31mred"}
-    dataset = {"dataset": "d", "edition": "e", "rows": 2, "columns": 2, "tests": [line], "table": None}
+    dataset = {"dataset": "d", "edition": "e", "split": None, "rows": 2, "columns": 2, "tests": [line], "table": None}
     out = io.StringIO()
     about = {"serializer": "is", "prompts": "default", "runs": 1, "seed": 0, "alpha": 0.01}
     print_power(Console(file=out, width=80), {**about, "datasets": [dataset]})

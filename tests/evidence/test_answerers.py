@@ -21,12 +21,13 @@ from tabcontam.tables.serializers import load_serializers
 from tabcontam.tables.table import Table
 from tabcontam.verdicts.cells import Result
 from tests.made_tables import ships
+from tests.usual import USUAL
 
 NUMBERED = [test.id for test in all_tests() if test.number is not None]
 SCORED = [test.id for test in all_tests() if test.number is None and Capability.GENERATE in test.needs]
 EVERY = NUMBERED + SCORED
 UNASKED = [test.id for test in all_tests() if test.id not in EVERY]  # nobody simulates log-probabilities
-DECIDES = [test.id for test in all_tests() if test.decides and Capability.GENERATE in test.needs]
+DECIDES = [test.id for test in USUAL if test.decides and Capability.GENERATE in test.needs]
 ROW_TESTS = ["incomplete_completion", "full_completion", "feature_completion"]
 
 

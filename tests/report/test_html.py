@@ -246,7 +246,7 @@ def test_published_results_are_small_marks_with_their_source_and_their_agreement
 ) -> None:
     paper, others = (Source(name, f"{name} 2024", "https://example.org", "like to like") for name in ("A", "B"))
     laid = {"iris": (Mark(paper, True, "m-0125"), Mark(others, False, "")), "wine": (Mark(paper, False, ""),)}
-    monkeypatch.setattr("tabcontam.report.published.marks", lambda entry, dataset, test: laid[dataset])
+    monkeypatch.setattr("tabcontam.report.published.marks", lambda entry, dataset, *_: laid[dataset])
     monkeypatch.setattr("tabcontam.report.squares.sources", lambda: (paper, others))
     monkeypatch.setattr(html, "agreements", lambda view: {paper: [Agreement("m", 7, 9)]})
     of = document([cell("m", dataset, "full_completion", "contaminated") for dataset in ("iris", "wine")])

@@ -30,7 +30,7 @@ def test_the_picture_is_the_same_each_time() -> None:
 
 def test_everything_is_drawn_inside_of_the_picture(monkeypatch: pytest.MonkeyPatch) -> None:
     source = Source("A", "A 2024", "https://example.org", "like to like")
-    monkeypatch.setattr("tabcontam.report.published.marks", lambda entry, dataset, test: (Mark(source, True, ""),))
+    monkeypatch.setattr("tabcontam.report.published.marks", lambda entry, dataset, *_: (Mark(source, True, ""),))
     monkeypatch.setattr("tabcontam.report.squares.sources", lambda: (source,))
     of = document([weighed("m", "iris", "full_completion", "contaminated")])
     of["run"]["catalogue"] = {"m": {"name": "m", "title": "M", "family": "", "order": 1}}

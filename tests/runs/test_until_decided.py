@@ -19,7 +19,7 @@ from tabcontam.asking.trials import Journal
 from tabcontam.cli.commands import main
 from tabcontam.errors import UsageError
 from tabcontam.evidence.base import Capability, Query, Reply, Test, Verdict
-from tabcontam.evidence.registry import all_tests, by_id
+from tabcontam.evidence.registry import by_id
 from tabcontam.evidence.rows.completion import FeatureCompletion
 from tabcontam.reading.words import english
 from tabcontam.runs.folder import merge
@@ -33,8 +33,9 @@ from tabcontam.verdicts.judge import tables
 from tabcontam.verdicts.notes import NoteKind
 from tabcontam.verdicts.rules import ALPHA, CALIBRATED
 from tests.made_tables import ships
+from tests.usual import USUAL
 
-ROWS = [test for test in all_tests() if test.row_test and by_id()[test.id].bet_on]
+ROWS = [test for test in USUAL if test.row_test and test.bet_on]
 MATCHED = by_id()["matched_membership"]
 IN_TURNS = Options(until_decided=True)
 IS = load_serializers()["is"]

@@ -6,7 +6,7 @@ from math import prod
 from typing import TYPE_CHECKING, NamedTuple
 
 from tabcontam.evidence.base import Trial
-from tabcontam.evidence.samples import by_query
+from tabcontam.evidence.samples import by_query, is_sample
 from tabcontam.guesser.chance import Guess
 from tabcontam.guesser.rounding import ratios, worths
 from tabcontam.reading.answers import Sort
@@ -86,7 +86,9 @@ class Worth:
 
 def in_rows(trials: Sequence[Trial]) -> list[Answered]:
     """The rows of read trials: those of the samples of one query are one row, and make it together."""
-    return [answered(own[0]) if len(own) == 1 else _together(own) for own in by_query(trials).values()]
+    samples = by_query(trial for trial in trials if is_sample(trial.query.id))
+    once = [answered(trial) for trial in trials if not is_sample(trial.query.id)]  # recorded queries share their names
+    return [*once, *map(_together, samples.values())]
 
 
 def answered(trial: Trial) -> Answered:

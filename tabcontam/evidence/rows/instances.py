@@ -26,7 +26,7 @@ from tabcontam.guesser.columns import LAGS
 from tabcontam.guesser.earlier import after_earlier
 from tabcontam.guesser.table import guessed, least_sure
 from tabcontam.reading.answers import meant
-from tabcontam.reading.reading import declines, plain, same_value
+from tabcontam.reading.reading import declines, plain, same_value, unlabelled
 from tabcontam.reading.words import Dictionary
 from tabcontam.tables.draws import pool
 from tabcontam.tables.facts import cached_fact
@@ -39,7 +39,6 @@ COUNTED = 8  # features of a row whose cells count
 COMPARED = 2000  # texts of a table in which phrases are looked for
 IN = ", row "  # between a feature and the number of its row
 NUMBERED = re.compile(r"^\s*(?:[-*\u2022]|\(?\d+[.):])\s+")
-LABEL = re.compile(r"^[\s*_]*answer[\s*_]*:[\s*_]*", re.IGNORECASE)
 EDGES = "|\"'` \t"
 NEAR = 0.5  # of an instance's cells, from which on it is nearly the dataset's
 RUN = 5  # words of a text word for word, from which on it is nearly the dataset's
@@ -260,7 +259,7 @@ def _chances(table: Table, rows: Sequence[int]) -> dict[str, Guess]:
 
 def _lines(text: str, cut: bool) -> list[str]:
     """The lines of an answer that could be instances; the last one of an answer that was cut may go on."""
-    lines = [NUMBERED.sub("", LABEL.sub("", line)).strip() for line in plain(text).splitlines()]
+    lines = [NUMBERED.sub("", unlabelled(line)).strip() for line in plain(text).splitlines()]
     lines = [line for line in lines if line.strip(EDGES + "-:")]
     return lines[:-1] if cut else lines
 

@@ -23,7 +23,7 @@ from tabcontam.guesser.columns import LAGS
 from tabcontam.guesser.earlier import after_earlier
 from tabcontam.guesser.table import guessed, least_sure
 from tabcontam.reading.answers import meant
-from tabcontam.reading.reading import declines, plain, same_value
+from tabcontam.reading.reading import declines, plain, same_value, unlabelled
 from tabcontam.reading.words import Dictionary
 from tabcontam.tables.known import known_rows
 from tabcontam.tables.serializers import Serializer
@@ -129,7 +129,7 @@ class Header(RawTest):
     def cells(self, query: Query, text: str, serializer: Serializer) -> dict[str, Cell]:
         """The asked cells that an answer gives: first the rest of the row, whether or not it begins the row anew."""
         own, *following = _by_row(query.asked)
-        lines, begun = [line for line in plain(text).splitlines() if line], _begun(query)
+        lines, begun = [unlabelled(line) for line in plain(text).splitlines() if line], _begun(query)
         width = begun + len(own)
         rows = ((place, _completed(last_shown(query), line, width)) for place, line in enumerate(lines))
         place, row = next(((place, row) for place, row in rows if row), (0, None))
