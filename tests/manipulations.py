@@ -66,7 +66,9 @@ def _values(query: Query, table: Table, name: str) -> list[str]:
     """The values that a guesser lists, then all others of the column; `0` where it has none."""
     guess = query.chance.get(name)
     likely = sorted(guess.values, key=guess.values.__getitem__, reverse=True) if guess else []
-    return list(dict.fromkeys((*likely, *table.distinct(name)))) or ["0"]
+    column = name.partition(", row ")[0]  # a cell that is asked with those of other rows says which row it is of
+    listed = table.distinct(column) if column in table.columns else ()
+    return list(dict.fromkeys((*likely, *listed))) or ["0"]
 
 
 def of(name: str) -> Callable[[Query, Table, bool], str]:

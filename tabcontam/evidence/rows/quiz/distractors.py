@@ -121,6 +121,8 @@ def _can_be_altered(table: Table, name: str) -> bool:
 def _of_feature(table: Table, name: str, rows: Sequence[int]) -> tuple[float, list[Question]] | str:
     """The share of a feature's questions that the better solver answers right, and the questions; or why none is."""
     apart = alone(table, name, rows)
+    if len(apart) < LEAST:
+        return f"{len(apart)} rows are alone in all features but {name}, and {LEAST} teach a solver enough"
     if (known := goes_with(table, name, apart)) is not None:
         return known
     every = drawn(table, name, apart, SURROGATES)

@@ -43,6 +43,12 @@ def harbours() -> Table:
     return made_table(("berths", "depth", "quay", "side"), rows, name="harbours")
 
 
+def test_a_table_whose_rows_all_stand_twice_is_skipped() -> None:
+    rows = harbours().rows[:200]
+    with pytest.raises(Skip, match="0 rows are alone in all features but"):
+        Quiz().queries(made_table(harbours().columns, (*rows, *rows), name="twice"), IS, Random(0))
+
+
 def asked(test: QuizTest | None = None, seed: int = 0) -> list[Query]:
     return list((test or Quiz()).queries(harbours(), IS, Random(seed)))
 
