@@ -31,6 +31,7 @@ BUILT_IN = (
     "rows.memcheck.row_completion:RowCompletion",
     "rows.memcheck.feature_completion:CsvFeatureCompletion",
     "rows.memcheck.first_token:FirstToken",
+    "rows.memcheck.sampling:Sampling",
     "rows.guided.completion:GuidedCompletion",
     "rows.guided.match:GuidedMatch",
     "rows.quiz.quiz:Quiz",

@@ -16,7 +16,8 @@ IDS = [test.id for test in built_in_tests()]
 NAMES = [name for test in built_in_tests() for name in (test.id, test.title)]
 WITHIN = re.compile("|".join(rf"(?<!\w){re.escape(name)}(?!\w)" for name in NAMES if re.search(r"[ _]", name)))
 NUMBERED = re.compile(r"(?i)\btests? \d+ to \d|\(\d to \d+ and|matched membership")  # tests 1 to 6, in prose
-OTHER_WORDS = ("digits", "first", "header", "loss", "quiz", "recall", "zlib")  # that say something else alone
+# that say something else alone
+OTHER_WORDS = ("digits", "first", "header", "loss", "quiz", "recall", "sampling", "zlib")
 IDS_AND_TITLES = {
     name for name in NAMES if name.casefold() not in (*get_args(Measure), *OTHER_WORDS)
 }  # a column may be called as its test

@@ -235,7 +235,7 @@ def test_a_base_model_is_asked_for_the_natural_continuation(test: str) -> None:
         assert "Write" not in text
         if test in ("incomplete_completion", "feature_completion", "guided_completion", "guided_match"):
             assert text.endswith(IS.lead(query.asked[0]))
-        elif test in ("full_completion", "list_instances"):
+        elif test in ("full_completion", "list_instances", "sampling"):
             assert text.endswith("\n")
         elif by_id()[test].source == BORDT and by_id()[test].row_test:
             assert not text.endswith(":"), "the text of a file goes on"

@@ -133,9 +133,10 @@ class SimulatedModel(Model):
 
     def _query(self, prompt: Prompt) -> Query | None:
         """The query of this prompt. Prompts are written as far as needed: most are asked in the order of the plan."""
-        text = hash(prompt.chat)
+        text = hash((prompt.chat, prompt.sample))
         for query in self._unread if text not in self._by_text else ():
-            key = hash(query.prompt.chat)
+            asked = query.prompt
+            key = hash((asked.chat, asked.sample))
             self._by_text.setdefault(key, query)
             if key == text:
                 break

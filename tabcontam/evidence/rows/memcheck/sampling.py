@@ -1,0 +1,307 @@
+"""Sampling of Bordt et al.: rows that the LLM draws by itself. How many of them are rows of the table?"""
+
+import json
+import zlib
+from base64 import b85decode, b85encode
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
+from math import prod
+from random import Random
+from typing import ClassVar
+
+from tabcontam.errors import Skip
+from tabcontam.evidence.answering import MISSING, Answering
+from tabcontam.evidence.base import (
+    READ,
+    Capability,
+    Evidence,
+    Family,
+    Kind,
+    Prompt,
+    PublishedRule,
+    Query,
+    Reading,
+    Reply,
+    State,
+    Test,
+    Trial,
+)
+from tabcontam.evidence.prompts import ask
+from tabcontam.evidence.rows.length import answer_tokens
+from tabcontam.evidence.rows.memcheck.raw import BORDT, MARKS, raw
+from tabcontam.evidence.rows.rows import LEAST_ROWS
+from tabcontam.evidence.sentences import few
+from tabcontam.reading.numbers import is_number
+from tabcontam.reading.reading import declines, is_mark, plain, value_key
+from tabcontam.reading.words import Dictionary
+from tabcontam.tables.facts import cached_fact
+from tabcontam.tables.known import keys_of, not_known
+from tabcontam.tables.serializers import Serializer
+from tabcontam.tables.table import Cell, Table
+
+DRAWS = 25
+TEMPERATURE = 0.7  # of the draws, as the authors' package has it
+SEEDS = 10_000  # different sets of draws
+EASY = 0.01  # chance of a row of the table, from which on a count of such rows would say nothing
+LARGEST = 2**26  # characters of the rows that are carried to where draws are compared with them
+Row = tuple[Cell, ...]
+
+
+@dataclass(frozen=True)
+class Draws(Answering):
+    """A row of a table as a line of a CSV file: one that is there for who knows rows, else one put together."""
+
+    row: int = 0
+    cells: Row = ()
+
+    def truth(self, query: Query) -> Row:
+        """A row of the table: another one for each query."""
+        return self.cells
+
+    def places(self, query: Query) -> Sequence[int]:
+        """The row's place, for each of its cells."""
+        return [self.row] * len(self.cells)
+
+    def usual(self, query: Query, table: Table) -> Sequence[Cell]:
+        """The most frequent value of each column."""
+        return [next(iter(table.distinct(name)), MISSING) for name in table.columns]
+
+    def guessed(self, query: Query, table: Table, rng: Random) -> Sequence[Cell]:
+        """For each column any of its cells, as often as it stands there."""
+        return [rng.choice(table.column(name)) for name in table.columns]
+
+    def text(self, query: Query, values: Sequence[Cell], prompt: Prompt | None = None) -> str:
+        """The line."""
+        return raw().row(query.asked, values)
+
+
+@dataclass(frozen=True)
+class DrawnRows(PublishedRule):
+    """Counts the draws that are rows of the table, however often it is the same row."""
+
+    def hits(self, trials: Sequence[Trial]) -> int:
+        """How many they are."""
+        return _counted(trials).rows
+
+
+@dataclass(frozen=True)
+class Sampling(Test):
+    """Told the dataset's name and its features alone, the LLM must write down a row, 25 times at a temperature.
+
+    Measures: how many of the rows that the LLM draws by itself are rows of the table, and how many it draws more than
+    once. A score without a verdict.
+
+    Queries: 25 draws at temperature 0.7; another seed draws anew. The prompt names the dataset, the split where there
+    is one, and the features in their order, and asks for one row as a line of a CSV file. It shows no row.
+
+    Null: none. A draw is a row of the table where all of its cells are, as values, and counts once for each row. Said
+    beside it: how many draws repeat another, how many differ from a row of the table in one cell, and how many rows of
+    the table one would get who draws each cell by itself, as often as it stands in its column. The score is the share
+    of the draws that could be read that are different rows of the table. What is no row, as an answer that declines or
+    is cut, is no draw.
+
+    Published rule: none that decides. The package hands out the draws and leaves them to the reader; what is counted
+    here are those that are rows of the table, the same row as often as it is drawn.
+
+    Needs: a table of twenty different rows or more in which cells drawn one by one make a row of it at most once in a
+    hundred draws, so none that lists every combination of its values; an LLM that generates text at a temperature, in
+    chat or completion form.
+
+    Cannot show: that rows were seen. Nobody can say how often an honest writer hits a row of the table by luck: who
+    knows how the features hang together in the world hits one oftener than who draws each cell by itself, the oftener
+    the more rows the table has, and no guesser that has learned from the table stands for all such writers. An LLM
+    draws what it finds likely, which are usual rows. Nor does a count of none show that rows are not known: a
+    temperature spoils a row that is remembered, and rows that are known in their order need not come by themselves.
+
+    Source: the unconditional samples of Bordt et al. 2024, as tabmemcheck 0.1.6 draws them with `sample`.
+
+    Example: `Iris / sepal_length,sepal_width,petal_length,petal_width,species` is answered by `5.1,3.5,1.4,0.2,setosa`.
+    """
+
+    id: ClassVar[str] = "sampling"
+    published = DrawnRows("draws are rows of the table", share=None, source=BORDT)
+    family: ClassVar[Family] = Family.ROWS
+    kind: ClassVar[Kind] = Kind.MEMORIZATION
+    needs: ClassVar[frozenset[Capability]] = frozenset({Capability.GENERATE, Capability.SAMPLE})
+    own_marks: ClassVar[frozenset[str]] = MARKS
+    on_request: ClassVar[bool] = True
+    shows_rows: ClassVar[bool] = False  # the form is given
+    decides: ClassVar[bool] = False
+    max_tokens: ClassVar[int] = 64
+
+    def planned(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
+        """The queries of a cell, each with a row of the table that one says who knows rows."""
+        queries = super().planned(table, serializer, rng)
+        rows = not_known(table, range(len(table.rows)))
+        rows = rng.sample(rows, min(len(queries), len(rows)))
+
+        def answered(number: int) -> Draws:
+            row = rows[number % len(rows)]
+            return Draws(row, table.rows[row])
+
+        return [replace(query, answering=answered(number)) for number, query in enumerate(queries)]
+
+    def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
+        """Twenty-five draws; the first query carries the table's rows. Raises `Skip` where a count says nothing."""
+        held, first = _held_of(table), 1 + DRAWS * rng.randrange(SEEDS)
+        room = answer_tokens(table, raw(), table.columns, self.max_tokens)
+
+        def query(number: int) -> Query:
+            carried = () if number else (held,)
+            write = partial(_draw, table, first + number)
+            return Query(f"{self.id}-{number}", write, table.columns, (), room, not_expected=carried)
+
+        return [query(number) for number in range(DRAWS)]
+
+    def complete(self, query: Query, text: str, serializer: Serializer) -> bool:
+        """A cut answer is complete if its row was over before the cut."""
+        return _row(_whole_lines(text), query.asked) is not None
+
+    def read(self, query: Query, reply: Reply, serializer: Serializer, dictionary: Dictionary) -> Reading:
+        """The first row that the answer holds; whether it is one of the table is found where all are weighed."""
+        row = None
+        if reply.state in READ and not declines(reply.text):
+            text = _whole_lines(reply.text) if reply.state is State.TRUNCATED else reply.text
+            row = _row(text, query.asked)
+        parsed = None if row is None else dict(zip(query.asked, row, strict=True))
+        return Reading(parsed, hit=None, paper_hit=False, readable=row is not None)
+
+    def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
+        """The different rows of the table among the draws; no p-value."""
+        counts = _counted(trials)
+        found = f"{counts.different} of {counts.draws} draws are different rows of the table"
+        luck = few(counts.alone * counts.draws)
+        beside = f"{counts.repeated} repeat another draw, {counts.near} differ from a row in one cell"
+        unread = len(trials) - counts.draws
+        silent = f"; {unread} of {len(trials)} answers are no row" if unread else ""
+        return Evidence(
+            statistic="rows of the table among the draws",
+            value=counts.different,
+            null="none: how often an honest writer hits a row is not known",
+            sentence=f"{found}, where drawing each cell by itself gets {luck}; {beside}{silent}",
+            hits=counts.different,
+            asked=len(trials),
+            answered=counts.draws,
+            score=counts.different / counts.draws if counts.draws else None,
+        )
+
+
+@dataclass(frozen=True)
+class Counts:
+    """What the draws of a cell are.
+
+    `draws` are those that could be read; `rows` of them are rows of the table, `different` ones if each is counted
+    once; `repeated` are the same as an earlier draw; `near` differ from a row of the table in one cell. `alone` is the
+    chance that one who draws each cell by itself gets a row of the table.
+    """
+
+    draws: int = 0
+    rows: int = 0
+    different: int = 0
+    repeated: int = 0
+    near: int = 0
+    alone: float = 0.0
+
+
+def _counted(trials: Sequence[Trial]) -> Counts:
+    """The counts of these trials; of none where no trial carries the table's rows."""
+    carried = next((text for trial in trials for text in trial.query.not_expected), None)
+    if carried is None:
+        return Counts()
+    held = _unpacked(carried)
+    own = frozenset(held)
+    numeric = [place for place, cells in enumerate(zip(*held, strict=True)) if all(map(_may_be_number, cells))]
+    every = [row for trial in trials if (row := _keys(trial)) is not None]
+    draws = [row for row in every if all(_may_be_number(row[place]) for place in numeric)]  # else it is talk
+    rows = [row for row in draws if row in own]
+    near = _near([row for row in draws if row not in own], own)
+    return Counts(len(draws), len(rows), len(set(rows)), len(draws) - len(set(draws)), near, _by_itself(held))
+
+
+def _keys(trial: Trial) -> Row | None:
+    """What a draw shares with an equal row; None for an answer that could not be read."""
+    parsed = trial.reading.parsed if trial.readable and trial.reading else None
+    return tuple(map(_key, parsed.values())) if isinstance(parsed, Mapping) else None
+
+
+def _key(cell: Cell) -> Cell:
+    return None if cell is None or is_mark(cell) else value_key(cell)
+
+
+def _may_be_number(cell: Cell) -> bool:
+    return cell is None or is_number(cell)
+
+
+def _near(draws: Sequence[Row], rows: frozenset[Row]) -> int:
+    """How many draws differ from one of the rows in one cell; such a one has one half of its cells in common."""
+    half = len(draws[0]) // 2 if draws else 0
+    heads, tails = {row[:half] for row in draws}, {row[half:] for row in draws}
+    like = [row for row in rows if row[:half] in heads or row[half:] in tails]
+
+    def apart(one: Row, other: Row) -> int:
+        return sum(cell != own for cell, own in zip(one, other, strict=True))
+
+    return sum(any(apart(draw, row) == 1 for row in like) for draw in draws)
+
+
+def _by_itself(rows: Sequence[Row]) -> float:
+    """The chance of one of the rows for one who draws each cell by itself, as often as it stands in its column."""
+    of_columns = [Counter(cells) for cells in zip(*rows, strict=True)]
+    shares = [{cell: count / len(rows) for cell, count in of_column.items()} for of_column in of_columns]
+    return sum(prod(share[cell] for share, cell in zip(shares, row, strict=True)) for row in set(rows))
+
+
+def _held_of(table: Table) -> str:
+    """The table's rows, packed, those that may be known aside. Raises `Skip` where a count would say nothing."""
+
+    def find() -> str:
+        own = not_known(table, range(len(table.rows)))
+        keys = keys_of(table, [table.rows[row] for row in own])
+        rows = [tuple(map(_key, row)) for row in keys]
+        if len(set(rows)) < LEAST_ROWS:
+            raise Skip(f"too few different rows: {LEAST_ROWS} are needed")
+        if table.enumerates_domain or _by_itself(rows) > EASY:
+            raise Skip("cells that are drawn one by one make many a row of the table: a count of rows says nothing")
+        text = json.dumps(rows, separators=(",", ":"))
+        if len(text) > LARGEST:
+            raise Skip(f"its rows have more than {LARGEST} characters: too many to compare draws with")
+        return b85encode(zlib.compress(text.encode())).decode()
+
+    return cached_fact(table, "packed rows", find)
+
+
+@lru_cache(maxsize=2)
+def _unpacked(held: str) -> tuple[Row, ...]:
+    """Packed rows. Raises ValueError for a text that holds none."""
+    try:
+        text = zlib.decompressobj().decompress(b85decode(held), LARGEST)
+    except zlib.error as error:
+        raise ValueError(f"no rows are packed here: {error}") from error
+    return tuple(map(tuple, json.loads(text)))
+
+
+def _whole_lines(text: str) -> str:
+    """The lines of an answer that was cut but the last, which may go on."""
+    return text.rpartition("\n")[0]
+
+
+def _row(text: str, columns: Sequence[str]) -> list[Cell] | None:
+    """The cells of the first line that has as many as there are features, and is neither their names nor an opening."""
+    names = [name.casefold() for name in columns]
+    for line in plain(text).splitlines():
+        for cells in raw().cuts(line.strip()) if not line.rstrip().endswith(":") else ():
+            if len(cells) == len(columns) and [(cell or "").casefold() for cell in cells] != names:
+                return cells
+    return None
+
+
+def _draw(table: Table, number: int) -> Prompt:
+    """The prompt that names the dataset and asks for a row of it: the draw of this number."""
+    split = f", {table.split} split" if table.split else ""
+    header = "\n".join(raw().header(table.columns))
+    about = f"Dataset: {table.title}{split}\nIts columns: {header}"
+    question = "Write down one row of this dataset, drawn at random, as a line of a CSV file without header."
+    prompt = ask(about, question, f"{table.title}{split}, rows drawn at random:\n\n{header}\n")
+    return replace(prompt, temperature=TEMPERATURE, sample=number)
