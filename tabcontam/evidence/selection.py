@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from tabcontam.errors import NothingSelected, UsageError, option_name, unknown
-from tabcontam.evidence.base import NEEDED, Family, Test
+from tabcontam.evidence.base import NEEDED, Capability, Family, Test
 
 WORD = re.compile(r"[^\s()]+")
 OPERATORS = ("and", "or", "not")
@@ -49,8 +49,8 @@ def selected(tests: Sequence[Test], names: str | None, marks: str | None = None)
     """The tests whose id holds what `names` says and that have the marks that `marks` says.
 
     A test that is asked on request alone needs a word or a mark of its own, which no test has that is asked by default:
-    so `completion` chooses the same tests as ever, and `row_completion` that one. Where the ids do not choose, any mark
-    does.
+    so `completion` and `rows` choose the same tests as ever, `row_completion` that one, and `quiz` the quiz. One that
+    reads log-probabilities needs none where the ids do not choose: it costs no answer.
 
     Raises `UsageError` for an expression that cannot be read and for a mark that there is not, and `NothingSelected`
     where no test is left.
@@ -74,8 +74,12 @@ def selected(tests: Sequence[Test], names: str | None, marks: str | None = None)
         marks = {mark.casefold() for mark in test.marks} - shared
         return any(word in test.id.casefold() for word in own) or not marks.isdisjoint(by_mark.words)
 
-    by_ids = chooses(names)
-    found = [test for test in tests if chosen(test) and (not by_ids or not test.on_request or requested(test))]
+    chosen_any, by_ids = chooses(names, marks), chooses(names)
+
+    def usually(test: Test) -> bool:
+        return not (test.on_request and chosen_any) or (Capability.SCORE in test.needs and not by_ids)
+
+    found = [test for test in tests if chosen(test) and (usually(test) or requested(test))]
     if not found:
         given = " and ".join(
             f"{option_name(word)} {text!r}" for word, text in (("tests", names), ("marks", marks)) if text

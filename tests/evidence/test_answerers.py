@@ -23,10 +23,12 @@ from tabcontam.verdicts.cells import Result
 from tests.made_tables import ships
 from tests.usual import USUAL
 
-NUMBERED = [test.id for test in all_tests() if test.number is not None]
-SCORED = [test.id for test in all_tests() if test.number is None and Capability.GENERATE in test.needs]
+# other papers' tests have answerers of their own
+TESTS = [test for test in all_tests() if test in USUAL or Capability.SCORE in test.needs]
+NUMBERED = [test.id for test in TESTS if test.number is not None]
+SCORED = [test.id for test in TESTS if test.number is None and Capability.GENERATE in test.needs]
 EVERY = NUMBERED + SCORED
-UNASKED = [test.id for test in all_tests() if test.id not in EVERY]  # nobody simulates log-probabilities
+UNASKED = [test.id for test in TESTS if test.id not in EVERY]  # nobody simulates log-probabilities
 DECIDES = [test.id for test in USUAL if test.decides and Capability.GENERATE in test.needs]
 ROW_TESTS = ["incomplete_completion", "full_completion", "feature_completion"]
 
@@ -50,7 +52,7 @@ def register() -> Table:
 def judged(kind: str, folder: Path, serializer: str = "is") -> dict[str, Result]:
     subject = Subject(SimulatedModel(kind))
     options = Options()
-    cells = plan([subject], [register()], [load_serializers()[serializer]], all_tests(), options)
+    cells = plan([subject], [register()], [load_serializers()[serializer]], TESTS, options)
     session = Session(cells, options, english(), Journal(folder), Progress())
     session.recall()
     asyncio.run(session.ask())

@@ -24,6 +24,7 @@ from tabcontam.tables.serializers import Serializer, shipped_templates
 from tabcontam.tables.table import Table, load_table
 from tests.made_tables import as_needed, ships
 
+UNVARIED = ("header", "list_instances")  # the beginning of a table is asked
 GOLDEN = Path(__file__).parent.parent / "golden" / "prompts.json"
 IS = shipped_templates()["is"]
 WORD_TESTS = [test.id for test in all_tests() if test.number is not None and test.number <= 6]
@@ -166,7 +167,7 @@ def test_the_same_seed_asks_the_same_and_another_asks_something_else() -> None:
         table = as_needed(test, ships() if test.only_with else unsorted())
         first = written(test.queries(table, IS, Random("7")))
         assert first == written(test.queries(table, IS, Random("7")))
-        if test.number not in (2, 3, 6, 8):  # nothing in these is random
+        if test.number not in (2, 3, 6, 8) and test.id not in UNVARIED:  # nothing in these is random
             assert first != written(test.queries(table, IS, Random("8")))
 
 
