@@ -34,7 +34,7 @@ from tabcontam.evidence.rows.memcheck.raw import BORDT, MARKS, raw
 from tabcontam.evidence.rows.rows import LEAST_ROWS
 from tabcontam.evidence.sentences import few
 from tabcontam.reading.numbers import is_number
-from tabcontam.reading.reading import declines, is_mark, plain, value_key
+from tabcontam.reading.reading import declines, is_mark, plain, unlabelled, value_key
 from tabcontam.reading.words import Dictionary
 from tabcontam.tables.facts import cached_fact
 from tabcontam.tables.known import keys_of, not_known
@@ -290,7 +290,7 @@ def _whole_lines(text: str) -> str:
 def _row(text: str, columns: Sequence[str]) -> list[Cell] | None:
     """The cells of the first line that has as many as there are features, and is neither their names nor an opening."""
     names = [name.casefold() for name in columns]
-    for line in plain(text).splitlines():
+    for line in map(unlabelled, plain(text).splitlines()):
         for cells in raw().cuts(line.strip()) if not line.rstrip().endswith(":") else ():
             if len(cells) == len(columns) and [(cell or "").casefold() for cell in cells] != names:
                 return cells
