@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from tabcontam.verdicts.cells import Result
 from tabcontam.verdicts.recorded import RecordedDifference, RuleDifference
@@ -18,3 +19,8 @@ class Judged:
     cells: Sequence[Result]
     differences: Sequence[RecordedDifference] = field(default=())
     rule_differences: Sequence[RuleDifference] = field(default=())
+
+
+def place_of(cell: Result) -> dict[str, Any]:
+    """What tells a cell of recorded answers from others, as each difference states it first."""
+    return {name: getattr(cell, name) for name in ("llm", "dataset", "split", "serializer", "test", "source")}

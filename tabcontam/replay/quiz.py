@@ -16,7 +16,7 @@ from tabcontam.evidence.rows.quiz.levels import PLACES, Levels, levels
 from tabcontam.evidence.rows.quiz.quiz import Quiz
 from tabcontam.groups import grouped
 from tabcontam.reading.words import Dictionary
-from tabcontam.replay.judged import Judged
+from tabcontam.replay.judged import Judged, place_of
 from tabcontam.replay.lines import Lines, optional_text, parse_lines, text_of
 from tabcontam.verdicts.cells import Result
 from tabcontam.verdicts.recorded import RuleDifference
@@ -65,12 +65,7 @@ def judged(path: Path, lines: Lines, rules: str, dictionary: Dictionary, told: b
     cells = [_cell(own, path.name, rules) for own in grouped(questions, lambda one: one.setting).values()]
     differences = [
         RuleDifference(
-            llm=cell.llm,
-            dataset=cell.dataset,
-            split=cell.split,
-            serializer=None,
-            test=cell.test,
-            source=path.name,
+            **place_of(cell),
             paper=None,
             calibrated=Verdict.UNINFORMATIVE,
             group=NO_NULL,

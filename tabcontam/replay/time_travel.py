@@ -20,7 +20,7 @@ from tabcontam.evidence.rows.guided.verbatim import PHRASE, common, phrases, wor
 from tabcontam.groups import grouped
 from tabcontam.reading.overlap import rouge_l
 from tabcontam.reading.words import Dictionary
-from tabcontam.replay.judged import Judged
+from tabcontam.replay.judged import Judged, place_of
 from tabcontam.replay.lines import Lines, parse_lines
 from tabcontam.replay.records import unrecorded
 from tabcontam.replay.time_travel_records import KEYS as KEYS
@@ -258,12 +258,7 @@ def _contrast(setting: Setting, cell: Result, main: Result) -> RuleDifference:
         Verdict.NOT_DETECTED: STYLE if cell.test in (main.test, BLEURT) else LOOSE,
     }
     return RuleDifference(
-        llm=cell.llm,
-        dataset=cell.dataset,
-        split=cell.split,
-        serializer=None,
-        test=cell.test,
-        source=setting.source,
+        **place_of(cell),
         paper=cell.paper_verdict,
         calibrated=main.verdict,
         group=causes.get(main.verdict, SHORT) if found or main.verdict is not Verdict.NOT_DETECTED else STYLE,
@@ -285,12 +280,7 @@ def _by_recorded_overlaps(setting: Setting) -> RecordedDifference | None:
     cell = setting.cell(GuidedCompletion.id)
     return RecordedDifference(
         level="cell",
-        llm=cell.llm,
-        dataset=cell.dataset,
-        split=cell.split,
-        serializer=None,
-        test=cell.test,
-        source=setting.source,
+        **place_of(cell),
         line=pairs[0].line,
         ours=ours,
         recorded=recorded,

@@ -1,9 +1,7 @@
 """The quiz's recorded answers: the published levels come out again, and no verdict."""
 
 import csv
-import json
 import os
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +12,7 @@ from tabcontam.evidence.rows.quiz.quiz import Quiz
 from tabcontam.reading.words import english
 from tabcontam.replay.judged import Judged
 from tabcontam.replay.kinds import judged
+from tests.replay.made import written
 
 
 def question(number: int, **given: Any) -> dict[str, Any]:
@@ -28,12 +27,6 @@ def question(number: int, **given: Any) -> dict[str, Any]:
         "bias_quiz": "A",
         "quiz": {"B": "B", "D": "A"},
     } | given
-
-
-def written(folder: Path, *records: Mapping[str, Any]) -> Path:
-    path = folder / "quiz.jsonl"
-    path.write_text("".join(json.dumps(each) + "\n" for each in records), "utf-8")
-    return path
 
 
 def replayed(path: Path, rules: str = "calibrated") -> Judged:

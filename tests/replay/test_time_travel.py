@@ -4,7 +4,6 @@ import csv
 import json
 import os
 import time
-from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -20,6 +19,7 @@ from tabcontam.replay.judged import Judged
 from tabcontam.replay.kinds import judged
 from tabcontam.replay.time_travel import NO_NAME, RECITED, SHORT
 from tabcontam.verdicts.cells import Result
+from tests.replay.made import written
 
 ROUGE, MATCH = GuidedCompletion.id, GuidedMatch.id
 LONG = (
@@ -49,12 +49,6 @@ def instance(number: int, **given: Any) -> dict[str, Any]:
 
 def recited(number: int, **given: Any) -> dict[str, Any]:
     return instance(number, guided=instance(number)["expected"], judge="Yes (exact match)", **given)
-
-
-def written(folder: Path, *records: Mapping[str, Any]) -> Path:
-    path = folder / "answers.jsonl"
-    path.write_text("".join(json.dumps(each) + "\n" for each in records), "utf-8")
-    return path
 
 
 def replayed(path: Path, rules: str = "calibrated") -> Judged:

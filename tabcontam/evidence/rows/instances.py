@@ -8,7 +8,7 @@ from random import Random
 from typing import ClassVar
 
 from tabcontam.errors import Skip
-from tabcontam.evidence.answering import MISSING, Answering
+from tabcontam.evidence.answering import Answering
 from tabcontam.evidence.base import READ, Evidence, Prompt, PublishedRule, Query, Reading, Reply, State, Trial
 from tabcontam.evidence.prompts import ask
 from tabcontam.evidence.rows.by_column import lying_in
@@ -17,13 +17,12 @@ from tabcontam.evidence.rows.guided.completion import several
 from tabcontam.evidence.rows.guided.verbatim import PHRASE, Run, longest, phrases, words
 from tabcontam.evidence.rows.hidden_cells import without_missing
 from tabcontam.evidence.rows.length import answer_tokens
-from tabcontam.evidence.rows.memcheck.raw import RawAnswers, agrees, raw
+from tabcontam.evidence.rows.memcheck.raw import agrees, raw
 from tabcontam.evidence.rows.rows import POWER, SHARE, RowTest
+from tabcontam.evidence.rows.several_rows import SeveralRows, by_row, chances_of, column_of, columns_of, named
 from tabcontam.evidence.sentences import hardly_found, out_of_reach, stated
-from tabcontam.groups import grouped
 from tabcontam.guesser.chance import Guess
 from tabcontam.guesser.columns import LAGS
-from tabcontam.guesser.earlier import after_earlier
 from tabcontam.guesser.table import guessed, least_sure
 from tabcontam.reading.answers import meant
 from tabcontam.reading.reading import declines, plain, same_value, unlabelled
@@ -37,7 +36,6 @@ from tabcontam.tables.table import Cell, Table
 INSTANCES = 10  # that are asked for
 COUNTED = 8  # features of a row whose cells count
 COMPARED = 2000  # texts of a table in which phrases are looked for
-IN = ", row "  # between a feature and the number of its row
 NUMBERED = re.compile(r"^\s*(?:[-*\u2022]|\(?\d+[.):])\s+")
 EDGES = "|\"'` \t"
 NEAR = 0.5  # of an instance's cells, from which on it is nearly the dataset's
@@ -46,16 +44,8 @@ TEXT_NULL = "a fluent writer who has not seen the texts: the longest runs of wor
 
 
 @dataclass(frozen=True)
-class Instances(RawAnswers):
+class Instances(SeveralRows):
     """Rows of a file, a line each."""
-
-    def usual(self, query: Query, table: Table) -> Sequence[Cell]:
-        """The most frequent value of each cell's column."""
-        return [next(iter(table.distinct(name.rpartition(IN)[0])), MISSING) for name in query.asked]
-
-    def places(self, query: Query) -> Sequence[int]:
-        """The row of each asked cell."""
-        return [int(name.rpartition(IN)[2]) - 1 for name in query.asked]
 
     def text(self, query: Query, values: Sequence[Cell], prompt: Prompt | None = None) -> str:
         """A line for each row."""
@@ -106,17 +96,9 @@ class ListInstances(RowTest):
     whole: ClassVar[str] = "lists of instances are right in all that counts"
     max_tokens: ClassVar[int] = 512
 
-    def planned(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """The query; it says which column a cell lies in."""
-        queries = super(RowTest, self).planned(table, serializer, rng)
-        if self.too_small(len(table.row_set)):
-            return [replace(query, chance={}) for query in queries]
-        entities = lying_in(table, table.columns) if table.text is None else {}
-
-        def lies_in(query: Query) -> dict[str, str]:
-            return {name: entities.get(column, column) for name in query.asked for column in [name.rpartition(IN)[0]]}
-
-        return [replace(query, lies_in=lies_in(query)) for query in queries]
+    def lies_in(self, table: Table, query: Query) -> dict[str, str]:
+        """The column of each cell; texts name no entity."""
+        return columns_of(query, lying_in(table, table.columns) if table.text is None else {})
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
         """One query, the same for every seed. Raises `Skip` where the rows follow from each other, or are too few."""
@@ -129,7 +111,7 @@ class ListInstances(RowTest):
         if len(table.rows) <= LAGS:
             raise Skip(f"too few rows: {LAGS + 1} are needed")
         rows = range(min(INSTANCES, len(table.rows)))
-        asked = tuple(_named(name, row) for row in rows for name in table.columns)
+        asked = tuple(named(name, row) for row in rows for name in table.columns)
         cells = tuple(cell for row in rows for cell in table.rows[row])
         room = len(rows) * answer_tokens(table, raw(), table.columns, 64)
         write, chance = partial(_listed, table, len(rows)), _chances(table, rows)
@@ -140,7 +122,7 @@ class ListInstances(RowTest):
         """The query for texts; those of several columns are one text each."""
         rows = range(min(INSTANCES, len(table.rows)))
         texts = [_text(table, names, row) for row in rows]
-        asked = tuple(_named(names[-1], row) for row in rows)
+        asked = tuple(named(names[-1], row) for row in rows)
         room = max(self.max_tokens, sum(2 * len(words(text)) + 8 for text in texts))
         left_out = cached_fact(table, "phrases of first texts", lambda: _elsewhere(table, names, texts))
         write = partial(_listed, table, len(rows))
@@ -215,15 +197,6 @@ def _hardly(queries: Sequence[Query], level: float) -> str | None:
     return None if power >= POWER else hardly_found(power, level)
 
 
-def by_row(names: Sequence[str]) -> list[list[str]]:
-    """The asked cells, put together by their rows."""
-    return list(grouped(names, lambda name: name.rpartition(IN)[2]).values())
-
-
-def _named(column: str, row: int) -> str:
-    return f"{column}{IN}{row + 1}"
-
-
 def _of_words(query: Query) -> bool:
     """Whether texts are asked: a single thing of each instance."""
     return len(by_row(query.asked)[0]) == 1
@@ -249,12 +222,7 @@ def _chances(table: Table, rows: Sequence[int]) -> dict[str, Guess]:
     known = known_rows(table)
     later = [row for row in rows if row >= LAGS and not known & {row, row + 1}]
     every = least_sure(table, table.columns, COUNTED, before=True)
-    found = guessed(table, every, (), later, before=True) if later else {}
-    return {
-        _named(name, row): after_earlier(table, name, row, guess, range(LAGS + 1, row + 1))
-        for row, one in found.items()
-        for name, guess in one.cells.items()
-    }
+    return chances_of(table, guessed(table, every, (), later, before=True))
 
 
 def _lines(text: str, cut: bool) -> list[str]:
@@ -267,7 +235,7 @@ def _lines(text: str, cut: bool) -> list[str]:
 def _as_rows(query: Query, lines: Sequence[str]) -> dict[str, Cell]:
     """The cells of the lines that have as many as there are features, row by row; a header is none."""
     rows = by_row(query.asked)
-    width, names = len(rows[0]), [name.rpartition(IN)[0] for name in rows[0]]
+    width, names = len(rows[0]), list(map(column_of, rows[0]))
     cuts = [cells for line in lines if (cells := _cells(line, width)) is not None and cells != names]
     if not cuts:  # a running number may stand in front of each row
         wider = [cells for line in lines if (cells := _cells(line, width + 1)) is not None]

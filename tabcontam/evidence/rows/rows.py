@@ -82,7 +82,11 @@ class RowTest(Test):
         queries = super().planned(table, serializer, rng)
         if self.too_small(len(table.row_set)):
             return [replace(query, chance={}) for query in queries]
-        return [replace(query, lies_in=lying_in(table, query.asked)) for query in queries]
+        return [replace(query, lies_in=self.lies_in(table, query)) for query in queries]
+
+    def lies_in(self, table: Table, query: Query) -> dict[str, str]:
+        """What an asked cell lies in, where that is not the column of its own name: see `Query`."""
+        return lying_in(table, query.asked)
 
     def complete(self, query: Query, text: str, serializer: Serializer) -> bool:
         """A cut answer is complete if every asked feature was over before the cut."""

@@ -16,7 +16,7 @@ INITIALS = re.compile(r"(?:[^\W\d_]\.)+\Z")  # J., U.S., e.g.
 ABBREVIATIONS = frozenset(
     """adm al approx apr aug ave capt cf ch cmdr co col corp cpl dec dept dr ed eds eq esp est etc ex feb fig figs ft
     gen gov hon inc jan jr jul jun lt ltd maj mar messrs mm mr mrs ms mt no nos nov oct op pp prof pvt rep reps rev sec
-    sen sens sep sept sgt sr st str univ viz vol vols vs z""".split()  # noqa: SIM905
+    sen sens sep sept sgt sr st str univ viz vol vols vs z""".split()  # noqa: SIM905 - so many words are read more easily as a text
 )
 
 

@@ -1,26 +1,24 @@
 """The header test of Bordt et al.: how does the file go on, of which the beginning is shown?"""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 from random import Random
 from typing import ClassVar
 
 from tabcontam.errors import Skip
-from tabcontam.evidence.answering import MISSING, Answering
+from tabcontam.evidence.answering import Answering
 from tabcontam.evidence.base import READ, Prompt, PublishedRule, Query, Reading, Reply, State
 from tabcontam.evidence.prompts import ask
 from tabcontam.evidence.rows.by_column import lying_in
 from tabcontam.evidence.rows.cells import sorts_of, values_bare
 from tabcontam.evidence.rows.hidden_cells import without_missing
 from tabcontam.evidence.rows.length import answer_tokens
-from tabcontam.evidence.rows.memcheck.raw import BORDT, RawAnswers, RawTest, agrees, last_shown, lines_of, raw
-from tabcontam.evidence.rows.rows import RowTest
-from tabcontam.groups import grouped
+from tabcontam.evidence.rows.memcheck.raw import BORDT, RawTest, agrees, last_shown, lines_of, raw
+from tabcontam.evidence.rows.several_rows import SeveralRows, by_row, chances_of, columns_of, named
 from tabcontam.guesser.chance import Guess
 from tabcontam.guesser.columns import LAGS
-from tabcontam.guesser.earlier import after_earlier
 from tabcontam.guesser.table import guessed, least_sure
 from tabcontam.reading.answers import meant
 from tabcontam.reading.reading import declines, plain, same_value, unlabelled
@@ -33,25 +31,16 @@ CUTS = (1, 3, 5, 7)  # the rows, from 0, in which the text stops
 CHARACTERS = 500  # of the continuation behind the last cut, about
 MOST_ROWS = 6  # of it
 COUNTED = 8  # features of a row whose cells count
-IN = ", row "  # between a feature and the number of its row
 
 
 @dataclass(frozen=True)
-class RawContinuation(RawAnswers):
+class RawContinuation(SeveralRows):
     """How the text of a file goes on: the rest of the row in which it stops, and the rows behind it."""
-
-    def usual(self, query: Query, table: Table) -> Sequence[Cell]:
-        """The most frequent value of each cell's column."""
-        return [next(iter(table.distinct(name.rpartition(IN)[0])), MISSING) for name in query.asked]
-
-    def places(self, query: Query) -> Sequence[int]:
-        """The row of each asked cell."""
-        return [int(name.rpartition(IN)[2]) - 1 for name in query.asked]
 
     def text(self, query: Query, values: Sequence[Cell], prompt: Prompt | None = None) -> str:
         """The text from where it stops."""
         cells = iter(values)
-        return "\n".join(raw().row(names, [next(cells) for _ in names]) for names in _by_row(query.asked))
+        return "\n".join(raw().row(names, [next(cells) for _ in names]) for names in by_row(query.asked))
 
 
 @dataclass(frozen=True)
@@ -91,17 +80,9 @@ class Header(RawTest):
     bet_on: ClassVar[bool] = False  # one answer tells of several rows
     whole: ClassVar[str] = "continuations of the file's beginning are right in all that counts"
 
-    def planned(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """The queries; each says which column a cell lies in."""
-        queries = super(RowTest, self).planned(table, serializer, rng)
-        if self.too_small(len(table.row_set)):
-            return [replace(query, chance={}) for query in queries]
-        entities = lying_in(table, table.columns)
-
-        def lies_in(query: Query) -> dict[str, str]:
-            return {name: entities.get(column, column) for name in query.asked for column in [name.rpartition(IN)[0]]}
-
-        return [replace(query, lies_in=lies_in(query)) for query in queries]
+    def lies_in(self, table: Table, query: Query) -> dict[str, str]:
+        """The column of each cell."""
+        return columns_of(query, lying_in(table, table.columns))
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
         """Four queries, the same for every seed. Raises `Skip` where the next row follows, or rows are too few."""
@@ -117,7 +98,7 @@ class Header(RawTest):
         def query(number: int, row: int) -> Query:
             asked = [(name, row) for name in table.columns[place:]]
             asked += [(name, other) for other in behind[row] for name in table.columns]
-            names = tuple(_named(*one) for one in asked)
+            names = tuple(named(*one) for one in asked)
             cells = tuple(table.rows[other][table.columns.index(name)] for name, other in asked)
             write = partial(beginning, table, row, place, len(behind[row]))
             tokens, rows = room * (1 + len(behind[row])), tuple(range(row + 1))
@@ -128,7 +109,7 @@ class Header(RawTest):
 
     def cells(self, query: Query, text: str, serializer: Serializer) -> dict[str, Cell]:
         """The asked cells that an answer gives: first the rest of the row, whether or not it begins the row anew."""
-        own, *following = _by_row(query.asked)
+        own, *following = by_row(query.asked)
         lines, begun = [unlabelled(line) for line in plain(text).splitlines() if line], _begun(query)
         width = begun + len(own)
         rows = ((place, _completed(last_shown(query), line, width)) for place, line in enumerate(lines))
@@ -150,7 +131,7 @@ class Header(RawTest):
         if reply.state not in READ or declines(reply.text):
             return unread
         cells = (self._uncut if reply.state is State.TRUNCATED else self.cells)(query, reply.text, raw())
-        truth, own = dict(zip(query.asked, query.expected, strict=True)), _by_row(query.asked)[0]
+        truth, own = dict(zip(query.asked, query.expected, strict=True)), by_row(query.asked)[0]
         if not all(name in cells for name in own):
             return unread
         right = tuple(name for name, value in truth.items() if value is not None and same_value(cells.get(name), value))
@@ -203,11 +184,7 @@ def _chances(table: Table, place: int, cuts: Sequence[int], behind: Mapping[int,
     whole = [row for own in behind.values() for row in own if counts(row)]
     every = least_sure(table, table.columns, COUNTED, before=True)
     found |= guessed(table, every, (), whole, before=True)
-    return {
-        _named(name, row): after_earlier(table, name, row, guess, range(LAGS + 1, row + 1))
-        for row, one in found.items()
-        for name, guess in one.cells.items()
-    }
+    return chances_of(table, found)
 
 
 def _completed(shown: str, line: str, width: int) -> list[Cell] | None:
@@ -220,12 +197,3 @@ def _completed(shown: str, line: str, width: int) -> list[Cell] | None:
 def _begun(query: Query) -> int:
     """How many cells of the row in which the text stops are shown."""
     return len(next(raw().cuts(last_shown(query)), [])) - 1  # nothing stands behind the last comma
-
-
-def _by_row(names: Sequence[str]) -> list[list[str]]:
-    """The asked cells, put together by their rows."""
-    return list(grouped(names, lambda name: name.rpartition(IN)[2]).values())
-
-
-def _named(column: str, row: int) -> str:
-    return f"{column}{IN}{row + 1}"

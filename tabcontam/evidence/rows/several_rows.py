@@ -1,0 +1,58 @@
+"""What tests share whose one answer tells of several rows: a cell is asked by its feature and the number of its row."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from tabcontam.evidence.answering import MISSING
+from tabcontam.evidence.base import Query
+from tabcontam.evidence.rows.memcheck.raw import RawAnswers
+from tabcontam.groups import grouped
+from tabcontam.guesser.chance import Guess
+from tabcontam.guesser.columns import LAGS
+from tabcontam.guesser.earlier import after_earlier
+from tabcontam.guesser.table import Guessed
+from tabcontam.tables.table import Cell, Table
+
+IN = ", row "  # between a feature and the number of its row
+
+
+@dataclass(frozen=True)
+class SeveralRows(RawAnswers):
+    """Cells of several rows of a file."""
+
+    def usual(self, query: Query, table: Table) -> Sequence[Cell]:
+        """The most frequent value of each cell's column."""
+        return [next(iter(table.distinct(column_of(name))), MISSING) for name in query.asked]
+
+    def places(self, query: Query) -> Sequence[int]:
+        """The row of each asked cell."""
+        return [int(name.rpartition(IN)[2]) - 1 for name in query.asked]
+
+
+def named(column: str, row: int) -> str:
+    """What a cell is called; rows are counted from 0."""
+    return f"{column}{IN}{row + 1}"
+
+
+def column_of(name: str) -> str:
+    """The feature of a cell that is called so."""
+    return name.rpartition(IN)[0]
+
+
+def by_row(names: Sequence[str]) -> list[list[str]]:
+    """The asked cells, put together by their rows."""
+    return list(grouped(names, lambda name: name.rpartition(IN)[2]).values())
+
+
+def columns_of(query: Query, entities: Mapping[str, str]) -> dict[str, str]:
+    """The column that each asked cell lies in, or that column's entity, if it has one."""
+    return {name: entities.get(column_of(name), column_of(name)) for name in query.asked}
+
+
+def chances_of(table: Table, found: Mapping[int, Guessed]) -> dict[str, Guess]:
+    """The guess of every cell, by its name: what stands in all rows before it, beyond those the guesser saw, counts."""
+    return {
+        named(name, row): after_earlier(table, name, row, guess, range(LAGS + 1, row + 1))
+        for row, one in found.items()
+        for name, guess in one.cells.items()
+    }
