@@ -164,6 +164,7 @@ def run(
     withheld: str | Path | Sequence[str | Path] = (),
     reference: str | None = None,
     judge: str | None = None,
+    overlap: str | None = None,
     controls: bool = True,
     rules: str = RULES[0],
     alpha: float = ALPHA,
@@ -197,12 +198,13 @@ def run(
     `encoding` and `header` (does the first line name the columns?) say how a FILE of text is read, where that is not to
     be found out. `split` names splits to ask about, or "all", `split_column` the column of a FILE that tells them.
     `llm` may give LLMs names of their own: `{"mine": "openai:NAME@…"}` is `"mine=openai:NAME@…"`.
-    `judge` is an LLM that says of completions whether they match. `key` names the key files of planted tables,
-    `withheld` files of rows that were never published. `queries` is a number or "paper", `samples` how often an LLM
-    without log-probabilities is asked the same in their place, and with a `temperature` how often all queries of
-    the row tests are, `shots` how many demonstrations of other tables chat models are shown there, `alpha` and
-    `min_power` are in (0, 1), `max_cost` is in US dollars. With `until_decided` a table is asked until its verdict
-    is reached, and is let go once an LLM that remembers the share `min_power` of its rows would have been found.
+    `judge` is an LLM that says of completions whether they match, `overlap` what Algorithm 1 compares texts by. `key`
+    names the key files of planted tables, `withheld` files of rows that were never published. `queries` is a number or
+    "paper", `samples` how often an LLM without log-probabilities is asked the same in their place, and with a
+    `temperature` how often all queries of the row tests are, `shots` how many demonstrations of other tables chat
+    models are shown there, `alpha` and `min_power` are in (0, 1), `max_cost` is in US dollars. With `until_decided` a
+    table is asked until its verdict is reached, and is let go once an LLM that remembers the share `min_power` of its
+    rows would have been found.
     With `batch` LLMs are asked by the batch API of their maker, for half the price, and the call waits for up to a
     day. The report lies in `out`, by default `reports/<time>`; the same call with the same `out` continues it.
     Nothing is printed, unless `progress` is true: then on standard error. It may be called where an event loop is
@@ -226,6 +228,7 @@ def run(
         "header": _header(header),
         "reference": None if reference is None else _several(reference)[0],
         "judge": None if judge is None else _several(judge)[0],
+        "overlap": None if overlap is None else _several(overlap)[0],
         "serializer": _several(serializer),
         "prompts": _several(prompts),
         "rules": _one_of("rules", rules, RULES),

@@ -12,6 +12,7 @@ from tabcontam.cli.helps import (
     EXPRESSION_HELP,
     FAMILY_OVER_HELP,
     MARKS_HELP,
+    OVERLAP_HELP,
     PROMPTS_HELP,
     SERIALIZER_HELP,
 )
@@ -157,8 +158,7 @@ def _add_rescore(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--overlap",
         metavar="MEASURE",
-        help="by what Algorithm 1 of Golchin and Surdeanu compares texts: rouge (the default), or bleurt:MODEL or "
-        "bertscore:MODEL, a folder or a name of the hub with its weights in safetensors (extra hf)",
+        help=OVERLAP_HELP.format(default="that of the run"),
     )
     add_output(command)
 

@@ -32,6 +32,10 @@ JUDGE_HELP = (
     "an LLM that says of completions which the tests compare whether they match, once they are there: any that --llm "
     "takes; it is asked about made pairs, too, which show how often it errs, and counts against the limits"
 )
+OVERLAP_HELP = (
+    "by what Algorithm 1 of Golchin and Surdeanu compares texts: rouge, or bleurt:MODEL or bertscore:MODEL, a folder "
+    "or a name of the hub with its weights in safetensors (extra hf; default: {default})"
+)
 FAMILY_OVER_HELP = (
     "whose cells of a family of tests share the level: those of each LLM, so that the levels add up over LLMs, or "
     "those of all LLMs (default: {default})"

@@ -16,15 +16,7 @@ if TYPE_CHECKING:
 def rescore(options: argparse.Namespace) -> None:
     from tabcontam.runs.rescoring import rescore
 
-    if options.overlap is None:
-        print_results(rescore(options.run, options.rules), options.run, options)
-        return
-    from tabcontam.evidence.rows.guided.algorithm import measured_by
-    from tabcontam.evidence.rows.guided.learned import measure_of
-
-    with measured_by(measure_of(options.overlap)):
-        found = rescore(options.run, options.rules)
-    print_results(found, options.run, options)
+    print_results(rescore(options.run, options.rules, options.overlap), options.run, options)
 
 
 def report(options: argparse.Namespace) -> None:

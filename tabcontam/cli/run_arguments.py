@@ -17,6 +17,7 @@ from tabcontam.cli.helps import (
     MARKS_HELP,
     MIN_POWER_HELP,
     NAME_HELP,
+    OVERLAP_HELP,
     PROMPTS_HELP,
     REFERENCE_HELP,
     SAMPLES_HELP,
@@ -135,6 +136,7 @@ def _add_asking(run: argparse.ArgumentParser) -> None:
     )
     how.add_argument("--samples", type=positive, metavar="N", help=SAMPLES_HELP)
     how.add_argument("--temperature", type=temperature, metavar="T", help=TEMPERATURE_HELP)
+    how.add_argument("--overlap", metavar="MEASURE", help=OVERLAP_HELP.format(default="rouge"))
     how.add_argument("--shots", type=positive, metavar="N", help=SHOTS_HELP)
     how.add_argument(
         "--batch-size",

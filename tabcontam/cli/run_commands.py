@@ -115,6 +115,7 @@ def order_of(words: Mapping[str, Any], command: str) -> "RunOrder":
         withheld=tuple(words["withheld"]),
         reference=words["reference"],
         judge=words["judge"],
+        overlap=words["overlap"],
         send_rows=words["send_rows"],
         form=words["form"] or FORMS[0],
         batch_size=words["batch_size"] or BATCH_SIZE,

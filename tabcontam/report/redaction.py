@@ -207,6 +207,7 @@ class Redaction:
         return replace(
             run,
             command="",
+            overlap=run.overlap and _without_place(run.overlap),
             llms=tuple(self._llm(llm) for llm in run.llms),
             references=tuple(self._llm(llm) for llm in run.references),
             judge=self._llm(run.judge) if run.judge else None,

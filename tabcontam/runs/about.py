@@ -9,6 +9,7 @@ from importlib import metadata
 from typing import TYPE_CHECKING
 
 from tabcontam.asking.plan import Subject
+from tabcontam.runs.overlap import stated
 from tabcontam.tables.known import has_columns
 from tabcontam.tables.sources import without_queries
 from tabcontam.tables.table import Table
@@ -53,6 +54,7 @@ def describe(run: "Run", started: datetime, used: Mapping[str, LlmFacts]) -> Run
         family_over=options.family_over,
         level=min(levels.values()),
         levels=levels,
+        overlap=stated(run.measure),
         dictionary=run.dictionary.name,
         llms=tuple(_llm(run, subject, used) for subject in run.subjects if not subject.reference),
         references=tuple(_llm(run, subject, used) for subject in run.subjects if subject.reference),

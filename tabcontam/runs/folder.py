@@ -29,6 +29,7 @@ from tabcontam.evidence.registry import by_id
 from tabcontam.paths import replace_file
 from tabcontam.replay.records import CATALOGUE
 from tabcontam.replay.squares import one_cell_a_square
+from tabcontam.runs.overlap import common
 from tabcontam.verdicts.cells import CellName, Result
 from tabcontam.verdicts.comparison import Pair, comparisons, facts_apart, of_runs
 from tabcontam.verdicts.document import as_json, read_results
@@ -269,6 +270,7 @@ def _merged_facts(runs: Sequence[RunFacts], names: Sequence[str]) -> RunFacts:
         queries=runs[0].queries if len({run.queries for run in runs}) == 1 else None,
         catalogue={llm: entry for run in runs for llm, entry in run.catalogue.items()},
         durations=_last((took for run in runs for took in run.durations), lambda took: took.key),
+        overlap=common(runs),
         command="; ".join(run.command for run in runs),
         seconds=round(sum(run.seconds or 0.0 for run in runs), 2),
         level=min(run.level or 0.0 for run in runs),

@@ -21,10 +21,12 @@ from tabcontam.asking.trials import (
 from tabcontam.errors import UsageError, option
 from tabcontam.evidence.base import Trial
 from tabcontam.evidence.registry import by_id
+from tabcontam.evidence.rows.guided.algorithm import measured_by
 from tabcontam.groups import grouped
 from tabcontam.paths import replace_file
 from tabcontam.reading.words import Dictionary, english
 from tabcontam.runs.folder import last_lines, load_whole, record, reference_lines, referred
+from tabcontam.runs.overlap import measure_again, stated
 from tabcontam.tables.serializers import Serializer, from_facts
 from tabcontam.verdicts.cells import CellName, Result
 from tabcontam.verdicts.facts import RunFacts
@@ -38,13 +40,22 @@ from tabcontam.version import __version__
 LARGE = sys.maxsize  # rows of a table of which nobody wrote down how many it has
 
 
-def rescore(folder: Path, rules: str | None) -> RunResults:
-    """Judge a past run again from its trials, and record it. Raises `UsageError`."""
+def rescore(folder: Path, rules: str | None, overlap: str | None = None) -> RunResults:
+    """Judge a past run again from its trials, and record it; by default by its own rules and its own overlap.
+
+    Raises `UsageError`.
+    """
     past = load_whole(folder)
     if rules == PAPER and past.run.until_decided is not None:
         turns = "was asked until each table was decided, which the paper's rules cannot judge"
         raise UsageError(f"{folder} {turns}; make the run without {option('until_decided')}")
+    measure = measure_again(folder, past.run, overlap)
     open_folder(folder)
+    with measured_by(measure):
+        return _judged_again(folder, replace(past, run=replace(past.run, overlap=stated(measure))), rules)
+
+
+def _judged_again(folder: Path, past: RunResults, rules: str | None) -> RunResults:
     dictionary = english()
     run = replace(past.run, dictionary=dictionary.name, version=__version__)
     run = replace(run, rules=PAPER if rules == PAPER else CALIBRATED) if rules else run

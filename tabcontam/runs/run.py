@@ -24,6 +24,8 @@ from tabcontam.evidence.base import OF_A_PAPER, Capability, Test
 from tabcontam.evidence.prompts import DEFAULT as DEFAULT_PROMPTS
 from tabcontam.evidence.prompts import PromptSet, load_prompt_set
 from tabcontam.evidence.registry import all_tests
+from tabcontam.evidence.rows.guided.algorithm import BY_WORDS, measured_by
+from tabcontam.evidence.rows.guided.learned import Measure
 from tabcontam.evidence.selection import asked_by, chooses, selected
 from tabcontam.paths import replace_file
 from tabcontam.reading.words import Dictionary, english
@@ -34,6 +36,7 @@ from tabcontam.runs.continued import check_last_failed, check_same_run, check_sa
 from tabcontam.runs.contradictions import asked_once, check_batches, check_options, check_prices, check_samples
 from tabcontam.runs.folder import new_folder, record
 from tabcontam.runs.judging import judge_facts, judging_of, open_judge, rows_leaving
+from tabcontam.runs.overlap import measure_for
 from tabcontam.runs.reaching import reached_meanwhile
 from tabcontam.subjects.base import Model
 from tabcontam.subjects.labels import by_name, name_of
@@ -80,6 +83,7 @@ class RunOrder:
     withheld: tuple[str, ...] = ()
     reference: str | None = None
     judge: str | None = None
+    overlap: str | None = None
     send_rows: bool = False
     form: str = "auto"
     batch_size: int = 16
@@ -96,7 +100,7 @@ class Run:
 
     `resolved` has what a name of an LLM stands for; `left_out` are tests that --queries paper does not ask; `known` are
     the files whose rows the LLMs may know; `notices` are to be read before anything is sent; the `judge` is shown
-    completions of the others.
+    completions of the others; the `measure` is that by which Algorithm 1 compares texts.
     """
 
     order: RunOrder
@@ -112,6 +116,7 @@ class Run:
     known: tuple[Table, ...] = ()
     notices: tuple[str, ...] = ()
     judge: Model | None = None
+    measure: Measure = BY_WORDS
 
 
 @dataclass(frozen=True)
@@ -165,6 +170,7 @@ def prepare(order: RunOrder, progress: Progress | None = None, asks: bool = True
         left_out = tuple(test for test in left_out if _by_default(test, scored))
     check_samples(options, tests)
     judge = open_judge(order.judge, tests, settings, asks)
+    measure = measure_for(order.overlap, tests, load=asks)
     lacking = _lacking(subjects) if asks else {}
     check_reachable(subjects, lacking)
     notices = (*asked_once(options, tests, subjects), *(check_batches(subjects) if order.options.batch else ()))
@@ -183,9 +189,8 @@ def prepare(order: RunOrder, progress: Progress | None = None, asks: bool = True
         prepared_meanwhile(tables, serializers[0], tests, options, check) as ready,
     ):
         cells = tuple(plan(subjects, tables, serializers, tests, options, tell, ready, prompts))
-    return Run(
-        order, subjects, tables, serializers, prompts, cells, english(), prices, found, left_out, known, notices, judge
-    )
+    run = Run(order, subjects, tables, serializers, prompts, cells, english(), prices, found, left_out, known, notices)
+    return replace(run, judge=judge, measure=measure)
 
 
 def _by_default(test: Test, scored: bool) -> bool:
@@ -317,14 +322,15 @@ def execute(run: Run, progress: Progress) -> Outcome:
         )
         return results(about, session.results())
 
-    try:
-        completed(_ask(session, folder, judged, judging), session.stop)
-    finally:
-        session.journal.rescue()
-        if judging is not None:
-            judging.journal.rescue()
-    with progress.doing("writing the report"):
-        final, trials = record(folder, judged(not session.stopping))
+    with measured_by(run.measure):
+        try:
+            completed(_ask(session, folder, judged, judging), session.stop)
+        finally:
+            session.journal.rescue()
+            if judging is not None:
+                judging.journal.rescue()
+        with progress.doing("writing the report"):
+            final, trials = record(folder, judged(not session.stopping))
     return Outcome(folder, final, trials, session.failures(), _passed(run), tuple(going_on(session.batched)))
 
 

@@ -21,7 +21,7 @@ SECRET = "Zurvalia-7731"
 # Every field that was looked at. A new one is none of a published report until somebody has decided about it here.
 LOOKED_AT = {
     RunFacts: """version versions command started seconds seed rules queries samples temperature shots until_decided
-        alpha family_over level levels dictionary recorded llms catalogue references judge known datasets tests
+        alpha family_over level levels overlap dictionary recorded llms catalogue references judge known datasets tests
         serializers prompts runs redacted notes finished interrupted limit durations""",
     LlmFacts: "spec resolved stands_for version control checks requests retries dollars ended",
     DatasetFacts: """name title edition split elsewhere sha256 rows columns features order reading withheld
@@ -84,7 +84,8 @@ def quoting() -> RunResults:
         Note(NoteKind.DEFAULTS, f"defaults from ../{SECRET}/pyproject.toml: --target {SECRET}"),
     )
     known = (KnownFacts(name=SECRET, sha256="ab" * 32, rows=3, datasets=("mine.csv",)),)
-    return replace(view, run=replace(view.run, llms=(llm,), datasets=(private,), runs=runs, notes=notes, known=known))
+    about = replace(view.run, llms=(llm,), datasets=(private,), runs=runs, notes=notes, known=known)
+    return replace(view, run=replace(about, overlap=f"bleurt:/home/{SECRET}/model"))
 
 
 def test_the_known_open_licences_are_published_and_no_other() -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
-from tabcontam.evidence.base import READ, PublishedRule, Reply, Trial
+from tabcontam.evidence.base import READ, PublishedRule, Reply, Test, Trial
 from tabcontam.evidence.rows.guided.guided import GENERAL, arm_of, first_piece, of_pair, of_text
 from tabcontam.evidence.rows.guided.learned import Measure, Rouge
 from tabcontam.evidence.sentences import stated
@@ -73,6 +73,11 @@ def _joined(cells: Iterable[str | None]) -> str:
 def drawn(p_value: float) -> str:
     """The share of resamples that the bootstrap states as a p-value."""
     return stated(p_value) if p_value else f"p under {1 / RESAMPLES:g}"
+
+
+def compares(test: Test) -> bool:
+    """Whether a test decides by Algorithm 1, so that the measure of the overlap matters to it."""
+    return isinstance(test.published, AlgorithmOne)
 
 
 @dataclass(frozen=True)

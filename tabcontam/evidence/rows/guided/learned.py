@@ -8,6 +8,7 @@ code of their own.
 
 from dataclasses import dataclass
 from functools import lru_cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -25,8 +26,12 @@ class Measure(Protocol):
     """A measure of the overlap of two texts."""
 
     @property
+    def spec(self) -> str:
+        """How it is written behind `--overlap`, a folder from the root on."""
+
+    @property
     def title(self) -> str:
-        """What it is called in sentences."""
+        """What it is called in sentences, without the place of a folder."""
 
     @property
     def joined(self) -> bool:
@@ -43,6 +48,7 @@ class Measure(Protocol):
 class Rouge:
     """ROUGE-L, of the second pieces alone."""
 
+    spec: str = ROUGE
     title: str = "ROUGE-L"
     joined: bool = False
 
@@ -59,9 +65,14 @@ class Bleurt:
     joined: bool = True
 
     @property
+    def spec(self) -> str:
+        """`bleurt:` and the model."""
+        return f"{BLEURT}:{self.name}"
+
+    @property
     def title(self) -> str:
         """Its name with that of the model."""
-        return f"BLEURT ({self.name})"
+        return f"BLEURT ({_called(self.name)})"
 
     def score(self, expected: str, said: str) -> float:
         """The regression head's output for the pair, the expected text first."""
@@ -81,9 +92,14 @@ class BertScore:
     joined: bool = False
 
     @property
+    def spec(self) -> str:
+        """`bertscore:` and the model."""
+        return f"{BERTSCORE}:{self.name}"
+
+    @property
     def title(self) -> str:
         """Its name with that of the model."""
-        return f"BERTScore ({self.name})"
+        return f"BERTScore ({_called(self.name)})"
 
     def score(self, expected: str, said: str) -> float:
         """The harmonic mean of precision and recall; 0 where a text has no token."""
@@ -113,38 +129,55 @@ class BertScore:
         return torch.nn.functional.normalize(states[layer][0][kept].float(), dim=-1)
 
 
-def measure_of(spec: str) -> Measure:
+def measure_of(spec: str, load: bool = True) -> Measure:
     """The measure that a user names: `rouge`, `bleurt:MODEL` or `bertscore:MODEL`, a folder or a name of the hub.
 
-    The model is loaded. Raises `UsageError` for any other text, where the extra is missing, and where there is no such
-    model or it cannot be read safely.
+    The model is loaded, unless it is not to be. Raises `UsageError` for any other text, where the extra is missing,
+    where there is no such folder and, of a model that is loaded, where it cannot be had or be read safely.
     """
     kind, _, name = spec.partition(":")
     if spec == ROUGE:
         return Rouge()
     if kind not in (BLEURT, BERTSCORE) or not name:
         raise UsageError(f"{spec!r} is no measure of overlap; write one of {', '.join(FORMS)}")
-    _loaded(name, head=kind == BLEURT)
+    name = _checked(name)
+    if load:
+        _loaded(name, head=kind == BLEURT)
     return Bleurt(name) if kind == BLEURT else BertScore(name)
+
+
+def _called(name: str) -> str:
+    """The model without the place where it lies: a folder by its own name."""
+    return Path(name).name if Path(name).is_absolute() else name
+
+
+def _where(name: str) -> str:
+    return f"the model of the overlap, {name},"
+
+
+def _checked(name: str) -> str:
+    """A model's name, a folder from the root on. Raises `UsageError` without the extra, and for no folder."""
+    if any(find_spec(module) is None for module in ("torch", "transformers")):
+        raise UsageError(f"{_where(name)} needs the extra hf; type: {INSTALL}")
+    folder = Path(name).expanduser()
+    if folder.is_dir():
+        return str(folder.resolve())
+    if folder.is_absolute() or name.startswith((".", "~")):
+        raise UsageError(f"{_where(name)} is nowhere: there is no such folder")
+    return name
 
 
 @lru_cache(maxsize=2)
 def _loaded(name: str, head: bool) -> tuple[Any, Any]:
     """A model and its tokenizer. Raises `UsageError`."""
-    where = f"the model of the overlap, {name},"
-    try:
-        from transformers import AutoModel, AutoModelForSequenceClassification, AutoTokenizer
-    except ImportError as error:
-        raise UsageError(f"{where} needs the extra hf; type: {INSTALL}") from error
-    folder = Path(name).expanduser()
-    if not folder.exists() and (folder.is_absolute() or name.startswith((".", "~"))):
-        raise UsageError(f"{where} is nowhere: there is no such folder")
-    found = str(folder) if folder.is_dir() else name
-    safely: dict[str, Any] = {"trust_remote_code": False, "local_files_only": folder.is_dir()}
+    from transformers import AutoModel, AutoModelForSequenceClassification, AutoTokenizer
+
+    where = _where(name)
+    safely: dict[str, Any] = {"trust_remote_code": False, "local_files_only": Path(name).is_absolute()}
     try:
         kind = AutoModelForSequenceClassification if head else AutoModel
-        model = kind.from_pretrained(found, use_safetensors=True, **safely).eval()
-        tokenizer = AutoTokenizer.from_pretrained(found, **safely)
+        model = kind.from_pretrained(name, use_safetensors=True, **safely).eval()
+        tokenizer = AutoTokenizer.from_pretrained(name, **safely)
     except (OSError, ValueError, KeyError, RuntimeError) as error:
         first = (str(error).strip().splitlines() or [type(error).__name__])[0][:300]
         raise UsageError(f"{where} cannot be loaded: {first}") from error

@@ -5,14 +5,14 @@ from typing import Any
 
 import pytest
 
-from tabcontam.cli import commands as cli
 from tabcontam.errors import UsageError
 from tabcontam.evidence.rows.guided.algorithm import AlgorithmOne, measured_by, overlaps
 from tabcontam.evidence.rows.guided.guided import arm_of, first_piece
 from tabcontam.evidence.rows.guided.learned import BertScore, Bleurt, Rouge, measure_of
 from tabcontam.tables.texts import TextForm
+from tests.evidence.rows.guided.encoders import encoder
 from tests.evidence.rows.guided.test_completion import recites, trials, true
-from tests.evidence.rows.guided.texts import ENDS, news
+from tests.evidence.rows.guided.texts import news
 
 TEXTS = ("seven grey sloops", "a sloop of seven", "the ninth bell")
 
@@ -20,7 +20,7 @@ TEXTS = ("seven grey sloops", "a sloop of seven", "the ninth bell")
 class Counting:
     """A measure that writes down what it is given."""
 
-    title, joined = "Counted", True
+    spec, title, joined = "counted", "Counted", True
 
     def __init__(self) -> None:
         self.given: list[tuple[str, str]] = []
@@ -59,28 +59,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """A tiny encoder with a head of one score, one with a head of two, and one whose weights are a pickle."""
     pytest.importorskip("transformers")
     import torch
-    from tokenizers import Tokenizer, models, pre_tokenizers, processors
-    from transformers import BertConfig, BertForSequenceClassification, PreTrainedTokenizerFast
 
-    marks = ["[PAD]", "[UNK]", "[CLS]", "[SEP]"]
-    vocabulary = {word: place for place, word in enumerate([*marks, *ENDS, *sorted({*" ".join(TEXTS).split()})])}
-    tokens = Tokenizer(models.WordLevel(vocabulary, unk_token="[UNK]"))
-    tokens.pre_tokenizer = pre_tokenizers.Whitespace()
-    tokens.post_processor = processors.TemplateProcessing(
-        single="[CLS] $A [SEP]", pair="[CLS] $A [SEP] $B:1 [SEP]:1", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
-    )
-    names = {"pad_token": "[PAD]", "unk_token": "[UNK]", "cls_token": "[CLS]", "sep_token": "[SEP]"}
-    tokenizer = PreTrainedTokenizerFast(tokenizer_object=tokens, **names)
-    sizes = {"vocab_size": len(vocabulary), "hidden_size": 16, "num_hidden_layers": 4, "num_attention_heads": 2}
-    wide = {"intermediate_size": 32, "max_position_embeddings": 24, "initializer_range": 0.5}
-    folders = {}
-    for name, labels in (("one", 1), ("two", 2), ("pickled", 1)):
-        torch.manual_seed(labels)
-        config = BertConfig(**sizes, **wide, num_labels=labels)
-        model = BertForSequenceClassification(config)
-        folders[name] = tmp_path_factory.mktemp(name)
-        model.save_pretrained(folders[name])
-        tokenizer.save_pretrained(folders[name])
+    labels = {"one": 1, "two": 2, "pickled": 1}
+    folders = {name: encoder(tmp_path_factory.mktemp(name), count, TEXTS) for name, count in labels.items()}
     torch.save({}, folders["pickled"] / "pytorch_model.bin")
     (folders["pickled"] / "model.safetensors").unlink()
     return folders
@@ -139,19 +120,4 @@ def test_algorithm_one_says_by_which_model_it_decided(made: dict[str, Path]) -> 
     own = trials(recites(10, ("",)))
     with measured_by(measure_of(f"bertscore:{made['one']}")):
         said = AlgorithmOne("claim").said(own)
-    assert f" of 10 claim: BERTScore ({made['one']}) 1.00 guided, " in said
-
-
-@pytest.mark.slow
-def test_a_past_run_is_judged_again_by_a_learned_overlap(
-    made: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    asked = ["--llm", "simulated:memoriser:0.5", "--no-controls", "--dataset", "iris", "-k", "guided_completion"]
-    assert cli.main(["run", *asked, "--rules", "paper", "--out", "run"]) == 0
-    assert cli.main(["rescore", "run", "--overlap", "rogue"]) == 4
-    assert "is no measure of overlap" in capsys.readouterr().err
-    assert cli.main(["rescore", "run", "--overlap", f"bertscore:{made['one']}"]) == 0
-    assert f"BERTScore ({made['one']})" in Path("run/results.json").read_text("utf-8")
-    assert cli.main(["rescore", "run"]) == 0
-    assert "ROUGE-L" in Path("run/results.json").read_text("utf-8")
+    assert f" of 10 claim: BERTScore ({made['one'].name}) 1.00 guided, " in said
