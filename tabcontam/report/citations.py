@@ -6,7 +6,7 @@ Facts that could not be checked, as where a paper appeared, are left out rather 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from tabcontam.report.latex import escaped
+from tabcontam.report.tex import escaped
 from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.rules import PAPER
 

@@ -5,13 +5,15 @@ if asked for as one of its two columns; `% ==` lines say where each begins. Ever
 """
 
 import re
-import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from tabcontam.evidence.base import Kind, Verdict
 from tabcontam.groups import grouped
+from tabcontam.report import papers
 from tabcontam.report.ranking import about, shown
+from tabcontam.report.standings import Titles, standings
+from tabcontam.report.tex import escaped
 from tabcontam.verdicts.cells import LETTERS, Result, TableVerdict
 from tabcontam.verdicts.ranks import Rank
 from tabcontam.verdicts.results import Block, RunResults
@@ -34,51 +36,13 @@ TOGETHER = 12  # floats that wait for a page of their own; LaTeX keeps some fift
 FITTED = r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%"  # what is too wide is made smaller
 LEAST = 1e-6  # p-values below are said to be
 
-_NAMED = {
-    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%",
-    "_": r"\_\allowbreak{}", "^": r"\textasciicircum{}", "~": r"\textasciitilde{}", "<": r"\textless{}",
-    ">": r"\textgreater{}", "|": r"\textbar{}", '"': r"{\char34}", "`": "{`}",
-    "[": "{[}", "]": "{]}", "*": "{*}",  # after the end of a row they would be options
-    "\u00a0": "~", "\u2013": r"\textendash{}", "\u2014": r"\textemdash{}", "\u2018": r"\textquoteleft{}",
-    "\u2019": r"\textquoteright{}", "\u201c": r"\textquotedblleft{}", "\u201d": r"\textquotedblright{}",
-    "\u2026": r"\ldots{}", "\u00b7": r"\(\cdot\)", "\u00b1": r"\(\pm\)", "\u00d7": r"\(\times\)",
-    "\u2192": r"\(\rightarrow\)", "\u2264": r"\(\leq\)", "\u2265": r"\(\geq\)", "\u23ce": r"\(\hookleftarrow\)",
-    "\u00df": r"\ss{}", "\u00e6": r"\ae{}", "\u00c6": r"\AE{}", "\u00f8": r"\o{}", "\u00d8": r"\O{}",
-    "\u0142": r"\l{}", "\u0141": r"\L{}",
-}  # fmt: skip
-_ACCENTS = {
-    "\u0300": "`", "\u0301": "'", "\u0302": "^", "\u0303": "~", "\u0304": "=", "\u0306": "u", "\u0307": ".",
-    "\u0308": '"', "\u030a": "r", "\u030b": "H", "\u030c": "v", "\u0327": "c",
-}  # fmt: skip
-
 
 def render_latex(view: RunResults, columns: int = 2) -> str:
-    """The ranking of the paper's Table 2, the tables' verdicts and a heatmap an LLM, each as a float; `columns`: of a
-    page of two that a float takes."""
-    floats = [*_ranking(view), *_verdicts(view), *_heatmap(view)]
+    """The ranking of the paper's Table 2, the tables' verdicts, a heatmap an LLM and, where methods of several papers
+    were asked, these beside each other, each as a float; `columns`: of a page of two that a float takes."""
+    floats = [*_ranking(view), *_verdicts(view), *_heatmap(view), *_papers(view)]
     lines = [*_head(view), *(line for place, one in enumerate(floats) for line in _float(one, columns, place))]
     return "\n".join(lines) + "\n"
-
-
-def escaped(value: str) -> str:
-    r"""A text as plain ASCII that LaTeX prints as it is; a character it has no name for shows as its number.
-
-    >>> print(escaped("50% of café_1 汉"))
-    50\% of caf\'{e}\_\allowbreak{}1 {[}U+6C49{]}
-    """
-    # two of these in a row would be set as one
-    return re.sub(r"([-,'])(?=\1)", r"\1{}", "".join(map(_printed, visible(value, line=True))))
-
-
-def _printed(character: str) -> str:
-    if character in _NAMED:
-        return _NAMED[character]
-    if character.isascii():
-        return character
-    parts = unicodedata.normalize("NFD", character)
-    if len(parts) == 2 and parts[0].isascii() and parts[1] in _ACCENTS:
-        return rf"\{_ACCENTS[parts[1]]}{{{parts[0]}}}"
-    return f"{{[}}U+{ord(character):04X}{{]}}"
 
 
 def typeset(key: str, value: float) -> str:
@@ -263,9 +227,87 @@ def _square(view: RunResults, cell: Result | None) -> str:
         return ""
     if cell.verdict is None:
         return "--" if cell.score is None else f"{cell.score:.2f}"
-    color = rf"\cellcolor{{{COLORS[cell.verdict][0]}}}" if cell.verdict in COLORS else ""
-    if cell.verdict is not Verdict.CONTAMINATED:
-        return color + SYMBOLS[cell.verdict]
-    bits = cell.recalled_bits if cell.test in view.row_tests else None
+    return _colored(cell.verdict, _bits(view, cell))
+
+
+def _bits(view: RunResults, cell: Result) -> float | None:
+    return cell.recalled_bits if cell.test in view.row_tests else None
+
+
+def _colored(verdict: Verdict, bits: float | None = None, before: str = "") -> str:
+    """The symbol of a verdict on its colour, with the bits that were recalled."""
+    color = rf"\cellcolor{{{COLORS[verdict][0]}}}" if verdict in COLORS else ""
+    if verdict is not Verdict.CONTAMINATED:
+        return color + before + SYMBOLS[verdict]
     shown = r"\textbf{C}" + ("" if bits is None else rf" {bits:.0f}")
-    return rf"{color}\textcolor{{white}}{{{shown}}}"
+    return rf"{color}\textcolor{{white}}{{{before}{shown}}}"
+
+
+def _papers(view: RunResults) -> Iterator[Float]:
+    """What each paper's own rule says beside the calibrated verdict, LLM by LLM, and how far the methods agree."""
+    by_paper = papers.papers(view)
+    if not by_paper:
+        return
+    titles = Titles(view)
+    for number, block in enumerate(view.blocks, start=1):
+        for start in range(0, 0 if block.control else len(block.columns), COLUMNS):
+            yield from _marks(view, titles, block, by_paper, start, f"{number}-{start // COLUMNS + 1}")
+    for number, matrix in enumerate(papers.matrices(view, titles)):
+        for start in range(0, len(matrix.methods) - 1, COLUMNS):
+            yield from _agreements(matrix, start, f"{number}-{start // COLUMNS + 1}")
+
+
+def _marks(
+    view: RunResults, titles: Titles, block: Block, by_paper: Mapping[str, Sequence[str]], start: int, number: str
+) -> Iterator[Float]:
+    """The tests by paper, at most `COLUMNS` tables wide, and the verdict on the rows."""
+    columns, rows = block.columns[start : start + COLUMNS], []
+    for paper, tests in by_paper.items():
+        rows.append(_row(rf"\textbf{{{escaped(paper)}}}", *("" for _ in columns)))
+        rows += [
+            _row(escaped(view.test_titles[test]), *(_marked(view, column.cells.get(test)) for column in columns))
+            for test in tests
+        ]
+        rows.append(r"\midrule")
+    found = standings(titles, block)
+    verdicts = [standing.rows if (standing := found.get(column.label)) else None for column in columns]
+    rows.append(_row(papers.ROWS_TOGETHER, *("" if one is None else _colored(one) for one in verdicts)))
+    header = (escaped(block.llm), *(rf"\rotatebox{{90}}{{{escaped(column.label)}}}" for column in columns))
+    caption = f"{escaped(block.llm)}, {papers.TITLE.lower()}. {escaped(papers.said('symbol'))}"
+    name = f"{papers.TITLE.lower()}, {block.llm}"
+    yield from _floats(Float(name, caption, f"papers-{number}", "l" + "c" * len(columns), header, rows))
+
+
+def _marked(view: RunResults, cell: Result | None) -> str:
+    """What the published rule says of a cell, beside its symbol where it has a calibrated verdict."""
+    if cell is None:
+        return ""
+    sign = escaped(papers.mark(cell).sign)
+    if cell.verdict is None:
+        return sign
+    return _colored(cell.verdict, _bits(view, cell), f"{sign} ")
+
+
+def _agreements(matrix: papers.Matrix, start: int, number: str) -> Iterator[Float]:
+    """How far each method agrees with those of at most `COLUMNS` before it."""
+    beside = matrix.methods[:-1][start : start + COLUMNS]
+    rows = [
+        _row(method.letter, _method(method), f"{method.found} of {len(method.decided)}", *own)
+        for place, method in enumerate(matrix.methods[start:], start=start)
+        if (own := [_agreeing(matrix, place, column) for column in range(start, start + len(beside))])
+    ]
+    header = ("", "Method", "Found", *(method.letter for method in beside))
+    of = f", {matrix.llm} alone" if matrix.llm else ""
+    caption = f"{papers.AGAINST}{escaped(of)}. {escaped(papers.AGREE.format('beside'))}"
+    columns = "llr" + "c" * len(beside)
+    yield from _floats(Float(f"{papers.AGAINST.lower()}{of}", caption, f"methods-{number}", columns, header, rows))
+
+
+def _method(method: papers.Method) -> str:
+    return escaped(method.title) + (rf" {{\footnotesize {escaped(method.paper)}}}" if method.paper else "")
+
+
+def _agreeing(matrix: papers.Matrix, place: int, column: int) -> str:
+    if column >= place or not (one := matrix.rows[place][column]).items:
+        return ""
+    return rf"{one.agree}/{one.items} {{\footnotesize {escaped(papers.kappa(one))}}}"

@@ -5,13 +5,15 @@ markup, a link, a mention, a reference, an emoji or a formula.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from tabcontam.evidence.base import Verdict
 from tabcontam.groups import grouped
+from tabcontam.report import papers
 from tabcontam.report.comparisons import CHANGED, KINDS, counted, figures
 from tabcontam.report.ranking import about, correlation_sentences, shown
 from tabcontam.report.sentences import Sentence, scope, sentences
+from tabcontam.report.standings import Titles, standings
 from tabcontam.verdicts.cells import LETTERS, PROMPTS, Result, outcome_of
 from tabcontam.verdicts.comparison import Comparison
 from tabcontam.verdicts.ranks import Rank
@@ -28,8 +30,9 @@ _TELLING = re.compile(r"""://|www\.|^(?:mailto|xmpp):|:\w+:|%["'\w]|GH-\d""", re
 
 
 def render_markdown(view: RunResults) -> str:
-    """What was found, each table's verdict, a heatmap an LLM, the ranking, and what changed where runs are compared."""
-    sections = (_head, _found, _tables, _heatmap, _ranking, _comparisons, _controls)
+    """What was found, each table's verdict, a heatmap an LLM, the papers' methods beside each other where there are
+    several, the ranking, and what changed where runs are compared."""
+    sections = (_head, _found, _tables, _heatmap, _papers, _ranking, _comparisons, _controls)
     return "\n".join(line for section in sections for line in section(view))
 
 
@@ -166,6 +169,67 @@ def _square(view: RunResults, cell: Result | None) -> str:
         return f"`{cell.letter}`"
     bits = cell.recalled_bits if cell.test in view.row_tests else None
     return f"**{cell.letter}**" if bits is None else f"**{cell.letter}** {bits:.0f}"
+
+
+def _papers(view: RunResults) -> Iterator[str]:
+    """What each paper's own rule says beside the calibrated verdict, LLM by LLM, and how far the methods agree."""
+    by_paper = papers.papers(view)
+    if not by_paper:
+        return
+    yield from _paragraphs(f"## {papers.TITLE}", papers.said("letter"))
+    titles = Titles(view)
+    for block in view.blocks:
+        if not block.control:
+            yield from _paragraphs(f"### {_llm(view, block)}")
+            header = ("Paper", "Test", *(code(column.label) for column in block.columns))
+            yield from table(header, _marks(view, titles, block, by_paper))
+    for number, matrix in enumerate(papers.matrices(view, titles)):
+        head = (f"## {papers.AGAINST}", papers.AGREE.format("beside"))
+        yield from _paragraphs(*((f"### {code(matrix.llm)} alone",) if number else head))
+        yield from table(("", "Method", "Paper", "Found", *_letters(matrix)), _agreements(matrix))
+
+
+def _marks(
+    view: RunResults, titles: Titles, block: Block, by_paper: Mapping[str, Sequence[str]]
+) -> Iterator[tuple[str, ...]]:
+    """The tests by paper, which is named once, and the verdict on the rows."""
+    for paper, tests in by_paper.items():
+        name = prose(paper)
+        for test in tests:
+            squares = [_marked(view, column.cells.get(test)) for column in block.columns]
+            if any(squares):
+                yield (name, prose(view.test_titles[test]), *squares)
+                name = ""
+    found = standings(titles, block)
+    rows = [standing.rows if (standing := found.get(column.label)) else None for column in block.columns]
+    yield ("", papers.ROWS_TOGETHER, *(_letter(verdict) for verdict in rows))
+
+
+def _marked(view: RunResults, cell: Result | None) -> str:
+    """What the published rule says of a cell, beside its square where it has a calibrated verdict."""
+    if cell is None:
+        return ""
+    sign = papers.mark(cell).sign
+    return sign if cell.verdict is None else f"{sign} {_square(view, cell)}"
+
+
+def _letter(verdict: Verdict | None) -> str:
+    if verdict is None:
+        return ""
+    return f"**{LETTERS[verdict]}**" if verdict is Verdict.CONTAMINATED else f"`{LETTERS[verdict]}`"
+
+
+def _letters(matrix: papers.Matrix) -> list[str]:
+    """The names of the methods that others are compared with: all but the last."""
+    return [method.letter for method in matrix.methods[:-1]]
+
+
+def _agreements(matrix: papers.Matrix) -> Iterator[tuple[str, ...]]:
+    for method, row in zip(matrix.methods, matrix.rows, strict=True):
+        both = [f"{one.agree}/{one.items} ({papers.kappa(one)})" if one.items else "" for one in row]
+        room = [""] * (len(matrix.methods) - 1 - len(both))
+        found = f"{method.found} of {len(method.decided)}"
+        yield (method.letter, prose(method.title), prose(method.paper), found, *both, *room)
 
 
 def _ranking(view: RunResults) -> Iterator[str]:

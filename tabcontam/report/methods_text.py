@@ -4,9 +4,9 @@ import re
 from collections.abc import Sequence
 
 from tabcontam.report.citations import Work
-from tabcontam.report.latex import escaped
 from tabcontam.report.markdown import code, prose
 from tabcontam.report.methods import Name, Piece, methods
+from tabcontam.report.tex import escaped
 from tabcontam.verdicts.results import RunResults
 
 BROKEN, HYPHENLESS = re.compile(r"[0-9a-f]{16}"), r"\g<0>\\allowbreak{}"  # where a line may end within a hash

@@ -17,11 +17,28 @@ from tabcontam.statistics.kappa import Agreeing, agreeing
 from tabcontam.verdicts.cells import Result
 from tabcontam.verdicts.results import Block, RunResults
 
+TITLE, AGAINST = "Paper by paper", "Method against method"
+RULE = (
+    "What each paper's own rule says of an LLM and a table, and beside it the {} of the calibrated verdict on the same "
+    "answers, where the test has one."
+)
+NO_NULL = "The rules of the papers have no null: how often they err on an LLM that has not seen the table is not known."
+AGREE = (
+    "On how many of the LLMs and tables that both decided two methods agree, and {} it Cohen's kappa: what of that is "
+    "more than chance, from 1 (always) over 0 (as by chance) to \N{MINUS SIGN}1; a dash where both say one and the "
+    "same of all. To agree is not to be right."
+)
+ROWS_TOGETHER = "The row tests together, calibrated"
 CALIBRATED = "Calibrated: the row tests together"
 SEVERAL = 2  # papers from which on their methods are put beside each other, and settings that two methods share
 MOST_LLMS = 4  # up to so many, the agreement is shown LLM by LLM, too
 FOUND = {Verdict.CONTAMINATED: "●", Verdict.NOT_DETECTED: "\N{MULTIPLICATION SIGN}"}
 UNDECIDED, NO_VERDICT = "?", "\N{EN DASH}"
+SIGNS = {
+    **{sign: verdict.value for verdict, sign in FOUND.items()},
+    UNDECIDED: "no answer or not asked",
+    NO_VERDICT: "the paper states a number and no verdict",
+}
 Decided = Mapping[tuple[str, str], bool]  # whether it is contaminated, by the LLM and the table's label
 
 
@@ -161,12 +178,25 @@ def context(view: RunResults, titles: Titles) -> dict[str, Any]:
     shown = papers(view)
     return {
         "papers": shown,
+        "paper_rule": RULE.format("square"),
+        "paper_signs": SIGNS,
+        "paper_no_null": NO_NULL,
+        "paper_rows": ROWS_TOGETHER,
+        "paper_title": TITLE,
+        "against_title": AGAINST,
+        "paper_agree": AGREE.format("below"),
         "paper_mark": mark,
         "paper_matrices": matrices(view, titles) if shown else [],
         "agreed": agreed,
         "kappa": kappa,
         "agreement_level": level,
     }
+
+
+def said(beside: str, signs: Mapping[str, str] = SIGNS) -> str:
+    """What a table of marks shows, `beside` which there is a square or a letter, in words."""
+    explained = ", ".join(f"{sign} {words}" for sign, words in signs.items())
+    return f"{RULE.format(beside)} Published: {explained}. {NO_NULL}"
 
 
 def agreed(one: Agreeing) -> str:

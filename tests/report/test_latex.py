@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from tabcontam.report import latex
 from tabcontam.report.citations import render_bibtex
-from tabcontam.report.latex import PACKAGES, ROWS, escaped
+from tabcontam.report.latex import PACKAGES, ROWS
 from tabcontam.report.methods_text import latex_methods
+from tabcontam.report.tex import escaped
 from tabcontam.verdicts.document import typed
 from tests.report.rendered import render_latex
 from tests.report.synthetic import HOSTILE, cell, document, results, table, weighed
@@ -32,7 +33,7 @@ KNOWN = {
     "heavyrulewidth", "linewidth", "raggedright", "arraybackslash", "textbackslash", "textasciicircum",
     "textasciitilde", "textless", "textgreater", "textbar", "ldots", "textendash", "textemdash", "textquoteleft",
     "textquoteright", "textquotedblleft", "textquotedblright", "centering", "small", "caption", "label", "resizebox",
-    "ifdim", "width", "else", "fi", "clearpage", "texttt", "cite",
+    "ifdim", "width", "else", "fi", "clearpage", "texttt", "cite", "bullet",
 }  # fmt: skip
 
 
