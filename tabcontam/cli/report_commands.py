@@ -87,6 +87,7 @@ def _write_format(options: argparse.Namespace, results: "RunResults") -> None:
 def replay(options: argparse.Namespace) -> None:
     from tabcontam.reading.words import english
     from tabcontam.replay.kinds import judged
+    from tabcontam.replay.likeness import judges
     from tabcontam.report.replay_text import render_replay
     from tabcontam.runs.folder import record_replay, replay_results
     from tabcontam.verdicts.document import as_json
@@ -95,7 +96,13 @@ def replay(options: argparse.Namespace) -> None:
     found = judged(options.records, options.rules, dictionary, options.differences)
     differences = found.differences if options.differences else None
     results = replay_results(
-        found.cells, differences, found.rule_differences, options.rules, dictionary.name, command_line()
+        found.cells,
+        differences,
+        found.rule_differences,
+        options.rules,
+        dictionary.name,
+        command_line(),
+        **judges(found),
     )
     if options.out:
         record_replay(options.out, results)

@@ -1,10 +1,12 @@
 """What a file of recorded answers comes to."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from tabcontam.verdicts.cells import Result
+from tabcontam.evidence.compared import Compared
+from tabcontam.verdicts.cells import CellName, Result
+from tabcontam.verdicts.judgements import Judgement
 from tabcontam.verdicts.recorded import RecordedDifference, RuleDifference
 
 
@@ -13,12 +15,15 @@ class Judged:
     """The cells of recorded answers, with the verdict of both rule sets in each, and their disagreements.
 
     `cells` have the verdicts of the rules that were asked for. `differences` are those with the recorded decisions,
-    `rule_differences` those of the calibrated rules with the published ones.
+    `rule_differences` those of the calibrated rules with the published ones. `compared` has the recorded completions
+    of which `judgements` say how like they are to the true pieces, by the cell; its edition is the name of the file.
     """
 
     cells: Sequence[Result]
     differences: Sequence[RecordedDifference] = field(default=())
     rule_differences: Sequence[RuleDifference] = field(default=())
+    compared: Mapping[CellName, Sequence[Compared]] = field(default_factory=dict)
+    judgements: Sequence[Judgement] = field(default=())
 
 
 def place_of(cell: Result) -> dict[str, Any]:

@@ -46,6 +46,8 @@ def judged(paths: Sequence[Path], rules: str, dictionary: Dictionary, told: bool
         [cell for one in found for cell in one.cells],
         [difference for one in found for difference in one.differences],
         [difference for one in found for difference in one.rule_differences],
+        {place: compared for one in found for place, compared in one.compared.items()},
+        [judgement for one in found for judgement in one.judgements],
     )
 
 

@@ -21,6 +21,7 @@ from tabcontam.groups import grouped
 from tabcontam.reading.overlap import rouge_l
 from tabcontam.reading.words import Dictionary
 from tabcontam.replay.judged import Judged, place_of
+from tabcontam.replay.likeness import cell_of, compared_of, judgements_of
 from tabcontam.replay.lines import Lines, parse_lines
 from tabcontam.replay.records import unrecorded
 from tabcontam.replay.time_travel_records import KEYS as KEYS
@@ -61,7 +62,9 @@ def judged(path: Path, lines: Lines, rules: str, dictionary: Dictionary, told: b
         own = [main, *others]
         cells += [_by_paper(cell) for cell in own] if rules == PAPER else own
     recorded = [found for setting in settings if (found := _by_recorded_overlaps(setting))] if told else []
-    return Judged(cells, recorded, by_rules)
+    of = {cell_of(setting.cell(GuidedMatch.id)): setting.instances for setting in settings if setting.said}
+    said = [judgement for place, own in of.items() for judgement in judgements_of(place, own)]
+    return Judged(cells, recorded, by_rules, {place: compared_of(own) for place, own in of.items()}, said)
 
 
 def _repeated(instances: Iterable[Instance]) -> dict[str, Phrases]:
@@ -91,18 +94,25 @@ class Setting:
         """Whether completions without a name are recorded, so that Algorithm 1 compares something."""
         return any(one.general is not None for one in self.instances)
 
+    @property
+    def said(self) -> bool:
+        """Whether somebody said of a completion how like it is to the true piece."""
+        return any(one.judge or one.people for one in self.instances)
+
     def cell(self, test: str) -> Result:
         """A cell of this setting that is not judged yet."""
         first = self.instances[0]
-        return Result(
-            llm=first.llm,
-            dataset=first.dataset,
-            split=first.split,
+        return self.placed(Result(llm=first.llm, dataset=first.dataset, test=test, kind=GuidedCompletion.kind))
+
+    def placed(self, cell: Result) -> Result:
+        """A cell as one of this setting: with its split and file, and without what recorded answers do not have."""
+        return replace(
+            cell,
+            edition=None,
+            split=self.instances[0].split,
             serializer=None,
             prompts=None,
-            test=test,
             source=self.source,
-            kind=GuidedCompletion.kind,
             queries=len(self.instances),
         )
 
@@ -225,19 +235,10 @@ def _calibrated(settings: Sequence[Setting], dictionary: Dictionary) -> list[Res
 
 
 def _weighed(setting: Setting, trials: Sequence[Trial], at: float) -> Result:
-    cell = setting.cell(GuidedCompletion.id)
-    found = result(cell.key, GuidedCompletion(), trials, len(trials), CALIBRATED, at)
+    name = setting.cell(GuidedCompletion.id).key
+    found = result(name, GuidedCompletion(), trials, len(trials), CALIBRATED, at)
     said = "; ".join(filter(None, (found.sentence, NO_NAME, setting.apart)))
-    return replace(
-        found,
-        split=cell.split,
-        edition=None,
-        serializer=None,
-        prompts=None,
-        source=cell.source,
-        queries=cell.queries,
-        sentence=said,
-    )
+    return setting.placed(replace(found, sentence=said))
 
 
 def _by_paper(cell: Result) -> Result:

@@ -15,6 +15,11 @@ ABOUT = (
     "themselves with one change, and beside another row's: how a judge names these shows how often it errs. They are "
     "plainer than what LLMs write, so it errs at least as often there."
 )
+RECORDED = (
+    "Of each recorded completion the recorded judge, an LLM, said whether it is an exact, a near-exact or no match of "
+    "the true second piece, and so did people where they are named. The text alone calls exact what is the true piece, "
+    "but for white space, capitals, quotes and final marks. How often the judge errs on made pairs is not recorded."
+)
 AGREED = (
     "Agreement is the share of what both judged on which both say the same, as tables 3 to 5 of Golchin and Surdeanu "
     "2024 state it, and Cohen's kappa, what of it is more than chance. A setting is an LLM on a table; who judged its "
@@ -63,7 +68,7 @@ def context(view: RunResults) -> dict[str, Any]:
     }
     return {
         "judge_rows": judge_rows(view.judges),
-        "judges_about": ABOUT,
+        "judges_about": RECORDED if view.run.recorded else ABOUT,
         "agreements_about": AGREED,
         "agreement_tables": {title: rows for title, rows in tables.items() if rows},
     }

@@ -6,9 +6,11 @@ from dataclasses import replace
 from tabcontam.evidence.rows.guided.match import PERSONS
 from tabcontam.groups import grouped
 from tabcontam.replay.squares import one_cell_a_square
+from tabcontam.report.judges import TITLES, agreement_cells
 from tabcontam.report.papers import agreed, agreement, kappa, matrices, papers, papers_text
 from tabcontam.report.standings import Titles
 from tabcontam.verdicts.cells import Result, count
+from tabcontam.verdicts.judgements import COMPLETIONS
 from tabcontam.verdicts.recorded import RecordedDifference, RuleDifference
 from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.wording import visible
@@ -28,6 +30,7 @@ def render_replay(view: RunResults) -> str:
         lines += ["", "Where the calibrated rules differ from the published ones:"]
         lines += _groups(view.rule_differences)
     lines += _by_paper(view)
+    lines += _on_completions(view)
     lines += ["", f"cells: {len(view.cells)} ({_counts(view.cells)})"]
     return "\n".join(lines)
 
@@ -49,6 +52,14 @@ def _with_people(view: RunResults) -> Iterator[str]:
         if told and (matrix.llm or len(view.llms) == 1):
             yield f"  {matrix.llm or view.llms[0]}: agreement with {people[0].title[:1].lower()}{people[0].title[1:]}"
             yield from (f"    {title}: {agreed(one)}, kappa {kappa(one)}" for title, one in told if one.items)
+
+
+def _on_completions(view: RunResults) -> list[str]:
+    """How far those agree who judged the recorded completions one by one; nothing where nobody did."""
+    own = [one for one in view.agreements if one.of == COMPLETIONS]
+    told = [(f"  {one.one} and {one.other}", *agreement_cells(one)) for one in own]
+    lines = [visible(f"{both}: {share}, kappa {kappa}", line=True) for both, share, kappa in told]
+    return ["", TITLES[COMPLETIONS].lower(), *lines] if lines else []
 
 
 def _groups(differences: Sequence[Difference]) -> list[str]:

@@ -35,7 +35,7 @@ from tabcontam.verdicts.comparison import Pair, comparisons, facts_apart, of_run
 from tabcontam.verdicts.document import as_json, read_results
 from tabcontam.verdicts.facts import MergedRun, RunFacts, catalogued, in_order, known_tests
 from tabcontam.verdicts.judge import results
-from tabcontam.verdicts.judgements import Judgement, Judgements, judged_by
+from tabcontam.verdicts.judgements import Agreement, JudgeFacts, Judgement, Judgements, judged_by
 from tabcontam.verdicts.ranks import correlations, ranking
 from tabcontam.verdicts.recorded import RecordedDifference, RuleDifference
 from tabcontam.verdicts.reference import same_query
@@ -70,7 +70,9 @@ def record(
     """
     trials = shown_lines(folder, found.cells)
     compared = comparisons(found.run, found.cells, trials, runs)
-    found = replace(found, comparisons=compared, **judged_by(judgements_in(folder), compared_in(trials), found.cells))
+    found = replace(found, comparisons=compared)
+    if not found.run.recorded:  # whose judgements are no file of this folder
+        found = replace(found, **judged_by(judgements_in(folder), compared_in(trials), found.cells))
     write_report(folder, found, found if shown is None else replace(shown, comparisons=compared), trials)
     return found, trials
 
@@ -292,11 +294,13 @@ def replay_results(
     rules: str,
     dictionary: str,
     command: str,
+    judges: Sequence[JudgeFacts] = (),
+    agreements: Sequence[Agreement] = (),
 ) -> RunResults:
     """The results of recorded answers: their cells, and where asked for the disagreements.
 
     `differences` are those with the recorded decisions, `rule_differences` those between the two rule sets; both are
-    left out where `differences` is None.
+    left out where `differences` is None. `judges` and `agreements` are of the recorded judgements.
     """
     run = RunFacts(
         version=__version__,
@@ -314,6 +318,8 @@ def replay_results(
         ranking=ranks,
         correlations=correlations(ranks),
         comparisons=comparisons(run, cells, ()),
+        judges=tuple(judges),
+        agreements=tuple(agreements),
         differences=None if differences is None else tuple(differences),
         rule_differences=None if differences is None else tuple(rule_differences),
     )

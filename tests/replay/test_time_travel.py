@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tabcontam.cli import commands as cli
 from tabcontam.errors import UsageError
 from tabcontam.evidence.rows.guided.completion import BLEURT, GuidedCompletion
 from tabcontam.evidence.rows.guided.match import PERSONS, GuidedMatch
@@ -17,8 +18,10 @@ from tabcontam.reading.overlap import rouge_l
 from tabcontam.reading.words import english
 from tabcontam.replay.judged import Judged
 from tabcontam.replay.kinds import judged
+from tabcontam.replay.likeness import JUDGE, judges
 from tabcontam.replay.time_travel import NO_NAME, RECITED, SHORT
 from tabcontam.verdicts.cells import Result
+from tabcontam.verdicts.judgements import TEXT as TEXT_ALONE
 from tests.replay.made import written
 
 ROUGE, MATCH = GuidedCompletion.id, GuidedMatch.id
@@ -121,6 +124,44 @@ class TestMadeUp:
         cell = by_test(replayed(written(tmp_path, *silent)))[ROUGE]
         assert (cell.verdict, cell.paper_verdict) == ("no answer", None)
 
+    def test_who_judged_completions_and_how_far_they_agree_stands_in_the_results(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        near = "Yes (near-exact match)"
+        records = [
+            recited(0, annotator1="Yes (exact match)"),
+            *(instance(number, judge=near, annotator1=near, annotator2=near) for number in (1, 2)),
+            instance(3, judge=near),
+            instance(4, guided=None),
+        ]
+        path = written(tmp_path, *records)
+        assert cli.main(["replay", str(path), "--out", str(tmp_path / "out")]) == 0
+        assert "  the recorded judge and person 1: 3 of 4 (75.0%), kappa 0.56\n" in capsys.readouterr().out
+        found = json.loads((tmp_path / "out" / "results.json").read_text("utf-8"))
+        assert [(one["by"], one["person"], one["judged"], one["words"]) for one in found["judges"]] == [
+            ("the recorded judge", False, 4, {"exact": 1, "near-exact": 3}),
+            ("person 1", True, 4, {"exact": 1, "near-exact": 2, "no match": 1}),
+            ("person 2", True, 4, {"near-exact": 2, "no match": 2}),
+        ]
+        agreed = {(one["of"], one["one"], one["other"]): (one["agree"], one["items"]) for one in found["agreements"]}
+        assert agreed["completions", "the text alone", "the recorded judge"] == (1, 4)
+        assert agreed["settings", "the recorded judge", "person 2"] == (1, 1)
+        assert ("settings", "person 1", ROUGE) in agreed
+        assert not {one for _, *both in agreed for one in both} & set(PERSONS)
+        assert "How often the judge errs on made pairs is not recorded" in (tmp_path / "out/index.html").read_text()
+
+    def test_the_same_setting_of_two_files_is_two(self, tmp_path: Path) -> None:
+        paths = [tmp_path / name for name in ("one.jsonl", "two.jsonl")]
+        for path in paths:
+            path.write_bytes(written(tmp_path, recited(0), recited(1)).read_bytes())
+        found = judges(judged(paths, "paper", english(), told=False))
+        own = [one for one in found["agreements"] if (one.one, one.other) == (TEXT_ALONE, JUDGE)]
+        assert [(one.of, one.items) for one in own] == [("completions", 4), ("settings", 2)]
+
+    def test_where_nobody_judged_there_is_no_judge(self, tmp_path: Path) -> None:
+        silent = [instance(number, judge=None, annotator1=None, annotator2=None) for number in range(3)]
+        assert judges(replayed(written(tmp_path, *silent))) == {"judges": (), "agreements": ()}
+
     def test_settings_are_told_apart_by_their_split(self, tmp_path: Path) -> None:
         records = [recited(number, split=split) for split in ("train", "test", None) for number in range(3)]
         cells = [cell for cell in replayed(written(tmp_path, *records)).cells if cell.test == ROUGE]
@@ -218,6 +259,15 @@ class TestTwoLlms:
 
         assert [agree("gpt4", test) for test in (ROUGE, BLEURT, MATCH, PERSONS[1])] == [10, 9, 11, 11]
         assert [agree("gpt3.5", test) for test in (ROUGE, BLEURT, MATCH, PERSONS[1])] == [6, 7, 10, 10]
+
+    def test_judge_and_people_agree_on_completions_as_the_docs_say(self) -> None:
+        found = judges(replayed(TEXT / "time_travel.jsonl"))["agreements"]
+        told = {(one.of, one.one, one.other): (one.agree, one.items, round(one.kappa, 2)) for one in found}
+        for person in ("person 1", "person 2"):
+            assert told["completions", JUDGE, person] == (204, 210, 0.72)
+            assert told["completions", TEXT_ALONE, person] == (202, 210, 0.49)
+            assert told["settings", JUDGE, person] == (21, 21, 1.0)
+            assert told["settings", TEXT_ALONE, person] == (20, 21, 0.83)
 
     def test_no_published_finding_stands_under_the_calibrated_rule(self) -> None:
         for study in ("time_travel", "time_travel_100"):

@@ -1,0 +1,53 @@
+"""What a judge and people said of recorded completions, as results.json states it of those of a run.
+
+The same setting can stand in several files, with other instances: a file is what an edition is in a run.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from tabcontam.evidence.compared import Compared
+from tabcontam.evidence.rows.guided.match import PERSONS
+from tabcontam.replay.judged import Judged
+from tabcontam.replay.time_travel_records import Instance
+from tabcontam.verdicts.cells import CellName, Result
+from tabcontam.verdicts.judgements import Judgement, Judgements, judged_by, pair_of
+
+JUDGE = "the recorded judge"
+
+
+def cell_of(cell: Result) -> CellName:
+    """The name of a recorded cell, with its file."""
+    return replace(cell, edition=cell.source).key
+
+
+def answered(instances: Iterable[Instance]) -> list[Instance]:
+    """The instances that have a guided completion."""
+    return [one for one in instances if one.guided and one.guided.strip()]
+
+
+def compared_of(instances: Iterable[Instance]) -> list[Compared]:
+    """The guided completions that are recorded, beside their true pieces."""
+    return [Compared(f"line {one.line}", one.shown, one.expected, one.guided or "") for one in answered(instances)]
+
+
+def judgements_of(place: CellName, instances: Sequence[Instance]) -> list[Judgement]:
+    """What was said of these completions: by the recorded judge, and by each person, whom the records number."""
+    found = []
+    for one, pair in zip(answered(instances), compared_of(instances), strict=True):
+        people = {f"person {number}": word for number, word in one.people.items()}
+        said = {JUDGE: one.judge, **people} if one.judge else people
+        found += [
+            Judgement(place, pair.query_id, by, pair_of(pair), word, person=by != JUDGE) for by, word in said.items()
+        ]
+    return found
+
+
+def judges(found: Judged) -> dict[str, Any]:
+    """The fields of results.json that say who judged recorded completions, and how far they agree.
+
+    The cells of people are their words and no other method, so that they are not counted twice.
+    """
+    methods = [replace(cell, edition=cell.source) for cell in found.cells if cell.test not in PERSONS]
+    return judged_by(Judgements(found.judgements), found.compared, methods)
