@@ -121,7 +121,7 @@ def software(version: str) -> Work:
 
 def others_of(view: RunResults) -> tuple[Work, ...]:
     """The papers of tests that were asked, but for the one whose Table 1 numbers tests."""
-    sources = {cell.source for cell in view.subjects if cell.queries}
+    sources = {view.facts[cell.test].source for cell in view.subjects if cell.queries and cell.test in view.facts}
     return tuple(work for source, (_, work) in PAPERS.items() if source in sources and work is not RONVAL)
 
 

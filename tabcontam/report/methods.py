@@ -12,6 +12,7 @@ from tabcontam.groups import grouped
 from tabcontam.report.citations import BENJAMINI, RONVAL, Work, cited, others_of, software
 from tabcontam.verdicts.cells import PROMPTS, TableVerdict
 from tabcontam.verdicts.facts import DatasetFacts, LlmFacts, in_words
+from tabcontam.verdicts.judgements import JudgeFacts
 from tabcontam.verdicts.notes import NoteKind
 from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.rules import ALL, PAPER
@@ -53,7 +54,7 @@ class Methods:
 def methods(view: RunResults) -> Methods:
     """What was asked of whom, how answers became verdicts, and what else a reader must know."""
     parts: tuple[tuple[Callable[[RunResults], Iterator[Piece]], ...], ...] = (
-        (_llms, _tables, _tests, _queries),
+        (_llms, _tables, _tests, _queries, _judges),
         (_rules, _rows, _found),
         (_controls, _told, _made),
     )
@@ -189,6 +190,43 @@ def _queries(view: RunResults) -> Iterator[Piece]:
     cut = sum(cell.cut_short for cell in view.subjects)
     if cut:
         yield f"{_count(cut, 'cell was', 'cells were')} not asked to the end. "
+
+
+def _judges(view: RunResults) -> Iterator[Piece]:
+    """By what texts were compared where it was not ROUGE-L, and who said which completions match."""
+    if view.run.overlap:
+        yield from (
+            "In the published rule by overlap texts were compared by ",
+            Name(view.run.overlap),
+            ", not ROUGE-L. ",
+        )
+    judge = view.run.judge
+    if judge and judge.spec not in {one.by for one in view.judges}:
+        yield from ("An LLM, ", Name(judge.spec), ", was to judge which completions match; it was asked about none. ")
+    for one in view.judges:
+        if not one.person:
+            yield from _judge(one, judge if judge and judge.spec == one.by else None, view.run.recorded)
+    people = [one.judged for one in view.judges if one.person]
+    if people:
+        yield f"{_count(len(people), 'person', 'people')} judged {_spread(people)} completions"
+        yield " each" if len(people) > 1 else ""
+        yield ". " if view.run.recorded else ", without a word of who wrote them. "
+
+
+def _judge(one: JudgeFacts, facts: LlmFacts | None, recorded: bool) -> Iterator[Piece]:
+    """An LLM that judged: of how many completions, with what words, and how often it errs."""
+    if recorded:
+        yield "As recorded, an LLM had judged which completions match"
+    else:
+        yield from ("Which completions match where the text alone does not tell was judged by an LLM, ", Name(one.by))
+        yield from (" (version ", Name(facts.version), ")") if facts and facts.version else ()
+    called = phrase([f"{count:,} {word}" for word, count in one.words.items()])
+    yield f": of {_count(one.judged + one.unjudged, 'completion')} it called {called or 'none by a word'}"
+    yield f" and gave no word for {one.unjudged}. " if one.unjudged else ". "
+    if one.errs:
+        yield f"How often it errs was measured on pairs of known likeness, which are plainer: {one.errs}. "
+    else:
+        yield "How often it errs was not measured. "
 
 
 def _spread(numbers: Sequence[int]) -> str:

@@ -97,6 +97,54 @@ def test_recorded_answers_have_no_tables_and_no_llms_facts() -> None:
     assert "we tested 1 LLM for contamination with tabular data" in said(of)
 
 
+def with_judges(*judges: dict[str, Any], **run: Any) -> dict[str, Any]:
+    return judged(**run) | {"judges": list(judges)}
+
+
+def judging(by: str, **changes: Any) -> dict[str, Any]:
+    words = {"near-exact": 2, "no match": 7}
+    return {"by": by, "person": False, "judged": 9, "unjudged": 1, "words": words, "made": []} | changes
+
+
+def pairs_made(word: str, pairs: int, right: int, **changes: Any) -> dict[str, Any]:
+    return {"word": word, "pairs": pairs, "right": right, "unjudged": 0} | changes
+
+
+def test_it_says_which_llm_judged_how_often_and_how_often_it_errs() -> None:
+    made = [pairs_made("near-exact", 20, 18), pairs_made("no match", 20, 20, begging=4, led=1)]
+    people = [judging(name, person=True, judged=count, unjudged=0) for name, count in (("Ida", 9), ("Max", 20))]
+    of = with_judges(judging("gpt-x", made=made), *people, judge={"spec": "gpt-x", "version": "2026-01"})
+    shown = said(of)
+    assert (
+        "was judged by an LLM, `gpt-x` (version `2026-01`): of 10 completions it called 2 near-exact and 7 no match "
+        "and gave no word for 1. How often it errs was measured on pairs of known likeness, which are plainer: "
+        "38 of 40 made pairs right (wrong on 2 of 20 near-exact; led by 1 of 4 that ask for another word). "
+        "2 people judged 9 to 20 completions each, without a word of who wrote them."
+    ) in shown
+    assert "Ida" not in shown
+    assert "gpt-x" in latex_methods(typed(of))
+    assert "judged" not in said(judged()).replace("was judged by the rules", "")
+
+
+def test_a_judge_without_made_pairs_or_completions_says_so() -> None:
+    assert "How often it errs was not measured." in said(with_judges(judging("gpt-x")))
+    shown = said(judged(judge={"spec": "gpt-x"}))
+    assert "An LLM, `gpt-x`, was to judge which completions match; it was asked about none." in shown
+
+
+def test_of_recorded_answers_the_judge_is_no_llm_of_the_run() -> None:
+    whole = typed(with_judges(judging("the recorded judge")))
+    shown = markdown_methods(replace(whole, run=replace(whole.run, recorded=True)))
+    assert "As recorded, an LLM had judged which completions match: of 10 completions" in shown
+    assert "recorded judge" not in shown
+
+
+def test_a_learned_overlap_is_named() -> None:
+    shown = said(judged(overlap="bleurt:org/model"))
+    assert "texts were compared by `bleurt:org/model`, not ROUGE-L." in shown
+    assert "ROUGE" not in said(judged())
+
+
 def test_hostile_names_stay_names() -> None:
     of = document([weighed(HOSTILE, HOSTILE, "full_completion", "contaminated")])
     assert "<script>" not in said(of).replace("`<script>alert(1)</script>", "")
@@ -113,8 +161,6 @@ def test_the_version_that_is_cited_is_the_runs() -> None:
 
 def test_papers_whose_tests_were_asked_are_cited() -> None:
     asked = [weighed("gpt4", "iris", test, "not detected") for test in ("full_completion", "guided_completion", "quiz")]
-    for one, source in zip(asked, ("ronval2024", "golchin2023", "golchin2025"), strict=True):
-        one["source"] = source
     of = document(asked)
     assert "Tests without a number follow \\[3\\] and \\[4\\]." in said(of)
     written = render_bibtex(typed(of))
