@@ -16,13 +16,14 @@ from tabcontam.evidence.rows.guided.guided import (
     of_text,
     run_of,
 )
-from tabcontam.evidence.rows.guided.verbatim import PHRASE, Run, longest
+from tabcontam.evidence.rows.guided.verbatim import Run, longest
 from tabcontam.evidence.rows.rows import answered
 from tabcontam.evidence.sentences import few, out_of_reach, stated
 from tabcontam.statistics.permuted import sign_flipped
 
 BLEURT = "guided_completion_bleurt"  # the same instances by a learned score, which recorded answers have
 SEVERAL = 2  # texts that have to be recited: of a single one it may be the text that is known, and not the dataset
+LUCK = 3.0  # bits of a run that an arm has by fluent guessing
 RECITED = 0.01  # the chance of a run from which a sentence calls it recited
 NULL = (
     "a fluent writer who has not seen the texts: who has a word right has the next one right in at most half of the "
@@ -47,11 +48,11 @@ class GuidedCompletion(Guided):
     Null: of rows, the answers stay, and the hidden cells are drawn anew from what the guesser makes of the cells before
     them: the decoys are counted and decide nothing, so that one who recites rows under any name is found, and one who
     writes better under a name is not. Of texts, the longest run of words that an answer has in common with the second
-    piece. Words in phrases that other texts or the prompt have, too, do not count; each other word is given a chance of
-    one half, and a run may begin at one in four of the places. Contaminated: two texts or more are recited beyond that,
-    the one that is recited best left out (Benjamini and Heller 2008); or runs are longer under the right name than
-    under none and under a wrong one, by the exact paired permutation of signs, of which the words beyond four count. An
-    overlap alone decides nothing.
+    piece. Words in phrases that other texts or the prompt have, too, do not count, nor do form letters whose names the
+    prompt shows; each other word is given a chance of one half, and a run may begin at one in four of the places.
+    Contaminated: two texts or more are recited beyond that, the one that is recited best left out (Benjamini and Heller
+    2008); or runs are longer under the right name than under none and under a wrong one, by the exact paired
+    permutation of signs, of which the bits of a run beyond three count. An overlap alone decides nothing.
 
     Published rule: Algorithm 1. Over the ten instances ROUGE-L is larger with the guided than with the general
     instruction, at p <= 0.05 in 10,000 resamples. The published p-values are those of a paired bootstrap; that of the
@@ -131,7 +132,7 @@ class GuidedCompletion(Guided):
     def _arms(self, trials: Sequence[Trial]) -> str:
         """What the right name gains, in words."""
         said = []
-        unit = "words beyond four in a run" if any(of_text(trial.query) for trial in trials) else "bits an instance"
+        unit = "bits of a run beyond three" if any(of_text(trial.query) for trial in trials) else "bits an instance"
         for arm, words in ((GENERAL, "no name"), (WRONG_NAME, "another name")):
             pairs, p_value = self._gained(trials, arm)
             if pairs:
@@ -177,12 +178,13 @@ def several(runs: Sequence[Run]) -> float:
 
 
 def _held(trial: Trial) -> float:
-    """What an answer holds of the instance: the bits of its cells or, of a text, the words of its run beyond four.
+    """What an answer holds of the instance: the bits of its cells or, of a text, those of its run beyond three.
 
-    So long runs alone count, and not the better guesses of a writer who knows the style that goes with a name.
+    So long runs alone count, and not the better guesses of a writer who knows the style that goes with a name: one of
+    eight completions by a fluent writer has such a run at most, however long the text is.
     """
     if of_text(trial.query):
-        return float(max(0, run_of(trial).own - PHRASE))
+        return max(0.0, run_of(trial).bits - LUCK)
     return sum(cell.bits for cell in answered(trial).given)
 
 

@@ -7,12 +7,12 @@ what is hidden, but for the length of a text's second piece.
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from random import Random
 
 from tabcontam.errors import Skip
 from tabcontam.evidence.rows.guided.cuts import SHOWN, Halves, cut, pieces_shown, share_shown
-from tabcontam.evidence.rows.guided.verbatim import PHRASE, common, phrases, words
+from tabcontam.evidence.rows.guided.verbatim import PHRASE, common, phrases, slotted, words
 from tabcontam.evidence.rows.hidden_cells import unsure_first
 from tabcontam.guesser.chance import Guess
 from tabcontam.guesser.table import POOL, Guessed, guessed, least_sure
@@ -27,6 +27,7 @@ COUNTED, LATE = 8, 4  # cells of a row that are guessed at most; of these, such 
 LONG = 12  # words that the second piece of a further text has at least: fewer tell nothing
 COMPARED = 20_000  # rows in which phrases of the asked texts are looked for
 TRIED = 400  # texts that are cut for the further instances
+RARE = 0.05  # the share of the texts that a word may stand in which fills a slot of them
 
 
 @dataclass(frozen=True)
@@ -82,13 +83,15 @@ def cut_texts(table: Table, task: TextTask, rng: Random, further: int) -> list[C
     drawn = [*papers, *islice(longer, further)]
     if not drawn:
         raise Skip("no text has two pieces, of which one could be shown")
-    elsewhere = _elsewhere(table, task, drawn)
     place = None if task.label is None else table.columns.index(task.label)
-    found = []
-    for row, halves in drawn:
-        label = "" if place is None else label_of(task, table.rows[row][place])
-        found.append(CutText(row, halves, label, common(halves.second, halves.first, elsewhere)))
-    return found
+    labels = ["" if place is None else label_of(task, table.rows[row][place]) for row, _ in drawn]
+    shown = [f"{label} {halves.first}" for label, (_, halves) in zip(labels, drawn, strict=True)]
+    seconds = {row: halves.second for row, halves in drawn}
+    elsewhere, rare = _elsewhere(table, task, seconds, shown)
+    return [
+        CutText(row, halves, label, common(halves.second, before, elsewhere, rare))
+        for (row, halves), label, before in zip(drawn, labels, shown, strict=True)
+    ]
 
 
 def _halves(table: Table, task: TextTask, row: int, rng: Random) -> Halves | None:
@@ -107,19 +110,34 @@ def _halves(table: Table, task: TextTask, row: int, rng: Random) -> Halves | Non
     return halves if halves and words(halves.first) and words(halves.second) else None
 
 
-def _elsewhere(table: Table, task: TextTask, drawn: Sequence[tuple[int, Halves]]) -> frozenset[tuple[str, ...]]:
-    """The phrases of the drawn second pieces that stand in the text of another row, too."""
-    own: dict[tuple[str, ...], int] = {}  # the row, or -1 where several have it
-    for row, halves in drawn:
-        for phrase in phrases(words(halves.second), PHRASE):
-            own[phrase] = row if own.get(phrase, row) == row else -1
-    places = [table.columns.index(name) for name in task.texts]
-    found = {phrase for phrase, row in own.items() if row < 0}
+def _elsewhere(
+    table: Table, task: TextTask, seconds: Mapping[int, str], shown: Sequence[str]
+) -> tuple[frozenset[tuple[str, ...]], frozenset[str]]:
+    """The phrases of the second pieces that stand in the text of another row, too, and the words that fill slots.
+
+    `seconds` has the second piece of each drawn row, and `shown` what is shown before each. Few texts have a word that
+    fills a slot. In another text such a word stands twice, or once beside its label.
+    """
+    columns = [*task.texts, *([task.label] if task.label else [])]
+    places = [table.columns.index(name) for name in columns]
     rows = draws.pool(table, range(len(table.rows)), COMPARED)
-    for row in rows:
-        text = words(" ".join(table.rows[row][place] or "" for place in places))
-        found.update(phrase for phrase in phrases(text, PHRASE) if own.get(phrase, row) != row)
-    return frozenset(found)
+    texts = {row: [words(table.rows[row][place] or "") for place in places] for row in rows}
+    every = Counter(word for cells in texts.values() for word in set(chain.from_iterable(cells)))
+    few = {word for word, count in every.items() if count <= max(1, RARE * len(rows))}
+    rare = frozenset(word for text in shown for word in words(text) if word in few or word not in every)
+
+    own: dict[tuple[str, ...], int] = {}  # the row, or -1 where several have it
+    for (row, second), before in zip(seconds.items(), shown, strict=True):
+        true = words(second)
+        for phrase in {*phrases(true, PHRASE), *phrases(slotted(true, rare.intersection(words(before))), PHRASE)}:
+            own[phrase] = row if own.get(phrase, row) == row else -1
+    found = {phrase for phrase, row in own.items() if row < 0}
+    for row, cells in texts.items():
+        text = list(chain.from_iterable(cells[: len(task.texts)]))
+        slots = {word for word, count in Counter(chain.from_iterable(cells)).items() if count > 1 and word in few}
+        each = chain(phrases(text, PHRASE), phrases(slotted(text, slots), PHRASE) if slots else ())
+        found.update(phrase for phrase in each if own.get(phrase, row) != row)
+    return frozenset(found), rare
 
 
 def cut_rows(table: Table, rng: Random, further: int) -> list[CutRow]:

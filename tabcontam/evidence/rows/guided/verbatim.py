@@ -6,7 +6,7 @@ in fewer than half of the cases, so that each word of a run halves the chance of
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
@@ -15,6 +15,7 @@ from math import log2
 WORD = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)*")
 PHRASE = 4  # words in a row that stand elsewhere, too: a formula, a dateline, the same piece of news
 SHOWN = 2  # words in a row that the prompt shows
+SLOT = ""  # in a phrase: a word that its text has elsewhere, too, as the name in a form letter
 FLOOR = 0.5  # the chance that a fluent writer, who was right up to here, has the next word
 BEGUN = 0.25  # of the places of a text, or of the answer, at which such a run begins; measured were a third of this
 
@@ -29,16 +30,26 @@ def phrases(text: Sequence[str], length: int) -> Iterable[tuple[str, ...]]:
     return zip(*(text[place:] for place in range(length)), strict=False)
 
 
-def common(text: str, shown: str, elsewhere: frozenset[tuple[str, ...]]) -> tuple[str, ...]:
+def slotted(text: Sequence[str], slots: Collection[str]) -> list[str]:
+    """The words of a text, those of them that fill a slot left out."""
+    return [SLOT if word in slots else word for word in text]
+
+
+def common(
+    text: str, shown: str, elsewhere: frozenset[tuple[str, ...]], rare: frozenset[str] = frozenset()
+) -> tuple[str, ...]:
     """The parts of a text that say nothing of who writes them.
 
     They are made of phrases of four words that stand in other texts of the table, `elsewhere`, and of two words in a
-    row that the prompt shows.
+    row that the prompt shows. A word of the prompt that is `rare` in the table is a slot: phrases of `elsewhere` may
+    have slots in place of other such words, so that a form letter whose names the prompt shows counts nothing.
     """
-    true, seen = words(text), frozenset(phrases(words(shown), SHOWN))
+    true, said = words(text), words(shown)
+    slots = rare.intersection(said)
+    own, seen = slotted(true, slots), frozenset(phrases(said, SHOWN))
     covered = [False] * len(true)
-    for length, known in ((PHRASE, elsewhere), (SHOWN, seen)):
-        for place, phrase in enumerate(phrases(true, length)):
+    for each, length, known in ((true, PHRASE, elsewhere), (own, PHRASE, elsewhere), (true, SHOWN, seen)):
+        for place, phrase in enumerate(phrases(each, length)):
             if phrase in known:
                 covered[place : place + length] = [True] * length
     parts: list[list[str]] = []

@@ -110,6 +110,41 @@ def test_who_writes_in_the_style_of_the_table_is_not_found() -> None:
     assert p_of(TEST.weigh(own, LEVEL)) > 0.2
 
 
+def test_who_fills_in_a_form_letter_is_not_found() -> None:
+    """What every text says with other names is known to who knows the table and reads the names in the prompt."""
+
+    def letter(row: int) -> str:
+        rng = Random(row)
+        name, thing, clerk = (sentence(rng, 1).strip(".") for _ in range(3))
+        number = 10_000 + row
+        return (
+            f"Ticket {number} by {name} about {thing}, seen by {clerk}. Dear {name}, we received {number} about "
+            f"{thing} today. Mr {clerk} from our {thing} team will call {name} back soon. Please keep {number} "
+            f"ready when {clerk} calls. Your {thing} remains with {clerk} until then."
+        )
+
+    table = news(90)
+    letters = replace(table, rows=tuple((letter(row), *cells[1:]) for row, cells in enumerate(table.rows)))
+    own = trials(true, letters)
+    assert p_of(TEST.weigh(own, LEVEL)) > 0.2
+    assert TEST.uninformative([trial.query for trial in own], LEVEL) is not None
+
+
+def test_who_talks_of_another_name_is_not_found_by_that() -> None:
+    """Under the right name alone a fluent writer goes on, and has runs as long as luck has them in long texts."""
+    table = news(90, sentences=20)
+
+    def fluent_here(query: Query) -> str:
+        rng, words = Random(query.id), true(query).split()
+        if arm_of(query) in (GENERAL, WRONG_NAME):
+            return "The first piece is from another place, as far as can be seen."
+        return f"{' '.join(words[: rng.randint(5, 6)])} {sentence(rng, len(words))}"
+
+    own = trials(fluent_here, table)
+    assert all(trial.readable for trial in own)
+    assert p_of(TEST.weigh(own, LEVEL)) > 0.05
+
+
 def test_who_repeats_the_prompt_is_not_found() -> None:
     assert p_of(weighed(lambda query: query.prompt.chat[-1].content)) > 0.2
     assert p_of(weighed(first_piece)) > 0.2

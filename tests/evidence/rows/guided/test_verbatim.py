@@ -39,6 +39,15 @@ def test_what_other_texts_or_the_prompt_have_counts_for_nothing() -> None:
     assert longest(TEXT, "they left the harbour of wexlow at once", parts).own <= 1
 
 
+def test_a_form_letter_whose_names_are_shown_counts_for_nothing() -> None:
+    letter = "Dear Zorn we keep order 4711 until Quill calls"
+    elsewhere = frozenset(phrases(("dear", "", "we", "keep", "order", "", "until", "", "calls"), 4))
+    shown, rare = "Order by Zorn of number 4711, seen by Quill", frozenset({"zorn", "4711", "quill"})
+    assert common(letter, shown, elsewhere, rare) == (letter.casefold(),)
+    assert common(letter, shown, elsewhere) == ()
+    assert common(letter, "Order by Zorn", elsewhere, rare) == ("dear zorn we keep order",)
+
+
 def test_of_runs_with_as_many_words_of_their_own_the_longer_is_taken() -> None:
     assert longest("a b c d", "a b x c d y a b c", ("a",)).text == ("a", "b", "c")
 
