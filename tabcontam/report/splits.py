@@ -7,6 +7,7 @@ from tabcontam.evidence.base import Verdict
 from tabcontam.groups import grouped
 from tabcontam.report.paper import Paper
 from tabcontam.report.standings import Titles
+from tabcontam.tables.sources import is_source
 from tabcontam.verdicts.cells import TableVerdict
 from tabcontam.verdicts.facts import DatasetFacts
 from tabcontam.verdicts.gate import Conclusion
@@ -60,7 +61,7 @@ def _datasets(parts: Sequence[DatasetFacts]) -> list[list[DatasetFacts]]:
     by_name = grouped(parts, lambda one: (one.name, one.edition))
     whole = [group for group in by_name.values() if len(group) > 1 or not group[0].is_file]
     files = [group[0] for group in by_name.values() if len(group) == 1 and group[0].is_file]
-    return [*whole, *grouped(files, lambda one: frozenset(one.features)).values()]
+    return [*whole, *grouped(files, lambda one: (is_source(one.name) and one.name, frozenset(one.features))).values()]
 
 
 def _group(view: RunResults, titles: Titles, parts: Sequence[DatasetFacts]) -> SplitGroup:

@@ -1,8 +1,9 @@
 """Splits: the parts of a dataset, as train and test, each a table of its own, and the rows that stand in several.
 
-A split of a card is a file of its own, one of FILEs is named behind `#`, or is told by the values of a column. Verdicts
-are per split, so that a row that stands in two of them could show neither: it is found first and never asked, in the
-way in which rows of known files are not (`tables/known.py`).
+A split of a card is a file of its own, one of FILEs is named behind `#`, or is told by the values of a column; one of
+a dataset of Hugging Face is named as it is there. Verdicts are per split, so that a row that stands in two of them
+could show neither: it is found first and never asked, in the way in which rows of known files are not
+(`tables/known.py`).
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -198,12 +199,14 @@ def _check_names(parts: Sequence[_Part], splits: Splits) -> None:
 def _datasets(parts: Sequence[_Part]) -> list[list[_Part]]:
     """The splits of each dataset. Raises `UsageError` where their columns differ.
 
-    FILEs that name splits are those of one dataset. Where two name a split alike there are several datasets: their
-    columns tell which.
+    FILEs that name splits are those of one dataset, those at an address as well. Where two name a split alike there
+    are several datasets: their columns tell which. A source of datasets, as Hugging Face, says which dataset it is.
     """
-    files = [part for part in parts if _is_own(part.table) and not part.of_column]
-    rest = [part for part in parts if part not in files]
+    named = [part for part in parts if is_source(part.table.name)]
+    files = [part for part in parts if _is_own(part.table) and not part.of_column and part not in named]
+    rest = [part for part in parts if part not in (*files, *named)]
     groups = list(grouped(rest, lambda part: part.table.key[:2]).values())
+    groups += grouped(named, lambda part: part.table.name).values()
     names = [part.table.split.casefold() for part in files]
     if files and len(set(names)) == len(names):
         groups.append(files)

@@ -185,8 +185,8 @@ class Table:
 def load_table(spec: str, *, target: str | None = None, name: str | None = None, form: TextFormat = FOUND_OUT) -> Table:
     """The table of `NAME`, `NAME@EDITION`, a user's own card (`CARD.toml`, `CARD.toml@EDITION`), or a FILE's path:
     what is in it behind a `#` where it holds several tables, and behind another what split of a dataset its rows are
-    (`my.csv#test`, `my.db#table#test`); `NAME#SPLIT` is a split of a card; or a source: an address, `openml:ID`,
-    `hf:datasets/OWNER/NAME`, `sklearn:NAME`.
+    (`my.csv#test`, `my.db#table#test`); `NAME#SPLIT` is a split of a card; or a source: an address, with the same
+    behind a `#`, `openml:ID`, `hf:datasets/OWNER/NAME#SPLIT`, `sklearn:NAME`.
 
     `target`, `name` and `form` (how a text is read) are for a FILE or a source alone. Raises `UsageError` for an
     unknown dataset, edition or target, for a card's file that is nowhere or has the wrong hash, for a card that cannot
@@ -317,13 +317,14 @@ def _source_table(spec: str, target: str | None, name: str | None, form: TextFor
     if (known := card_of(spec)) is not None:
         return load_table(known, target=target, name=name, form=form)
     source = open_source(spec, form)
-    columns, rows = read_source(source)
+    (columns, rows), split = read_source(source)
     digest = hashlib.sha256()
     for file in source.files:
         digest.update(file.content)
-    title, asked = (name or "").strip() or source.title, target if target is not None else source.target
-    table = _own_table(source.name, title, columns, rows, digest.hexdigest(), asked)
-    return replace(table, private=not source.public, reading=str(form))
+    called, title = source.called(split)
+    title, asked = (name or "").strip() or title, target if target is not None else source.target
+    table = _own_table(called, title, columns, rows, digest.hexdigest(), asked)
+    return replace(table, private=not source.public, reading=str(form), split=split)
 
 
 def bare_codes(target: str, answers: Iterable[str]) -> bool:

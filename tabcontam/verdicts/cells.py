@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from tabcontam.evidence.base import UNDECIDED, Family, Kind, Verdict
+from tabcontam.tables.sources import is_source
 from tabcontam.verdicts.checked import Amount, Count, Interval, Number, Share, Truth
 from tabcontam.verdicts.wording import rounded, shorten, text
 
@@ -121,6 +122,12 @@ class InTable:
     def of_split(self) -> str:
         """`#SPLIT` where it is of a split; else empty."""
         return f"#{self.split}" if self.split else ""
+
+    @property
+    def told_by_edition(self) -> tuple[str, str]:
+        """What has several editions where two tables of it differ in theirs: the dataset. The splits of a dataset of a
+        source are files of their own, each with an edition, so that it is the split there."""
+        return self.dataset, (self.split or "") if is_source(self.dataset) else ""
 
     @cached_property
     def numbers(self) -> Mapping[str, float]:

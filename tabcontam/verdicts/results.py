@@ -244,7 +244,7 @@ class RunResults:
 
     def edition(self, of: Result | TableVerdict) -> str:
         """`@EDITION` where the dataset has several here, and `#SPLIT` unless it is the one that a card has first."""
-        edition = f"@{of.edition}" if of.edition and len(self._editions.get(of.dataset, ())) > 1 else ""
+        edition = f"@{of.edition}" if of.edition and len(self._editions.get(of.told_by_edition, ())) > 1 else ""
         return edition + self.split(of)
 
     def split(self, of: Result | TableVerdict) -> str:
@@ -260,8 +260,8 @@ class RunResults:
         return {dataset: {cell.split for cell in cells} for dataset, cells in by_dataset.items()}
 
     @cached_property
-    def _editions(self) -> dict[str, set[str | None]]:
-        by_dataset = grouped(self.cells, lambda cell: cell.dataset)
+    def _editions(self) -> dict[tuple[str, str], set[str | None]]:
+        by_dataset = grouped(self.cells, lambda cell: cell.told_by_edition)
         return {dataset: {cell.edition for cell in cells} for dataset, cells in by_dataset.items()}
 
     @cached_property

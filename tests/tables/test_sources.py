@@ -7,6 +7,7 @@ import stat
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from random import Random
 from typing import Any
 from urllib.request import Request
 
@@ -14,11 +15,14 @@ import pytest
 import sklearn.datasets
 
 from tabcontam.errors import Exit, UsageError
+from tabcontam.evidence.registry import by_id
 from tabcontam.tables.editions import cache_folder
 from tabcontam.tables.known import load_known
 from tabcontam.tables.readers import base
 from tabcontam.tables.readers.base import TextFormat
+from tabcontam.tables.serializers import load_serializer
 from tabcontam.tables.sources import fetching, hugging_face, openml
+from tabcontam.tables.splits import Splits, load_tables
 from tabcontam.tables.table import load_table
 from tests.commands import tabcontam
 from tests.loopback_files import FileServer, Page
@@ -90,6 +94,10 @@ def test_what_stands_there_may_be_of_any_kind(server: FileServer) -> None:
     assert (table.name, table.title, table.rows) == ("download", "my", ROWS)
     part = load_table(f"{server.url}/all.json#d")
     assert (part.name, part.title, part.rows) == ("all.json#d", "d", (("5", "6"), ("7", "8")))
+    split = load_table(f"{server.url}/semi.csv#train", form=TextFormat(delimiter=";"))
+    assert (split.name, split.title, split.split, split.named) == ("semi.csv", "semi", "train", "semi.csv#train")
+    both = load_table(f"{server.url}/all.json#d#test")
+    assert (both.name, both.title, both.split, both.rows) == ("all.json#d", "d", "test", part.rows)
     assert load_table(f"{server.url}/semi.csv", form=TextFormat(delimiter=";"), name="Semi").columns == (
         "co,de",
         "price",
@@ -278,7 +286,9 @@ def test_the_files_of_a_split_are_one_table(site: FileServer) -> None:
     table = load_table("hf:datasets/o/n", target="code")
     assert (table.name, table.title, table.rows, table.private) == ("hf:datasets/o/n", "n", ROWS, False)
     assert len(site.requests) == 3
-    assert load_table("hf:datasets/o/n#train").rows == ROWS
+    split = load_table("hf:datasets/o/n#train")
+    assert (split.name, split.title, split.split, split.rows) == ("hf:datasets/o/n", "n", "train", ROWS)
+    assert table.split == "", "no split was chosen"
     assert load_table("hf:datasets/o/n#data/train-00001-of-00002.parquet", name="x").rows == ROWS[1:]
 
 
@@ -318,8 +328,51 @@ def test_several_splits_are_named(site: FileServer) -> None:
     assert "hf:datasets/o/n has 2 splits: 'test', 'train'; name one behind a #" in failure("hf:datasets/o/n")
     assert "has no split 'tset'; did you mean 'test'?" in failure("hf:datasets/o/n#tset")
     table = load_table("hf:datasets/o/n#test")
-    assert (table.name, table.rows) == ("hf:datasets/o/n#test", ROWS)
+    assert (table.name, table.split, table.named, table.rows) == (
+        "hf:datasets/o/n",
+        "test",
+        "hf:datasets/o/n#test",
+        ROWS,
+    )
     assert not any("run.py" in path for path in site.paths)
+    file = load_table("hf:datasets/o/n#test.csv")
+    assert (file.name, file.split) == ("hf:datasets/o/n#test.csv", "")
+
+
+def test_a_config_is_named_before_its_split(site: FileServer) -> None:
+    configs = [{"config_name": name, "data_files": [{"split": "test", "path": f"{name}.csv"}]} for name in ("en", "fr")]
+    site.pages |= of_hub({"en.csv": CSV, "fr.csv": CSV}, cardData={"configs": configs})
+    table = load_table("hf:datasets/o/n#fr/test")
+    assert (table.name, table.split) == ("hf:datasets/o/n#fr", "test")
+    alone = load_table("hf:datasets/o/n#fr")
+    assert (alone.name, alone.split, alone.rows) == ("hf:datasets/o/n#fr", "", ROWS)
+
+
+def test_the_splits_of_a_dataset_are_compared_with_each_other_and_with_no_other_dataset(site: FileServer) -> None:
+    more, other = CSV + b"012,3\n", b"day,height,moon\n1,2,3\n4,5,6\n"
+    site.pages |= of_hub({"train.csv": more, "test.csv": b"code,price\n7,8\n12,3.0\n"})
+    site.pages |= of_hub({"train.csv": other, "test.csv": other[:-6] + b"7,8,9\n1,1,1\n"}, "o/moons")
+    site.pages["/more.csv"] = CSV
+    specs = ["hf:datasets/o/n#train", "hf:datasets/o/n#test", "hf:datasets/o/moons#train", f"{site.url}/more.csv#test"]
+    (train, test, moons, own), lines = load_tables(specs)
+    assert (train.elsewhere, test.elsewhere, moons.elsewhere, own.elsewhere) == (1, 1, 0, 0)
+    assert lines[0] == "hf:datasets/o/n#train: 1 of 4 rows stand in another split, too: never asked"
+    (chosen,), _ = load_tables(specs[:2], Splits(("test",)))
+    assert chosen.named == "hf:datasets/o/n#test"
+
+
+def test_prompts_name_the_split_that_was_chosen(site: FileServer) -> None:
+    rows = "".join(f"{number},{number * 7 % 31},{number % 3}\n" for number in range(40))
+    site.pages |= of_hub({"train.csv": CSV, "test.csv": f"day,height,moon\n{rows}".encode()}, "o/tides")
+    site.pages["/tides.csv"] = site.pages[f"/datasets/o/tides/resolve/{COMMIT}/test.csv"]
+    serializer = load_serializer("is")
+    for spec in ("hf:datasets/o/tides#test", f"{site.url}/tides.csv#test"):
+        (table,), _ = load_tables([spec])
+        query = next(iter(by_id()["guided_completion"].queries(table, serializer, Random(0))))
+        asked = query.prompt.chat[-1].content
+        assert "tides" in asked
+        assert "test split" in asked
+        assert "hf:" not in asked
 
 
 def test_a_token_goes_to_hugging_face_alone_and_makes_rows_private(

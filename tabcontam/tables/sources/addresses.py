@@ -37,8 +37,7 @@ def read_address(spec: str, form: TextFormat) -> Source:
     if not found.content:
         raise UsageError(f"{shown} is empty; give the address of a table")
     part = unquote(part)
-    title = stem(part.rpartition("#")[2].rpartition("/")[2]) if part else stem(offered)
-    return Source(name_of(spec), title, (File(found.content, offered, part or None, form),))
+    return Source(name, stem(offered), (File(found.content, offered, part or None, form),), part=part)
 
 
 def without_queries(text: str) -> str:

@@ -4,8 +4,9 @@ from dataclasses import dataclass
 
 from tabcontam.errors import UsageError
 from tabcontam.tables.cells import Contents
+from tabcontam.tables.files import without_split
 from tabcontam.tables.readers.base import File
-from tabcontam.tables.readers.kinds import read_file
+from tabcontam.tables.readers.kinds import read_file, read_split, stem
 
 
 @dataclass(frozen=True)
@@ -14,6 +15,8 @@ class Source:
 
     `title` stands in prompts unless the user says otherwise, and so is `target` the column to classify. Rows that are
     not `public` leave this machine only if the user says so. `left_out` are columns that are no part of the data.
+    `split` is that of the dataset which the source says these files are, `part` what is named behind the `#` of the
+    one file: a table in it, a split, or both.
     """
 
     name: str
@@ -22,11 +25,23 @@ class Source:
     public: bool = False
     target: str | None = None
     left_out: frozenset[str] = frozenset()
+    split: str = ""
+    part: str = ""
+
+    def called(self, split: str) -> tuple[str, str]:
+        """What results and prompts call the table whose split this is: without the split's name."""
+        part = self.part[: -len(split)].removesuffix("#") if split else self.part
+        if part:
+            return f"{self.name}#{part}", without_split(stem(part.rpartition("#")[2].rpartition("/")[2]), split)
+        return self.name, without_split(self.title, split) if self.part else self.title
 
 
-def read_source(source: Source) -> Contents:
-    """Column names and the rows of all files. Raises `UsageError` for what is no table, and for files of two tables."""
-    columns, rows = read_file(source.files[0])
+def read_source(source: Source) -> tuple[Contents, str]:
+    """Column names and the rows of all files, and which split of a dataset they are; "" where none is named.
+
+    Raises `UsageError` for what is no table, and for files of two tables.
+    """
+    (columns, rows), split = read_split(source.files[0])
     for file in source.files[1:]:
         others, more = read_file(file)
         if others != columns:
@@ -35,5 +50,8 @@ def read_source(source: Source) -> Contents:
         rows += more
     kept = [place for place, column in enumerate(columns) if column not in source.left_out]
     if len(kept) < len(columns):
-        return tuple(columns[place] for place in kept), tuple(tuple(row[place] for place in kept) for row in rows)
-    return columns, rows
+        columns, rows = (
+            tuple(columns[place] for place in kept),
+            tuple(tuple(row[place] for place in kept) for row in rows),
+        )
+    return (columns, rows), source.split or split

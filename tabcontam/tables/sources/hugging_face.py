@@ -38,7 +38,7 @@ _ABOUT = {
 
 
 def read_hugging_face(spec: str, form: TextFormat) -> Source:
-    """The split that is named, of all its files, or the only one there is.
+    """The split that is named, of all its files, or the only one there is; one that is named is stated.
 
     Rows of a repository that is private, or asks for leave, are private. The variable HF_TOKEN is sent to Hugging Face
     alone. Raises `UsageError` for a name that is none, several splits of which none is named, and what cannot be had.
@@ -52,7 +52,9 @@ def read_hugging_face(spec: str, form: TextFormat) -> Source:
     splits, commit = _splits(about), str(about.get("sha") or "")
     if not _COMMIT.fullmatch(commit):
         raise UsageError(f"{named}: Hugging Face does not say which commit it is; try again later")
-    paths = _meant(named, part, splits, _data_files(about))
+    data = _data_files(about)
+    paths = _meant(named, part, splits, data)
+    split = part.rpartition("/")[2] if part in splits and part not in data else ""
     address = f"{SITE}/datasets/{found[1]}/resolve/{commit}/"
     files, size = [], 0
     for path in paths:
@@ -62,7 +64,8 @@ def read_hugging_face(spec: str, form: TextFormat) -> Source:
             raise UsageError(f"{spec} is larger than {base.LARGEST // 1024**2} MiB; name one of its files behind a #")
         files.append(File(content, path.rpartition("/")[2], form=form))
     public = about.get("private") is False and about.get("gated") is False
-    return Source(spec, found[1].rpartition("/")[2], tuple(files), public=public)
+    name = spec[: -len(split) - 1] if split else spec  # the split stands behind a # or, in a config, behind a /
+    return Source(name, found[1].rpartition("/")[2], tuple(files), public=public, split=split)
 
 
 def _description(named: str, name: str, token: str | None) -> dict[str, Any]:
