@@ -1,5 +1,6 @@
 """What each paper's method says beside the calibrated verdict, and how far methods agree."""
 
+import os
 import re
 from pathlib import Path
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
+from tabcontam.report import latex
 from tabcontam.report.papers import Matrix, agreed, kappa, mark, matrices, papers, papers_text
 from tabcontam.report.standings import Titles
 from tabcontam.verdicts.document import typed
@@ -15,6 +17,7 @@ from tests.report.rendered import print_report, render_html, render_latex, rende
 from tests.report.synthetic import HOSTILE, cell, document, table
 from tests.report.test_latex import EVIL as EVIL_IN_LATEX
 from tests.report.test_latex import check_source
+from tests.report.test_latex import run as ended_well
 from tests.report.test_markdown import EVIL, HARMLESS, rows, tokens
 
 C, N = "contaminated", "not detected"
@@ -256,6 +259,19 @@ def test_of_one_paper_alone_no_form_has_it(shown: list[str]) -> None:
     for source in (render_markdown(of), render_latex(of)):
         assert "aper by paper" not in source
         assert "ethod against method" not in source
+
+
+@pytest.mark.slow
+@pytest.mark.skipif("TABCONTAM_TEX" not in os.environ, reason="TABCONTAM_TEX names no TeX engine")
+@pytest.mark.parametrize("columns", [1, 2])
+def test_names_of_any_kind_compile(columns: int, tmp_path: Path) -> None:
+    (tmp_path / "report.tex").write_text(latex.render_latex(typed(made_of(EVIL_IN_LATEX)), columns))
+    paper = rf"\documentclass[twocolumn]{{article}}{latex.PACKAGES}\begin{{document}}\input{{report}}\end{{document}}"
+    (tmp_path / "paper.tex").write_text(paper)
+    said = ended_well(
+        [os.environ["TABCONTAM_TEX"], "-halt-on-error", "-interaction=nonstopmode", "paper.tex"], tmp_path
+    )
+    assert "Overfull" not in said
 
 
 def test_many_methods_and_tables_go_on_in_further_floats() -> None:
