@@ -27,7 +27,7 @@ from tabcontam.tables.cards import (
     split_edition,
     split_named,
 )
-from tabcontam.tables.cells import Rows, is_number, missing_marks, rows_of
+from tabcontam.tables.cells import Rows, column_names, is_number, missing_marks, rows_of
 from tabcontam.tables.editions import edition_bytes
 from tabcontam.tables.facts import cached_fact
 from tabcontam.tables.files import Named, check_file, named_file, without_split
@@ -61,7 +61,8 @@ class Table:
     (`tables/known.py`), `drawn_cells` those whose digits its owner drew, where he gives the key (`tables/keyed.py`),
     `withheld` rows of its source that were never published (`tables/withheld.py`). `split` names the part of the
     dataset that these rows are (`train`), if it has parts, and `elsewhere` is how many of them stand in another
-    part, too (None where one is not to be had); `text` says which columns are texts to read, if any are.
+    part, too (None where one is not to be had); `text` says which columns are texts to read, if any are. `header` is
+    whether the file's first line names its columns: of one that begins with a row they are named by a card, or counted.
     `reading` is how the user said that its text is to be read. `facts` is what `cached_fact` has found out about the
     table.
     """
@@ -86,6 +87,7 @@ class Table:
     split: str = ""
     elsewhere: int | None = 0
     text: TextTask | None = None
+    header: bool = True
     reading: str = ""
     facts: dict[Hashable, object] = field(default_factory=dict, init=False, repr=False, compare=False)
 
@@ -251,6 +253,7 @@ def _card_table(card: Card, edition: Edition) -> Table:
         order=edition.order,
         split=edition.split,
         text=edition.text,
+        header=edition.columns is None,
         hints=edition.hints or None,
         private=not card.public,
     )
@@ -365,5 +368,6 @@ def _own_table(name: str, title: str, columns: tuple[str, ...], rows: Rows, sha2
         question=question,
         missing=missing,
         text=found_texts(columns, rows, target),
+        header=columns != column_names([""] * len(columns)),
         private=True,
     )

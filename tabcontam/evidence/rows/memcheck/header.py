@@ -52,7 +52,8 @@ class Header(RawTest):
     Queries: four. The text stops in the second, fourth, sixth and eighth row, before the cell that lies in the middle
     of a row of usual length: the package stops within a cell, where no tokenizer of an LLM has a boundary. What is
     asked are the rest of that row and the rows up to the one in which the next query stops; behind the last one about
-    500 characters, six rows at most. So no cell is asked twice.
+    500 characters, six rows at most. So no cell is asked twice. The text begins with the line of the features' names,
+    unless the file begins with a row.
 
     Null: the answers stay, and the hidden cells are drawn anew from what the guesser makes of the rows before and, in
     the row in which the text stops, of its first cells. Of each row the eight features count of which the guesser is
@@ -144,7 +145,8 @@ class Header(RawTest):
 def beginning(table: Table, row: int, place: int, more: int) -> Prompt:
     """The prompt that shows the file up to a cell of a row, and asks for what follows, with so many more rows."""
     stops = raw().prefix(table.columns, table.rows[row], place)
-    text = "\n".join([*raw().header(table.columns), *lines_of(table, range(row)), stops])
+    names = raw().header(table.columns) if table.header else ()
+    text = "\n".join([*names, *lines_of(table, range(row)), stops])
     rows = "one more row" if more == 1 else f"{more} more rows"
     what = "Below is how a CSV file begins. It stops within a row. Go on exactly where it stops, to the end of that row"
     return ask(f"{what} and for {rows}, as they stand in the file. Write that text alone.", text, text, stop=())

@@ -1,6 +1,7 @@
 """The header test of Bordt et al.: where the file's text stops, how its continuation is read, and what it weighs."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -59,6 +60,15 @@ def test_what_is_asked_follows_in_the_file_and_no_cell_is_asked_twice() -> None:
         assert read(query, text).paper_hit
     names = [name for query in asked for name in query.asked]
     assert len(names) == len(set(names))
+
+
+def test_a_file_that_begins_with_a_row_has_no_line_of_names() -> None:
+    asked, without = queries(), queries(replace(SHIPS, header=False))
+    for query, other in zip(asked, without, strict=True):
+        assert query.prompt.completion == "\n".join([*CSV.header(SHIPS.columns), other.prompt.completion])
+        text = other.answering.text(other, other.answering.truth(other), other.prompt)
+        assert read(other, text).hit
+        assert read(other, text).paper_hit
 
 
 def test_a_row_that_is_begun_anew_and_a_preamble_are_read() -> None:
