@@ -15,7 +15,7 @@ from tabcontam.evidence.rows.by_column import lying_in
 from tabcontam.evidence.rows.cells import sorts_of, values_bare
 from tabcontam.evidence.rows.hidden_cells import without_missing
 from tabcontam.evidence.rows.length import answer_tokens
-from tabcontam.evidence.rows.memcheck.raw import BORDT, RawTest, agrees, last_shown, lines_of, raw
+from tabcontam.evidence.rows.memcheck.raw import BORDT, RawTest, agrees, cuts, last_shown, lines_of, other_cuts, raw
 from tabcontam.evidence.rows.several_rows import SeveralRows, by_row, chances_of, columns_of, named
 from tabcontam.guesser.chance import Guess
 from tabcontam.guesser.columns import LAGS
@@ -119,7 +119,7 @@ class Header(RawTest):
             return {}
         found = dict(zip(own, row[begun:], strict=True))
         for names, line in zip(following, lines[place + 1 :], strict=False):
-            cut = next((cells for cells in raw().cuts(line) if len(cells) == width), None)
+            cut = next((cells for cells in cuts(line) if len(cells) == width), None)
             if cut is None:
                 break
             found |= dict(zip(names, cut, strict=True))
@@ -192,8 +192,11 @@ def _chances(table: Table, place: int, cuts: Sequence[int], behind: Mapping[int,
 def _completed(shown: str, line: str, width: int) -> list[Cell] | None:
     """The cells of the row whose beginning is shown, by a line that goes on with it or that writes the row anew."""
     anew = [line] if shown.strip() and line.startswith(shown.strip()) else []
-    cuts = (cells for text in (*anew, shown + line) for cells in raw().cuts(text))
-    return next((cells for cells in cuts if len(cells) == width), None)
+    whole = [cells for text in (*anew, shown + line) for cells in raw().cuts(text)]
+    begun = next(raw().cuts(shown), [None])[:-1]  # nothing stands behind the last comma
+    for cells in other_cuts(line):
+        whole += [cells] if cells[: len(begun)] == begun else [[*begun, *cells]]
+    return next((cells for cells in whole if len(cells) == width), None)
 
 
 def _begun(query: Query) -> int:

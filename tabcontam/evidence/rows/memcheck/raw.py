@@ -1,13 +1,17 @@
 """What the row tests of Bordt et al. share: rows stand in prompts and answers as lines of a CSV file."""
 
-from collections.abc import Sequence
+import csv
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import ClassVar
 
 from tabcontam.evidence.answering import Answering, CellAnswers, shown_value
 from tabcontam.evidence.base import READ, Prompt, Query, Reading, Reply
+from tabcontam.evidence.rows.cells import sorts_of, values_bare
 from tabcontam.evidence.rows.rows import RowTest
+from tabcontam.reading.answers import meant
 from tabcontam.reading.reading import is_mark, plain, same_value
 from tabcontam.reading.words import Dictionary
 from tabcontam.tables.serializers import Serializer, load_serializers
@@ -15,6 +19,7 @@ from tabcontam.tables.table import Cell, Table
 
 BORDT = "bordt2024"  # Bordt, Nori, Rodrigues, Nushi and Caruana 2024, "Elephants Never Forget"
 MARKS = frozenset({"tabmemcheck"})
+SIGNS = ";\t|"  # that stand between cells where a file has no commas
 PLACES = 25  # of a table that a test asks, as the authors' package does
 
 
@@ -49,6 +54,15 @@ class RawTest(RowTest):
         """Whether every asked cell was over before the cut, as a line of a CSV file."""
         return super().complete(query, text, raw())
 
+    def cells(self, query: Query, text: str, serializer: Serializer) -> dict[str, Cell]:
+        """The asked cells that an answer gives; of a whole row also between the signs of other files."""
+        found = super().cells(query, text, serializer)
+        row = first_row(text, len(query.asked)) if not found and len(query.asked) > 1 else None
+        if row is None:
+            return found
+        sorts = sorts_of(query)
+        return meant(values_bare(dict(zip(query.asked, row, strict=True)), sorts), sorts, lambda cell: False)
+
     def read(self, query: Query, reply: Reply, serializer: Serializer, dictionary: Dictionary) -> Reading:
         """The cells that the answer gives; for the paper, whether they are all that was asked, and right."""
         reading = super().read(replace(query, paper=False), reply, raw(), dictionary)
@@ -60,10 +74,27 @@ class RawTest(RowTest):
         return row is not None and all(map(agrees, row, query.expected))
 
 
+def cuts(line: str) -> Iterator[list[Cell]]:
+    """Each way to cut a line of an answer into cells: at commas, then as in files that have other signs between cells.
+
+    Who knows a file by its own text may write its rows as they stand there, and not as the prompt does.
+    """
+    yield from raw().cuts(line)
+    yield from other_cuts(line)
+
+
+def other_cuts(line: str) -> Iterator[list[Cell]]:
+    """The cells of a line between semicolons, tabs or bars, their quotes taken off."""
+    for sign in filter(line.__contains__, SIGNS):
+        with suppress(csv.Error):  # a cell beyond the reader's limit
+            for fields in csv.reader([line], delimiter=sign, skipinitialspace=True):
+                yield [field.strip() or None for field in fields]
+
+
 def first_row(text: str, width: int) -> list[Cell] | None:
     """The cells of the first line of an answer that has so many; None where there is no such line."""
     for line in plain(text).splitlines():
-        for cells in raw().cuts(line.strip()):
+        for cells in cuts(line.strip()):
             if len(cells) == width:
                 return cells
     return None

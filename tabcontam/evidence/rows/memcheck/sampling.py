@@ -30,7 +30,7 @@ from tabcontam.evidence.base import (
 )
 from tabcontam.evidence.prompts import ask
 from tabcontam.evidence.rows.length import answer_tokens
-from tabcontam.evidence.rows.memcheck.raw import BORDT, MARKS, raw
+from tabcontam.evidence.rows.memcheck.raw import BORDT, MARKS, cuts, raw
 from tabcontam.evidence.rows.rows import LEAST_ROWS
 from tabcontam.evidence.sentences import few
 from tabcontam.reading.numbers import is_number
@@ -291,7 +291,7 @@ def _row(text: str, columns: Sequence[str]) -> list[Cell] | None:
     """The cells of the first line that has as many as there are features, and is neither their names nor an opening."""
     names = [name.casefold() for name in columns]
     for line in map(unlabelled, plain(text).splitlines()):
-        for cells in raw().cuts(line.strip()) if not line.rstrip().endswith(":") else ():
+        for cells in cuts(line.strip()) if not line.rstrip().endswith(":") else ():
             if len(cells) == len(columns) and [(cell or "").casefold() for cell in cells] != names:
                 return cells
     return None

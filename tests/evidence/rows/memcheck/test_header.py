@@ -71,6 +71,18 @@ def test_a_file_that_begins_with_a_row_has_no_line_of_names() -> None:
         assert read(other, text).paper_hit
 
 
+@pytest.mark.parametrize("sign", [";", "\t", "|"])
+def test_a_continuation_may_have_another_delimiter_than_the_prompt(sign: str) -> None:
+    query = queries()[1]
+    rows = [sign.join(cell or "" for cell in row) for row in SHIPS.rows[3:6]]
+    begun = query.prompt.completion.rpartition("\n")[2]
+    rest = sign.join(cell or "" for cell in SHIPS.rows[3][begun.count(",") :])
+    for first in (rest, rows[0]):
+        found = read(query, "\n".join([first, *rows[1:]]))
+        assert found.paper_hit
+        assert set(found.right) == {name for name, cell in zip(query.asked, query.expected, strict=True) if cell}
+
+
 def test_a_row_that_is_begun_anew_and_a_preamble_are_read() -> None:
     query = queries()[1]
     text = query.answering.text(query, query.answering.truth(query), query.prompt)

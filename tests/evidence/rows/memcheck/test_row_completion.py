@@ -94,6 +94,16 @@ def test_a_row_that_stands_in_another_line_is_not_exact() -> None:
     assert read(query, f"Here is the next row:\n```\n{line(query)}\n```").paper_hit
 
 
+@pytest.mark.parametrize("written", ["{};", '"{}";', "{}\t", "{}|", "{}, ", '"{}",'])
+def test_a_row_may_be_written_as_a_file_of_another_delimiter_has_it(written: str) -> None:
+    query = next(query for query in queries(SHIPS) if None not in query.expected)
+    text = "".join(written.format(cell) for cell in query.expected)
+    found = read(query, text[: -len(written.partition("}")[2].strip('"'))])
+    assert found.readable
+    assert found.paper_hit
+    assert found.right == query.asked
+
+
 @pytest.mark.slow
 def test_values_are_compared_as_values() -> None:
     """The authors' package holds `.28` for another text than `0.28`, and `22` for another than `22.0`."""
