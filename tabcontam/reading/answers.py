@@ -224,8 +224,8 @@ def answers(cells: Cells, sorts: Mapping[str, Sort]) -> Cells:
     return {name: cell for name, cell in cells.items() if is_one(name, cell)}
 
 
-def meant(cells: Cells, sorts: Mapping[str, Sort], is_name: Callable[[str], bool]) -> Cells:
-    """The cells without those that could be no value: no number where numbers stand, two values, a feature's name.
+def meant(cells: Cells, sorts: Mapping[str, Sort], is_none: Callable[[str], bool]) -> Cells:
+    """The cells without those that could be no value: no number where numbers stand, two values, what `is_none` names.
 
     What is left out is unread, not wrong. What the guesser lists as a value is one, whatever it looks like; the hidden
     value is not looked at.
@@ -238,7 +238,7 @@ def meant(cells: Cells, sorts: Mapping[str, Sort], is_name: Callable[[str], bool
         if sort.numeric or is_number(cell):
             return is_finite(cell)  # neither talk nor 1e999999999
         two = TWO.search(cell) is not None and not any(map(TWO.search, sort.likely))
-        return not two and not is_name(cell)
+        return not two and not is_none(cell)
 
     return {name: cell for name, cell in cells.items() if could_be_one(name, cell)}
 

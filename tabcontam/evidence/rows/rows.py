@@ -3,7 +3,6 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from math import sqrt
 from random import Random
 from typing import TYPE_CHECKING, ClassVar
@@ -116,7 +115,12 @@ class RowTest(Test):
         """The asked features that the answer gives, in whatever shape; lines that repeat the prompt are passed over."""
         sorts = sorts_of(query)
         found = self._found(query, fresh(plain(text), query), sorts, serializer)
-        return meant(found, sorts, partial(_is_name, query, serializer))
+        may_decline = any(declines(value) for sort in sorts.values() for value in sort.likely)
+
+        def is_none(cell: str) -> bool:
+            return _is_name(query, serializer, cell) or (not may_decline and declines(cell))
+
+        return meant(found, sorts, is_none)
 
     def _found(self, query: Query, text: str, sorts: Mapping[str, Sort], serializer: Serializer) -> dict[str, Cell]:
         """What stands in the answer for the asked features, whether it could be their values or not."""

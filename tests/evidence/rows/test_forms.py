@@ -1,5 +1,6 @@
 """Answers to prompts that show rows as CSV, JSON or Markdown, in the ways that LLMs write them."""
 
+from dataclasses import replace
 from random import Random
 
 import pytest
@@ -180,6 +181,17 @@ TALK = [
 def test_talk_is_no_answer(form: str, text: str) -> None:
     assert not read(query("incomplete", form, 4), text, form).readable
     assert not read(query("full", form, 0), text, form).readable
+
+
+@pytest.mark.parametrize("form", ["is", "csv", "json", "markdown"])
+@pytest.mark.parametrize("text", ["I'm sorry, but I can't help with that.", "Es tut mir leid, das weiß ich nicht."])
+def test_a_refusal_is_no_answer_where_a_text_is_asked(form: str, text: str) -> None:
+    names = Guess({"Dahl, Mr. Karl": 0.1, "Moor, Miss": 0.1}, 0.1)
+    asked = replace(query("feature", form, 1, 2), chance={"Name": names})
+    assert not read(asked, text, form).readable
+    assert read(asked, "Dahl, Mr. Karl", form).readable
+    declined = Guess({"Unable to work": 0.4, "Employed": 0.4}, 0.1)  # as answers to a survey may say
+    assert read(replace(asked, chance={"Name": declined}), "Unable to walk", form).readable
 
 
 @pytest.mark.parametrize("form", ["csv", "json", "markdown"])

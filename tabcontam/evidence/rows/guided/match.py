@@ -10,7 +10,7 @@ from tabcontam.evidence.compared import Compared, Likeness, contaminated
 from tabcontam.evidence.judging import ARM
 from tabcontam.evidence.rows.guided.completion import GuidedCompletion
 from tabcontam.evidence.rows.guided.guided import SECOND, Guided, first_piece, of_text
-from tabcontam.reading.reading import same_value
+from tabcontam.reading.reading import declines, same_value
 from tabcontam.reading.words import Dictionary
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Table
@@ -112,7 +112,8 @@ class GuidedMatch(Guided):
         """The cells that the answer gives, or the piece as it was written; an exact match is a hit."""
         reading = super().read(query, reply, serializer, dictionary)
         exact = reading.readable and _compared(Trial(query, reply, reading)).exact
-        return replace(reading, hit=exact, paper_hit=exact)
+        readable = reading.readable and (exact or not declines(reply.text))  # of a judge none would be clean
+        return replace(reading, hit=exact, paper_hit=exact, readable=readable)
 
     def compared(self, trials: Sequence[Trial]) -> list[Compared]:
         """Every completion that could be read, and those that are still to come."""

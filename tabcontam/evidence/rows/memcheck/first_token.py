@@ -19,7 +19,7 @@ from tabcontam.evidence.rows.memcheck.row_completion import SHOWN, places_of
 from tabcontam.guesser.chance import Guess
 from tabcontam.guesser.earlier import likely_after
 from tabcontam.guesser.table import guessed
-from tabcontam.reading.reading import answer_line, declines
+from tabcontam.reading.reading import answer_line, declines, plain
 from tabcontam.reading.words import Dictionary
 from tabcontam.tables.facts import cached_fact
 from tabcontam.tables.serializers import Serializer
@@ -112,11 +112,11 @@ class FirstToken(RawTest):
 
     def complete(self, query: Query, text: str, serializer: Serializer) -> bool:
         """Whether the characters that are compared were over before the cut."""
-        return len(self._line(text)) > len(query.expected[0] or "")
+        return len(self._line(query, text)) > len(query.expected[0] or "")
 
     def read(self, query: Query, reply: Reply, serializer: Serializer, dictionary: Dictionary) -> Reading:
         """The first characters of the line that answers."""
-        line = self._line(reply.text) if reply.state in READ else ""
+        line = self._line(query, reply.text) if reply.state in READ else ""
         begun = line[: len(query.expected[0] or "")]
         cut = reply.state is State.TRUNCATED and not self.complete(query, reply.text, serializer)
         if not begun or cut or declines(reply.text):
@@ -124,8 +124,12 @@ class FirstToken(RawTest):
         right = begun == query.expected[0]
         return Reading({query.asked[0]: begun}, right, query.paper and right, True, query.asked if right else ())
 
-    def _line(self, text: str) -> str:
-        return answer_line(text).strip()
+    def _line(self, query: Query, text: str) -> str:
+        """The line that answers; rows that the prompt shows may be repeated before it."""
+        prompt = query.prompt
+        shown = frozenset((prompt.completion or prompt.chat[-1].content).splitlines())
+        lines = plain(text).splitlines()
+        return answer_line("\n".join([line for line in lines if line not in shown] or lines)).strip()
 
     def _guesses(self, table: Table, begun: str, length: int, rows: Sequence[int]) -> dict[int, Guess]:
         """What the guesser makes of the beginning of each row, as a column of its own, by the rows before."""

@@ -52,6 +52,9 @@ def test_the_beginning_of_a_row_is_read_from_a_field_a_row_and_behind_an_announc
     begun = query.expected[0]
     for text in (f"{begun}lond", f"{begun}lond,12,3", f"The next row begins:\n{begun}lond", f"```\n{begun}lond\n```"):
         assert read(query, text).hit, text
+    rows = query.prompt.completion.rstrip()
+    assert read(query, f"{rows}\n{begun}lond,12,3").hit  # behind the rows that were shown
+    assert not read(query, rows).hit
     assert "Write the first field of the row" in query.prompt.chat[-1].content
     assert not read(query, "zlond").hit
 
