@@ -64,7 +64,8 @@ class GuidedCompletion(Guided):
     Cannot show: where a text was read. One that stands elsewhere on the web may be known from there, and a paraphrase
     is not counted. Texts whose second pieces are short, as in WNLI, tell little. The chance of a word was measured on
     answers of GPT-4 and GPT-3.5; a writer who is better at fluent guessing, or who computes what a text says (a
-    solution of GSM8K), has longer runs. Of rows nothing that follows from the shown cells, as in any row test.
+    solution of GSM8K) or translates it (a pair in two languages), has longer runs. Texts in a script without spaces
+    have too few words to tell. Of rows nothing that follows from the shown cells, as in any row test.
 
     Source: Golchin and Surdeanu 2024, "Time Travel in LLMs", sections 3.1 and 3.2 and appendix A; Algorithm 1. The
     label control is that of its appendix.

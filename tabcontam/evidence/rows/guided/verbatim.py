@@ -93,6 +93,8 @@ def longest(expected: str, said: str, left_out: Sequence[str] = ()) -> Run:
             if true[place : place + len(part)] == part:
                 counts[place : place + len(part)] = [0] * len(part)
     counted = [0, *accumulate(counts)]
+    if own == true:  # of two long texts every place would be compared with every other
+        return Run(tuple(true), counted[-1], len(true))
     best: tuple[int, int] = (0, 0)
     found: tuple[str, ...] = ()
     lengths = [0] * (len(true) + 1)

@@ -18,7 +18,9 @@ def test_a_run_is_the_longest_without_a_gap() -> None:
     )
     assert run.text == ("before", "the", "ninth", "bell", "had", "rung")
     assert (run.own, run.length) == (6, 18)
-    assert longest(TEXT, "").bits == longest("", TEXT).bits == 0
+    assert longest(TEXT, "").bits == longest("", TEXT).bits == longest("", "").bits == 0
+    long = " ".join(f"word{number}" for number in range(20_000))
+    assert longest(long, long, ("word7 word8",)).own == 19_998
 
 
 def test_each_word_is_worth_a_bit_less_what_the_choice_of_the_place_is_worth() -> None:
