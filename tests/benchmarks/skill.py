@@ -15,13 +15,14 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from math import log2
 from multiprocessing import get_context
 from random import Random
 from tempfile import TemporaryDirectory
 
+from tabcontam.asking.plan import PlannedCell
 from tabcontam.calibration.power import TOGETHER, Judged, Planned, Trials, judge, planned
 from tabcontam.evidence.base import Trial, Verdict
 from tabcontam.evidence.registry import all_tests, by_id
@@ -68,6 +69,7 @@ class Counts:
     rows: int
     columns: int
     verdicts: Counter[tuple[str, str]] = field(default_factory=Counter)  # by answerer
+    by_test: Counter[tuple[str, str, str]] = field(default_factory=Counter)  # by answerer and test, each asked alone
     reasons: Counter[str] = field(default_factory=Counter)  # why the solver's table is undecided
     why: dict[tuple[str, str, str], float] = field(default_factory=dict)  # bits by answerer, test and column
     right: Counter[tuple[str, str, str]] = field(default_factory=Counter)  # cells that gave them
@@ -133,10 +135,22 @@ def measured(
                 if knowing and answerer == SOLVER:
                     counts.add(ALONE, judge(run, trials, ALPHA), trials)
                 trials = beside_reference(run, trials, knowing) if knowing else trials
-                counts.add(answerer, judge(run, trials, ALPHA), trials)
+                judged = judge(run, trials, ALPHA)
+                counts.add(answerer, judged, trials)
+                for cell in run.cells:
+                    counts.by_test[answerer, cell.test.id, str(alone(cell, trials, judged))] += 1
                 counts.in_turns[answerer] += ever_found(run, trials)
     counts.seconds = time.process_time() - began
     return counts
+
+
+def alone(cell: PlannedCell, trials: Trials, judged: Judged) -> Verdict | None:
+    """The verdict of a test that is asked alone, where no other shares its level."""
+    own = judged.cells[cell.test.id]
+    if own.p_value is None or own.p_value > ALPHA or own.verdict is Verdict.CONTAMINATED:
+        return own.verdict
+    by_itself = judge(Planned([replace(cell, level=ALPHA)]), {cell.test.id: trials[cell.test.id]}, ALPHA)
+    return by_itself.cells[cell.test.id].verdict
 
 
 def ever_found(run: Planned, trials: Trials) -> bool:
@@ -181,6 +195,10 @@ def measure(jobs: Jobs, processes: int, languages: Sequence[str], tests: Sequenc
                 job = futures[future]
                 done[job] = found = future.result()
                 accused = ", ".join(f"{who} {found.verdicts[who, 'contaminated']}" for who in (*SKILLED, MEMORISER))
+                by = Counter(
+                    test for who, test, word in found.by_test.elements() if word == "contaminated" and who in SKILLED
+                )
+                accused += "".join(f", {test} alone {count}" for test, count in by.items())
                 print(f"{len(done)}/{len(jobs)} {job[0]} {job[1]}: {accused}; {found.seconds:.0f} s", file=sys.stderr)
         finally:
             pool.shutdown(cancel_futures=True)
@@ -224,6 +242,23 @@ def skill_table(results: Sequence[Counts]) -> list[str]:
     found, runs = counted(results, [ALONE])
     alone = f"* beside a reference that knows the same facts; without it the solver is accused in {rate(found, runs)}"
     return [*lines, "", alone] if runs else lines
+
+
+def test_table(results: Sequence[Counts], tests: Sequence[str]) -> list[str]:
+    """A line for each test: how often it accuses who is skilled, and finds who remembers, where it is asked alone."""
+
+    def judged_by(test: str, who: str) -> tuple[int, int]:
+        of_all = [(key, runs) for counts in results for key, runs in counts.by_test.items()]
+        own = [(word, runs) for (name, of, word), runs in of_all if name == who and of == test]
+        asked = [(word, runs) for word, runs in own if word not in ("skipped", "uninformative")]
+        return sum(runs for word, runs in asked if word == "contaminated"), sum(runs for _, runs in asked)
+
+    lines = [f"| test | {' | '.join(SKILLED)} | found at a quarter |", f"|{'---|' * (len(SKILLED) + 2)}"]
+    for test in tests:
+        found, runs = judged_by(test, MEMORISER)
+        accused = [rate(*judged_by(test, who)) for who in SKILLED]
+        lines.append(f"| {test} | {' | '.join(accused)} | {100 * found / max(runs, 1):.0f} % |")
+    return lines
 
 
 def why(results: Sequence[Counts]) -> list[str]:
@@ -293,7 +328,12 @@ def main() -> None:
             jobs_of(options.kind or list(KINDS), tables, runs), options.processes, options.language, options.test
         )
     table = skill_table(results)
-    sections = [("", table), ("Not decided", undecided(results)), ("Found in fewer than 95 %", missed(results))]
+    sections = [
+        ("", table),
+        ("By test", test_table(results, options.test)),
+        ("Not decided", undecided(results)),
+        ("Found in fewer than 95 %", missed(results)),
+    ]
     for title, lines in [*sections, *([("Where the bits lay", why(results))] if options.why else [])]:
         print(f"\n{title}\n" if title else "", *lines, sep="\n")
     if options.docs:

@@ -3,7 +3,8 @@
 Simulated answerers go through the real prompts, the real reading and the real decision on every shipped table that is
 at hand (TABCONTAM_DATA), 200 seeded runs a table for the row tests and 50 for the others; then both controls, 20 seeds.
 Prints Markdown; with --docs it also takes the place of the table in docs/method.md. `--part controls` measures only
-these.
+these. `--every` asks all row tests that ask in words, those of other papers that are asked on request among them: what
+the verdict on a table is worth where all are selected.
 """
 
 import argparse
@@ -29,7 +30,7 @@ from tabcontam.calibration.power import (
     planned,
 )
 from tabcontam.errors import Skip, UsageError
-from tabcontam.evidence.base import Capability, Family, Query, Reply, State, Trial, Verdict
+from tabcontam.evidence.base import Capability, Family, Query, Reply, State, Test, Trial, Verdict
 from tabcontam.evidence.registry import all_tests, by_id
 from tabcontam.subjects.known.control import open_control
 from tabcontam.tables.cards import load_cards
@@ -39,6 +40,7 @@ from tabcontam.verdicts.decisions import published
 from tabcontam.verdicts.rules import ALPHA
 from tests.benchmarks.method_page import put, rate
 
+EVERY_BEGIN, EVERY_END = "<!-- all row tests: python -m tests.benchmarks.verdicts --every -->", "<!-- end of all -->"
 KNOWN_BEGIN, KNOWN_END = "<!-- knowledge: python -m tests.benchmarks.verdicts -->", "<!-- end of knowledge -->"
 BEGIN, END = "<!-- error rates: python -m tests.benchmarks.verdicts -->", "<!-- end of error rates -->"
 ROW_RUNS, WORD_RUNS, CONTROL_RUNS = 200, 50, 20
@@ -54,9 +56,11 @@ KNOWN = "known"  # by any test of knowledge
 ONE_COLUMN = "one column"  # asked, and what was found rests on it: not found
 LEVELS = (0.5, 0.2, 0.1, 0.05, 0.01, 0.001)
 DECIDED = [test for test in all_tests() if test.decides]
-ROWS = [test for test in DECIDED if test.row_test]
-KNOWING = [test for test in DECIDED if test.family is Family.KNOWLEDGE]
-TAKEN = [test for test in DECIDED if Capability.INSTRUCTIONS not in test.needs]  # those that a control takes part in
+IN_WORDS = [test for test in DECIDED if test.row_test and Capability.SCORE not in test.needs]
+ROWS = [test for test in IN_WORDS if not test.on_request]
+KNOWING = [test for test in DECIDED if test.family is Family.KNOWLEDGE and not test.on_request]
+USUAL = [*KNOWING, *ROWS]
+TAKEN = [test for test in USUAL if Capability.INSTRUCTIONS not in test.needs]  # those that a control takes part in
 
 
 @dataclass
@@ -92,32 +96,34 @@ class Counts:
             self.paper[answerer, test, str(verdict)] += 1
 
 
-def simulated(dataset: str, runs: int, word_runs: int) -> Counts:
+def simulated(dataset: str, runs: int, word_runs: int, rows: Sequence[str]) -> Counts:
     """All runs of every simulated answerer on one table."""
     counts, table, serializer = Counts(dataset), load_table(dataset), load_serializer(DEFAULT)
     began = time.perf_counter()
     for seed in range(max(runs, word_runs)):
-        tests = [*(KNOWING if seed < word_runs else ()), *(ROWS if seed < runs else ())]
+        tests = [*(KNOWING if seed < word_runs else ()), *(map(by_id().__getitem__, rows) if seed < runs else ())]
         run = planned(table, tests, serializer, seed, ALPHA)
         of_seed: dict[str, Judged] = {}
         for answerer in ANSWERERS:
             made = {CONSTANT: constant, ECHO: echo}.get(answerer)
             trials = made(run) if made else ask(run, answerer, seed)
             of_seed[answerer] = judge(run, trials, ALPHA)
-            counts.add(answerer, of_seed[answerer], of_paper(run, trials))
+            counts.add(answerer, of_seed[answerer], of_paper(run, trials, of_seed[answerer]))
         told = [{test: each.verdict for test, each in of_seed[name].parts.items()} for name in ("oracle", "formatter")]
         counts.unequal += told[0] != told[1]
     counts.seconds = time.perf_counter() - began
     return counts
 
 
-def of_paper(run: Planned, trials: Mapping[str, Sequence[Trial]]) -> dict[str, Verdict | None]:
-    """The published verdicts on the paper's own queries of the same run."""
+def of_paper(run: Planned, trials: Mapping[str, Sequence[Trial]], judged: Judged) -> dict[str, Verdict | None]:
+    """The published verdicts: of a test of the paper by its own queries of the run alone, of others the run's own."""
     verdicts = {}
     for cell in run.cells:
         own = [trial for trial in trials[cell.test.id] if trial.query.paper]
         if own and cell.test.published and cell.test.number is not None:
             verdicts[cell.test.id] = published(cell.test.published, own).verdict
+        elif (said := judged.cells[cell.test.id].paper_verdict) is not None:
+            verdicts[cell.test.id] = said
     return verdicts
 
 
@@ -206,13 +212,13 @@ def counted(
     return found, runs
 
 
-def error_table(results: Sequence[Counts]) -> list[str]:
+def error_table(results: Sequence[Counts], tests: Sequence[Test]) -> list[str]:
     """False positives and power of each test, both rule sets side by side."""
     lines = [
         "| test | tables | queries | false positives | paper | found at 50 % | paper | found at 10 % | paper |",
         "|---|---|---|---|---|---|---|---|---|",
     ]
-    for test in [*(test.id for test in ROWS), TOGETHER]:
+    for test in [*(test.id for test in tests), TOGETHER]:
         ignorant = (*IGNORANT, CONSTANT, EXPERT)
         asked = sum(test in counts.queries for counts in results)
         queries = max((counts.queries.get(test, 0) for counts in results), default=0)
@@ -264,11 +270,11 @@ def unknown(results: Sequence[Counts]) -> list[str]:
     return lines
 
 
-def false_positives_by(results: Sequence[Counts]) -> list[str]:
+def false_positives_by(results: Sequence[Counts], tests: Sequence[Test]) -> list[str]:
     """False positives by answerer, the worst test of each."""
     lines = []
     for answerer in (*IGNORANT, CONSTANT, EXPERT):
-        own = [test for test in DECIDED if answerer != EXPERT or test.row_test]
+        own = [test for test in tests if answerer != EXPERT or test.row_test]
         rates = {test.id: counted(results, [answerer], test.id) for test in own}
         found, runs = (sum(pair[place] for pair in rates.values()) for place in (0, 1))
         worst = max(rates, key=lambda test: rates[test][0] / max(rates[test][1], 1))
@@ -294,10 +300,10 @@ def table_power(results: Sequence[Counts]) -> list[str]:
     ]
 
 
-def uniformity(results: Sequence[Counts]) -> list[str]:
+def uniformity(results: Sequence[Counts], tests: Sequence[Test]) -> list[str]:
     """How often the guesser's p-values are at or below each level, by test."""
     lines = []
-    for test in DECIDED:
+    for test in tests:
         runs = sum(counts.tests[test.id] for counts in results)
         shares = [
             f"{level:g}: {share(sum(counts.low[test.id, level] for counts in results), runs)}" for level in LEVELS
@@ -306,11 +312,11 @@ def uniformity(results: Sequence[Counts]) -> list[str]:
     return lines
 
 
-def silence(results: Sequence[Counts]) -> list[str]:
+def silence(results: Sequence[Counts], tests: Sequence[Test]) -> list[str]:
     """Whether who does not answer is always called so, and the formatter is judged as the oracle."""
     lines = []
     for answerer in SILENT:
-        pairs = [counted(results, [answerer], test.id, verdict="no answer") for test in DECIDED]
+        pairs = [counted(results, [answerer], test.id, verdict="no answer") for test in tests]
         found, runs = (sum(pair[place] for pair in pairs) for place in (0, 1))
         lines.append(f"{answerer}: no answer in {found:,} of {runs:,} cells")
     runs = sum(sum(v for (who, _, _), v in counts.calibrated.items() if who == "oracle") for counts in results)
@@ -369,28 +375,32 @@ def main() -> None:
     parser.add_argument("--word-runs", type=int, default=WORD_RUNS)
     parser.add_argument("--control-runs", type=int, default=CONTROL_RUNS)
     parser.add_argument("--part", choices=("simulated", "controls"))
+    parser.add_argument("--every", action="store_true", help="the row tests of other papers, too")
     parser.add_argument("--docs", action="store_true", help="put the table into docs/method.md")
     options = parser.parse_args()
     names, began = options.dataset or at_hand(), time.perf_counter()
     if options.part != "controls":
-        jobs = {name: (simulated, (name, options.runs, options.word_runs)) for name in names}
+        rows = IN_WORDS if options.every else ROWS
+        word_runs, tests = (0, rows) if options.every else (options.word_runs, USUAL)
+        ids = [test.id for test in rows]
+        jobs = {name: (simulated, (name, options.runs, word_runs, ids)) for name in names}
         results: list[Counts] = list(side_by_side(jobs).values())  # type: ignore[arg-type]
-        table, known = error_table(results), knowledge_table(results)
+        table, known = error_table(results, rows), knowledge_table(results)
         for title, lines in (
             ("", table if options.runs else []),
-            ("", known if options.word_runs else []),
-            ("Known by no test", unknown(results)),
-            ("False positives by answerer", false_positives_by(results)),
+            ("", known if word_runs else []),
+            ("Known by no test", unknown(results) if word_runs else []),
+            ("False positives by answerer", false_positives_by(results, tests)),
             ("The table verdict's power", table_power(results)),
             ("Not asked", uninformative(results)),
-            ("The guesser's p-values at or below", uniformity(results)),
-            ("No answer", silence(results)),
+            ("The guesser's p-values at or below", uniformity(results, tests)),
+            ("No answer", silence(results, tests)),
             ("Seconds", [f"{counts.dataset} {counts.seconds:.0f}" for counts in results]),
         ):
             print(f"\n{title}\n" if title else "", *lines, sep="\n")
         if options.docs and options.runs:
-            put(table, BEGIN, END)
-        if options.docs and options.word_runs:
+            put(table, *((EVERY_BEGIN, EVERY_END) if options.every else (BEGIN, END)))
+        if options.docs and word_runs:
             put(known, KNOWN_BEGIN, KNOWN_END)
     if options.part != "simulated":
         found = side_by_side({name: (controls, (name, options.control_runs)) for name in names})

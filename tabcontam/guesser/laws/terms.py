@@ -235,7 +235,7 @@ def nicest(low: float, high: float) -> float:
             return rounded
     if (constant := next(known, None)) is not None:
         return constant if middle > 0 else -constant
-    for parts in PARTS:
+    for parts in PARTS if np.isfinite(middle * max(PARTS)) else ():
         rounded = round(middle * parts) / parts
         if low <= rounded <= high:
             return rounded

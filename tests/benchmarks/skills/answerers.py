@@ -8,14 +8,18 @@ from random import Random
 from tabcontam.asking.plan import PlannedCell
 from tabcontam.calibration.power import Planned, Trials
 from tabcontam.evidence.base import Query, Reply, State, Trial
+from tabcontam.evidence.rows.memcheck.first_token import FirstCharacters, length_of
+from tabcontam.evidence.rows.memcheck.raw import raw
 from tabcontam.evidence.rows.quiz.letters import LETTERS, options_of
 from tabcontam.evidence.rows.quiz.levels import NONE
+from tabcontam.evidence.rows.several_rows import SeveralRows, by_row, column_of
 from tabcontam.subjects.known.simulated import Turn, remembered
 from tabcontam.tables.serializers import Template
 from tabcontam.tables.table import Cell, Table
 from tests.benchmarks.skills.made import Made
 from tests.benchmarks.skills.predictors import Predictors
 
+GRANTED = 4  # rows, of which `list_instances` counts none
 Answers = Callable[[PlannedCell, Query], Sequence[Cell]]  # for each asked feature, or the one choice
 Form = Callable[[Query, Sequence[Cell]], str]  # how an answer about cells is worded
 
@@ -48,6 +52,10 @@ class Solver:
         guesses = query.answering.guessed(query, table, rng)
         if not solves:
             return guesses
+        if isinstance(query.answering, SeveralRows):
+            return self._written_on(table, query, guesses)
+        if isinstance(query.answering, FirstCharacters):
+            return [begins(table, self.made.after([shown_cells(table, row) for row in query.rows])) or guesses[0]]
         follows = self.known(table, query)
         return [follows.get(name, guess) for name, guess in zip(query.asked, guesses, strict=True)]
 
@@ -57,6 +65,32 @@ class Solver:
             return self.made.after([shown_cells(table, row) for row in query.rows])
         shown = {name: cell for name, cell in shown_cells(table, query.rows[-1]).items() if name not in query.asked}
         return self.made.derived(shown)
+
+    def _written_on(self, table: Table, query: Query, guesses: Sequence[Cell]) -> list[Cell]:
+        """Rows one after another: what follows from those before, its own among them, and within a row from its cells.
+
+        A cell that does not follow is guessed, and what follows from the guess goes with it. Who lists rows from the
+        first one on is granted those that any page shows, from which the others may follow.
+        """
+        said = dict(zip(query.asked, guesses, strict=True))
+        rows, places = by_row(query.asked), dict(zip(query.asked, query.answering.places(query), strict=True))
+        first = places[rows[0][0]]
+        before = [shown_cells(table, row) for row in query.rows if row < first]
+        granted = 0 if query.rows else GRANTED
+        for names in rows[:granted]:
+            before.append(shown_cells(table, places[names[0]]))
+            said |= {name: before[-1].get(column_of(name)) for name in names}
+        for names in rows[granted:]:
+            own = {column_of(name): name for name in names}
+            shown = shown_cells(table, places[names[0]]) if len(own) < len(table.columns) else {}
+            known = {name: cell for name, cell in shown.items() if name not in own} | self.made.after(before)
+            for column in table.columns:
+                follows = self.made.derived(known)
+                if column not in known and (cell := follows.get(column, said.get(own.get(column, "")))) is not None:
+                    known[column] = cell
+            said |= {name: known.get(column) for column, name in own.items()}
+            before.append(known)
+        return [said[name] for name in query.asked]
 
     def _told(self, cell: PlannedCell, query: Query) -> str:
         """No to a row in which a cell is not the one that follows from the others."""
@@ -89,6 +123,18 @@ def options(cell: PlannedCell, query: Query) -> dict[str, dict[str, str]]:
     }
 
 
+def begins(table: Table, row: Mapping[str, Cell]) -> str:
+    """The characters that are compared of a row's beginning; none where its first cells are not all known."""
+    length, line = length_of(table), ""
+    for count, name in enumerate(table.columns, 1):
+        if name not in row:
+            return ""
+        line = raw().row(table.columns[:count], [row[one] for one in table.columns[:count]])
+        if len(line) >= length:
+            break
+    return line[:length]
+
+
 def shown_cells(table: Table, row: int) -> dict[str, str]:
     """The cells of a row by column, the missing ones aside."""
     cells = zip(table.columns, table.rows[row], strict=True)
@@ -118,6 +164,13 @@ class Silent:
             return [self._nearest(cell, query, lettered)]
         if not cell.test.by_feature:
             return query.answering.guessed(query, cell.table, Random(query.id))
+        if isinstance(query.answering, SeveralRows):
+            return self._written_on(query)
+        if isinstance(query.answering, FirstCharacters):
+            row = query.rows[-1] + 1
+            columns = cell.table.columns
+            next_row = {name: self.predictors.said(self.kind, name, (), row, True) for name in columns}
+            return [begins(cell.table, next_row)]
         whole = set(query.asked) == set(cell.table.columns)
         row = query.rows[-1] + 1 if whole else query.rows[-1]
         shown = () if whole else tuple(name for name in cell.table.columns if name not in query.asked)
@@ -126,6 +179,15 @@ class Silent:
             self.predictors.said(self.kind, name, shown, row, whole) if name in counted else None
             for name in query.asked
         ]
+
+    def _written_on(self, query: Query) -> list[Cell]:
+        """Every row as it follows from the true ones before it; one that is begun, from its first cells."""
+        said: list[Cell] = []
+        for names in by_row(query.asked):
+            own, row = list(map(column_of, names)), query.answering.places(query)[len(said)]
+            shown = tuple(name for name in self.predictors.table.columns if name not in own)
+            said += [self.predictors.said(self.kind, name, shown, row, not shown) for name in own]
+        return said
 
     def _nearest(self, cell: PlannedCell, query: Query, lettered: Mapping[str, Mapping[str, str]]) -> str:
         """The option whose cell is the predicted one, or the number nearest to it; the likeliest where none is."""

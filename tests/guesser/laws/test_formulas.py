@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from tabcontam.guesser.chance import Guess
+from tabcontam.guesser.laws.terms import nicest
 from tabcontam.tables.table import Cell
 from tests.guesser.made import guess_chain
 
@@ -274,3 +275,15 @@ def test_odd_cells_raise_nothing(cells: list[Cell]) -> None:
     numbers: list[Cell] = [str(number * 7 % 31) for number in range(30)]
     for columns in ({"asked": cells, "a": numbers}, {"asked": numbers, "a": cells, "b": cells[::-1]}):
         assert all(0 < guess.rest <= 1 for guess in guesses(columns, 30))
+
+
+class TestNicest:
+    @pytest.mark.parametrize(
+        ("low", "high", "number"), [(0.331, 0.3339, 1 / 3), (2.4, 2.6, 2.5), (-1.2, -0.9, -1.0), (-0.1, 7.0, 0.0)]
+    )
+    def test_the_plainest_number_between_two(self, low: float, high: float, number: float) -> None:
+        assert nicest(low, high) == pytest.approx(number)
+
+    def test_a_number_that_no_fraction_can_be_made_of(self) -> None:
+        low, high = 1.12345678e307, 1.12345682e307  # 365.25 times that is more than a float holds
+        assert low <= nicest(low, high) <= high
