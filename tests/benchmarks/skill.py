@@ -4,8 +4,8 @@ Made and real tables of many kinds, whose cells follow from others by a rule, fr
 are answered by who knows the rule and no row (in all queries, and in one of twenty), by the strongest predictors
 trained on all rows but the asked one, and by one who remembers a quarter of the rows. All go through the real prompts,
 the real reading and the real decision of the row tests, in four languages. Prints Markdown; with --docs it also takes
-the place of the table in docs/method.md. `--kind NAME` measures only these kinds, `--test NAME` these tests, `--why`
-says what accused.
+the place of the table in docs/method.md. `--kind NAME` measures only these kinds, `--test NAME` these tests, whose
+table by test --docs writes then; `--why` says what accused.
 """
 
 import argparse
@@ -41,6 +41,7 @@ from tests.benchmarks.skills.predictors import FOREST, NEAREST, Predictors
 from tests.benchmarks.skills.unstated import shares_unstated
 
 BEGIN, END = "<!-- skill: python -m tests.benchmarks.skill -->", "<!-- end of skill -->"
+BY_TEST = "<!-- skill by test: python -m tests.benchmarks.skill --test -->", "<!-- end of skill by test -->"
 KINDS = {
     kind.name: kind
     for module in (commerce, measures, chosen, people, dated, ordered, world, real)
@@ -327,17 +328,17 @@ def main() -> None:
         results = measure(
             jobs_of(options.kind or list(KINDS), tables, runs), options.processes, options.language, options.test
         )
-    table = skill_table(results)
+    table, by_test = skill_table(results), test_table(results, options.test)
     sections = [
         ("", table),
-        ("By test", test_table(results, options.test)),
+        ("By test", by_test),
         ("Not decided", undecided(results)),
         ("Found in fewer than 95 %", missed(results)),
     ]
     for title, lines in [*sections, *([("Where the bits lay", why(results))] if options.why else [])]:
         print(f"\n{title}\n" if title else "", *lines, sep="\n")
     if options.docs:
-        put(table, BEGIN, END)
+        put(*((table, BEGIN, END) if tuple(options.test) == ASKED else (by_test, *BY_TEST)))
     print(f"\n{time.perf_counter() - began:.0f} s")
 
 

@@ -53,7 +53,7 @@ class Solver:
         if not solves:
             return guesses
         if isinstance(query.answering, SeveralRows):
-            return self._written_on(table, query, guesses)
+            return self._written_on(table, query, rng)
         if isinstance(query.answering, FirstCharacters):
             return [begins(table, self.made.after([shown_cells(table, row) for row in query.rows])) or guesses[0]]
         follows = self.known(table, query)
@@ -66,13 +66,14 @@ class Solver:
         shown = {name: cell for name, cell in shown_cells(table, query.rows[-1]).items() if name not in query.asked}
         return self.made.derived(shown)
 
-    def _written_on(self, table: Table, query: Query, guesses: Sequence[Cell]) -> list[Cell]:
+    def _written_on(self, table: Table, query: Query, rng: Random) -> list[Cell]:
         """Rows one after another: what follows from those before, its own among them, and within a row from its cells.
 
-        A cell that does not follow is guessed, and what follows from the guess goes with it. Who lists rows from the
-        first one on is granted those that any page shows, from which the others may follow.
+        A cell that does not follow is that of another row, or as in the row before, and what follows from it goes with
+        it: the guesser's likeliest values are none to begin with, since it knows the other hidden cells. Who lists rows
+        from the first one on is granted those that any page shows, from which the others may follow.
         """
-        said = dict(zip(query.asked, guesses, strict=True))
+        said: dict[str, Cell] = {}
         rows, places = by_row(query.asked), dict(zip(query.asked, query.answering.places(query), strict=True))
         first = places[rows[0][0]]
         before = [shown_cells(table, row) for row in query.rows if row < first]
@@ -84,9 +85,10 @@ class Solver:
             own = {column_of(name): name for name in names}
             shown = shown_cells(table, places[names[0]]) if len(own) < len(table.columns) else {}
             known = {name: cell for name, cell in shown.items() if name not in own} | self.made.after(before)
-            for column in table.columns:
-                follows = self.made.derived(known)
-                if column not in known and (cell := follows.get(column, said.get(own.get(column, "")))) is not None:
+            for column in (name for name in table.columns if name not in known):
+                another = shown_cells(table, rng.randrange(len(table.rows)))
+                guess = rng.choice([another, *before[-1:]]).get(column)
+                if (cell := self.made.derived(known).get(column, guess)) is not None:
                     known[column] = cell
             said |= {name: known.get(column) for column, name in own.items()}
             before.append(known)
