@@ -19,7 +19,7 @@ from tempfile import TemporaryDirectory
 
 from tabcontam.calibration.power import EXPERT, IGNORANT, Judged, Planned, Trials, ask, judge, planned
 from tabcontam.errors import UsageError
-from tabcontam.evidence.base import Reply, State, Trial, Verdict
+from tabcontam.evidence.base import Capability, Reply, State, Test, Trial, Verdict
 from tabcontam.evidence.registry import all_tests
 from tabcontam.tables.cards import load_cards
 from tabcontam.tables.serializers import load_serializer
@@ -34,7 +34,8 @@ from tests.made_tables import ships
 from tests.manipulations import MANIPULATIONS, of
 from tests.odd_tables import KINDS, SIZES, odd_table
 
-ROWS = [test for test in all_tests() if test.decides and test.row_test]
+ROWS = [test for test in all_tests() if test.decides and test.row_test and Capability.SCORE not in test.needs]
+USUAL = [test for test in ROWS if not test.on_request]
 ANSWERERS = (*IGNORANT, EXPERT)  # nobody of them knows a row
 FORMS = ("is", "csv", "json")  # of the rows, by run
 PARTS = ("manipulations", "tables", "predictors")
@@ -106,11 +107,11 @@ def manipulate(counts: Counts, table: Table, seed: int, names: Sequence[str] = t
             counts.add(name, f"{table.name}, {form}, seed {seed}", judge(run, manipulated(run, name), ALPHA))
 
 
-def answered(counts: Counts, kind: str, rows: int) -> None:
+def answered(counts: Counts, kind: str, rows: int, tests: Sequence[Test] = tuple(ROWS)) -> None:
     """Have an odd table answered by all who know no row of it."""
     table = odd_table(kind, rows)
     with shares_unstated():
-        run = planned(table, ROWS, load_serializer(FORMS[rows % len(FORMS)]), rows, ALPHA)
+        run = planned(table, tests, load_serializer(FORMS[rows % len(FORMS)]), rows, ALPHA)
         for answerer in ANSWERERS:
             counts.add(kind, f"{rows} rows, {answerer}", judge(run, ask(run, answerer, rows), ALPHA))
 
