@@ -279,7 +279,7 @@ def test_odd_cells_raise_nothing(cells: list[Cell]) -> None:
 
 class TestNicest:
     @pytest.mark.parametrize(
-        ("low", "high", "number"), [(0.331, 0.3339, 1 / 3), (2.4, 2.6, 2.5), (-1.2, -0.9, -1.0), (-0.1, 7.0, 0.0)]
+        ("low", "high", "number"), [(0.333333, 0.333334, 1 / 3), (2.4, 2.6, 2.5), (-1.2, -0.9, -1.0), (-0.1, 7.0, 0.0)]
     )
     def test_the_plainest_number_between_two(self, low: float, high: float, number: float) -> None:
         assert nicest(low, high) == pytest.approx(number)
