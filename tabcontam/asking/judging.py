@@ -11,7 +11,7 @@ from tabcontam.asking.judgements import JudgementJournal
 from tabcontam.asking.plan import PlannedCell
 from tabcontam.asking.replies import asked_as, key
 from tabcontam.asking.session import Session
-from tabcontam.errors import UsageError
+from tabcontam.errors import UsageError, option_name
 from tabcontam.evidence.base import Query, Reply, State, Trial
 from tabcontam.evidence.compared import Compared, Likeness
 from tabcontam.evidence.judging import judge_query, longest, made_pairs, read_judge, to_judge, word_of
@@ -78,8 +78,11 @@ class Judging:
         self._found: list[Judgement] = []
 
     async def connect(self) -> None:
-        """Reach the judge. Raises `UsageError`."""
-        await self.model.connect()
+        """Reach the judge. Raises `UsageError`, which says that it is the judge who cannot be reached."""
+        try:
+            await self.model.connect()
+        except UsageError as error:
+            raise UsageError(f"{option_name('judge')}: {error}") from None
 
     async def close(self) -> None:
         """Give back what it holds."""
@@ -119,7 +122,7 @@ class Judging:
         """What is left to ask of it at most, once it was reached; where that cannot be, it says so. It is closed."""
         missing = None
         try:
-            await self.connect()
+            await self.model.connect()
         except UsageError as error:
             missing = str(error)
         finally:

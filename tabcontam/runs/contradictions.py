@@ -10,6 +10,7 @@ from tabcontam.evidence.samples import sampled
 from tabcontam.evidence.shots import MOST_SHOTS
 from tabcontam.subjects.missing import MissingModel
 from tabcontam.subjects.prices import Price, price_of
+from tabcontam.tables.table import Table
 from tabcontam.verdicts.rules import PAPER
 from tabcontam.verdicts.wording import phrase
 
@@ -53,6 +54,12 @@ def check_samples(options: Options, tests: Sequence[Test]) -> None:
     if options.temperature is not None and any(test.resampled for test in tests):
         return
     names = ", ".join(test.id for test in all_tests() if sampled(test))
+    if options.temperature is None and any(test.resampled for test in tests):
+        raise UsageError(
+            f"{option_name('samples')}: no chosen test asks the same several times by itself; add "
+            f"{option('temperature', 1)} to have row tests asked so often at that temperature, or add "
+            f"{option('tests', names)}, or leave {option('samples')} out"
+        )
     raise UsageError(
         f"{option_name('samples')}: no chosen test asks the same several times; add {option('tests', names)}, "
         f"or leave {option('samples')} out"
@@ -69,6 +76,15 @@ def asked_once(options: Options, tests: Sequence[Test], subjects: Sequence[Subje
     lines = [f"{option_name('temperature')}: {phrase(once)} asked once, since several answers are not weighed there"]
     lines += [f"{option_name('temperature')}: {phrase(greedy)} asked once, since no answer is drawn there"]
     return tuple(line for line, there in zip(lines, (once, greedy), strict=True) if there)
+
+
+def check_splits(subjects: Sequence[Subject], tables: Sequence[Table]) -> None:
+    """Raises `UsageError` for an LLM that was made to know one split alone, where no table of the run is that split."""
+    there = list(dict.fromkeys(table.split for table in tables if table.split))
+    for model in (subject.model for subject in subjects):
+        if model.of_split and model.of_split not in there:
+            had = f"there are {', '.join(there)}" if there else "no table of this run names a split, as FILE#train does"
+            raise UsageError(f"{model.spec} knows the split {model.of_split!r} alone, which no table here is; {had}")
 
 
 def check_batches(subjects: Sequence[Subject]) -> tuple[str, ...]:

@@ -33,7 +33,14 @@ from tabcontam.runs.about import describe
 from tabcontam.runs.beside import completed, interruptible
 from tabcontam.runs.chosen import asked, with_given
 from tabcontam.runs.continued import check_last_failed, check_same_run, check_same_versions
-from tabcontam.runs.contradictions import asked_once, check_batches, check_options, check_prices, check_samples
+from tabcontam.runs.contradictions import (
+    asked_once,
+    check_batches,
+    check_options,
+    check_prices,
+    check_samples,
+    check_splits,
+)
 from tabcontam.runs.folder import new_folder, record
 from tabcontam.runs.judging import judge_facts, judging_of, open_judge, rows_leaving
 from tabcontam.runs.overlap import measure_for
@@ -177,6 +184,7 @@ def prepare(order: RunOrder, progress: Progress | None = None, asks: bool = True
     if order.options.most_dollars is not None:
         check_prices((*subjects, *([Subject(judge)] if judge else [])), prices)
     tables, known, notices = _tables(order, progress, notices)
+    check_splits(subjects, tables)
     _tell_apart(tables, serializers, prompts)
     found = {spec: found for spec, (_, found) in opened.items() if found is not None}
     leave = order.send_rows or not any(table.private or table.withheld for table in tables)

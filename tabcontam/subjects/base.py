@@ -182,6 +182,7 @@ class Model(Protocol):
     written_at: str = ""  # the address that the user wrote, where the API was found at another of the same host
     stands_for: str = ""  # PROVIDER:MODEL, where `spec` is a label of the user's own
     capabilities: frozenset[Capability]
+    of_split: str = ""  # the only split of a dataset of which it knows anything, where it is one made so
     control: bool = False
     local: bool = False  # nothing leaves this machine
     version: str = ""  # what the server states: a version or digest; "" where it states none

@@ -63,6 +63,13 @@ def named_file(spec: str) -> Named | None:
     return None
 
 
+def check_part_named(spec: str) -> None:
+    """Raises `UsageError` for a dataset that ends with a `#` behind which no split or table is named."""
+    if spec.endswith("#") and not os.path.isfile(os.path.expanduser(spec)):
+        bare = re.sub(r"\?[^#]*", "?…", spec.rstrip("#"), count=1) if "://" in spec else spec.rstrip("#")
+        raise UsageError(f"{bare}#: no name stands behind the #; leave it out, or name a split or a table there")
+
+
 def check_file(path: Path) -> bytes:
     """The bytes of the file; raises `UsageError` for one that is not there, empty or unreadable."""
     if path.is_dir():

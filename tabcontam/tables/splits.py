@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from tabcontam.errors import UsageError, option_name, unknown
 from tabcontam.groups import grouped
 from tabcontam.tables.cards import find_card, split_edition, split_named
-from tabcontam.tables.files import named_file
+from tabcontam.tables.files import check_part_named, named_file
 from tabcontam.tables.known import in_columns, keys_of
 from tabcontam.tables.readers.base import FOUND_OUT, TextFormat
 from tabcontam.tables.sources import is_source
@@ -85,6 +85,7 @@ def _parts(
         return (
             _of_column(spec, splits.column) if splits.column and _is_own(spec) else [_Part(spec, _asked(spec, splits))]
         )
+    check_part_named(spec)
     named, split = split_named(spec)
     base, edition_name = split_edition(named)
     own = is_source(spec) or (edition_name is not None and named_file(spec) is not None)

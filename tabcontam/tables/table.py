@@ -30,7 +30,7 @@ from tabcontam.tables.cards import (
 from tabcontam.tables.cells import Rows, column_names, is_number, missing_marks, rows_of
 from tabcontam.tables.editions import edition_bytes
 from tabcontam.tables.facts import cached_fact
-from tabcontam.tables.files import Named, check_file, named_file, without_split
+from tabcontam.tables.files import Named, check_file, check_part_named, named_file, without_split
 from tabcontam.tables.planted import PlantedCell
 from tabcontam.tables.readers.base import FOUND_OUT, File, TextFormat
 from tabcontam.tables.readers.json_files import read_json
@@ -194,6 +194,7 @@ def load_table(spec: str, *, target: str | None = None, name: str | None = None,
     unknown dataset, edition or target, for a card's file that is nowhere or has the wrong hash, for a card that cannot
     be read or does not fit its file, for what holds no table, and for what cannot be fetched.
     """
+    check_part_named(spec)
     if is_source(spec):
         return _source_table(spec, target, name, form)
     path = Path(os.path.expanduser(spec))

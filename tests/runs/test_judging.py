@@ -279,6 +279,21 @@ def test_who_cannot_judge_is_told_before_anything_is_asked(
     assert not (tmp_path / "run").exists()
 
 
+def test_a_judge_that_its_server_does_not_have_is_told_before_an_answer_is_paid_for(
+    judge: LoopbackServer, tmp_path: Path
+) -> None:
+    with LoopbackServer(recites(0)) as llm:
+        asked = replace(order(llm, judge, tmp_path / "run"), judge=f"openai:mdel@{judge.url}")
+        with pytest.raises(UsageError, match=r"^--judge: unknown model 'mdel'; did you mean model\?$"):
+            made(asked)
+        run = prepare(asked)
+        plan = plan_text(run.cells, survey(run), rows_leaving(run))
+        assert not llm.asked
+        assert not judge.asked
+    assert f"judge openai:mdel@{judge.url}: unknown model 'mdel'" in plan
+    assert not (tmp_path / "run").exists()
+
+
 def test_a_judge_that_fails_ends_with_its_reason_and_loses_no_answer(tmp_path: Path) -> None:
     def refuse(body: dict[str, Any]) -> Response:
         return Response({"error": {"message": "wrong key"}}, 401)

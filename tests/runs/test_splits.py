@@ -59,6 +59,13 @@ def verdicts(folder: Path) -> dict[str | None, Verdict]:
     return {table.split: table.verdict for table in load(folder).tables}
 
 
+def test_who_knows_a_split_that_no_table_is_is_refused_before_anything_is_sent(order: RunOrder) -> None:
+    with pytest.raises(UsageError, match=r"memoriser:1#dev knows the split 'dev' alone.*there are train, test$"):
+        prepare(replace(order, llms=("simulated:memoriser:1#dev", "simulated:guesser")))
+    with pytest.raises(UsageError, match=r"^A knows the split 'train' alone.*no table of this run names a split"):
+        prepare(replace(order, llms=(f"A={KNOWS}",), datasets=("iris",), name=None))
+
+
 def test_verdicts_are_per_split(made: Path) -> None:
     view = load(made)
     assert verdicts(made) == {"train": Verdict.CONTAMINATED, "test": Verdict.NOT_DETECTED}
@@ -124,7 +131,13 @@ def test_two_splits_of_one_file_have_one_edition(order: RunOrder, tmp_path: Path
     path = tmp_path / "all.csv"
     rows = [f"{row(n)},{'early' if n < 30 else 'late'}" for n in range(60)]
     path.write_text("\n".join(["number,size,weight,sort,part", *rows, ""]))
-    one = replace(order, datasets=(str(path),), splits=Splits(column="part"), out=tmp_path / "run", llms=(KNOWS,))
+    one = replace(
+        order,
+        datasets=(str(path),),
+        splits=Splits(column="part"),
+        out=tmp_path / "run",
+        llms=("simulated:memoriser:1#early",),
+    )
     plan = prepare(replace(one, options=Options(queries=5)))
     names = [cell.name for cell in plan.cells]
     assert len(set(names)) == 2

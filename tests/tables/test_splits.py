@@ -185,6 +185,9 @@ def test_wrong_splits_are_one_line(folder: Path) -> None:
     assert "iris@scikit-learn has no splits" in failure("iris", names="test")
     assert "train.csv has no splits; name them as in FILE#dev" in failure("train.csv", names="dev")
     assert "odd.csv#test lacks 'label' of train.csv#train" in failure("train.csv#train", "odd.csv#test")
+    for spec in ("train.csv#", "train.csv#a#", "my.db#", "iris#", "tides.toml#", "nowhere.csv#", "openml:61#"):
+        assert failure(spec) == f"{spec}: no name stands behind the #; leave it out, or name a split or a table there"
+    assert failure("https://host/a.csv?key=secret#").startswith("https://host/a.csv?…#: no name stands behind the #")
     assert "empty.csv has no row" in failure("train.csv#train", "empty.csv#test")
     assert "every row of train.csv#a stands in another split" in failure("train.csv#a", "train.csv#b")
     assert "one.csv#y has one row" in failure("one.csv", column="part")

@@ -98,7 +98,7 @@ class SimulatedModel(Model):
         self.kind = kind
         self.spec = f"simulated:{kind}"
         self.seed = seed
-        self._answerer, self._share, self._split = read_kind(kind)
+        self._answerer, self._share, self.of_split = read_kind(kind)
         self._table = table
         self._by_id = {query.id: query for query in queries}
         self._unread = iter(queries)
@@ -118,7 +118,7 @@ class SimulatedModel(Model):
 
     def _share_of(self, table: Table) -> float:
         """The share that it knows of a table: nothing of another split than its own."""
-        return self._share if self._split in ("", table.split) else 0.0
+        return self._share if self.of_split in ("", table.split) else 0.0
 
     async def generate(self, request: Request) -> Reply:
         """The reply to a query it was prepared for."""
