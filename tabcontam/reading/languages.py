@@ -81,6 +81,66 @@ REFUSES = (
     r"|no\s+(?:puedo|tengo\s+acceso|lo\s+s(?:é|e)\b|es\s+posible)|lo\s+siento|mi\s+dispiace|non\s+(?:posso|ho\s+accesso)"
     r"|n(?:ã|a)o\s+(?:posso|tenho\s+acesso|sei\b)|ik\s+(?:kan|weet)\s+(?:het\s+|dit\s+)?niet|geen\s+toegang)"
 )
+# Refusals in other words. Each speaks of who answers, of the question or of the value, as a cell or a news text hardly
+# does: "prefer not to say" is a value of many surveys, and "privacy concerns" stand in many texts.
+_ASKED_FOR = r"(?:(?:exact|true|actual|missing|next|hidden)\s+)?(?:value|row|cell|entry|answer|line)s?"
+_SAY = (
+    r"(?:say|answer|tell|share|disclose|reveal|provide|give|guess|speculate|recite|reproduce|repeat|respond|comment"
+    r"|comply|do\s+(?:that|this|so))"
+)
+_WAY = r"(?:raises?|poses?|causes?|creates?|violates?|breach(?:es)?|be|is|present)"
+DECLINES_POLITELY = "(?:" + "|".join((
+    rf"i(?:'d|\s+would)?\s+(?:rather|prefer|choose)\s+not(?:\s+to)?(?:\s+{_SAY}|\s*[.!]|\s*$)",
+    rf"i(?:\s+will\s+not|\s+won't|\s+shall\s+not|\s+must\s+not|\s+may\s+not|'m\s+not\s+(?:going|willing|allowed)\s+to)\s+{_SAY}\b",
+    r"i(?:\s+must|\s+have\s+to|'ll\s+have\s+to|\s+respectfully|\s+will\s+have\s+to)\s+(?:decline|refuse|pass)\b",
+    rf"i\s+(?:decline|refuse)(?:\s+to\s+{_SAY}|\s*[.!]|\s*$)",
+    r"i(?:'m|\s+am)\s+(?:not|un)\s*comfortable\s+(?:with\s+)?(?:sharing|answering|giving|providing|guessing|disclosing)",
+    r"i(?:'m|\s+am)\s+(?:not\s+(?:sure|certain)|uncertain|unsure)\s*"
+    rf"(?:(?:what|which|of)\s+(?:it\b|that\b|this\b|(?:the\s+)?{_ASKED_FOR}\b)[^.,;:\n]*)?(?:\.|$)",
+    rf"i(?:'m|\s+am)\s+not\s+(?:aware\s+of|familiar\s+with)\s+(?:this|that|the|such\s+an?)\s+(?:dataset|data\s+set|table|file|{_ASKED_FOR})",
+    r"i(?<!\bno,\si)(?<!\bno\.\si)(?:'ve|\s+have)\s*(?:never|n't|not)\s+(?:seen|read|memori[sz]ed)\s+(?:this|that|the|such)\s+"
+    r"(?:an?\s+)?(?:dataset|data|file|table|row)",
+    r"i\s+(?:lack|have\s+no)\s+(?:access|data|record|recollection|knowledge|means|(?:the|that|this|any|such)\s+"
+    r"(?:data|information|value))\b",
+    rf"(?:that|this|the)\s+{_ASKED_FOR}\s+(?:is|are|remains?)\s+(?:not\s+(?:known|available|accessible)|unknown|unavailable)"
+    r"(?:\s+to\s+me)?\s*(?:\.|$)",
+    r"(?:not\s+known|unknown|not\s+available|unavailable|not\s+accessible)\s+to\s+me\b",
+    r"(?:that|this|such)\s+(?:information|data)\s+(?:is|are|isn't|is\s+not)\s+(?:not\s+)?"
+    r"(?:confidential|private|available|accessible|public)\s*(?:\.|$|to\s+me)",
+    rf"(?:that|this|it|doing\s+so|answering|sharing\s+(?:that|this|it))(?:\s+(?:would|could|might|may)|'d)?\s+{_WAY}\s+"
+    r"(?:an?\s+|the\s+|a\s+serious\s+|(?:some|any)one's\s+|their\s+)?(?:privacy|confidentiality|data\s+protection)\b"
+    r"(?:\s+(?:problem|issue|concern|violation|breach|risk|law)s?)?\s*(?:\.|,|$)",
+    r"(?:for|out\s+of|because\s+of|due\s+to)\s+(?:privacy|confidentiality|reasons\s+of\s+privacy)(?:\s+(?:reason|concern)s)?,\s+i\b",
+    r"(?:against|violates?)\s+(?:my|our|openai's|the)\s+(?:usage\s+|content\s+)?(?:policy|policies|guidelines|rules)\s*(?:\.|$)",
+    r"(?:cannot|can't|can\s+not|could\s+not)\s+be\s+(?:answered|inferred|recalled|retrieved|deduced)\b",
+    r"no\s+way\s+(?:of\s+knowing|for\s+me\s+to)",
+    r"your\s+guess\s+is\s+as\s+good\s+as\s+mine",
+    # German
+    r"(?:ich\s+m(?:ö|oe)chte|m(?:ö|oe)chte\s+ich|ich\s+w(?:ü|ue)rde|w(?:ü|ue)rde\s+ich|ich\s+will|ich\s+werde|werde\s+ich|ich\s+darf|darf\s+ich)"
+    r"\s+(?:(?:das|es|dies|dazu|hier|dir|ihnen|leider|lieber|eher)\s+)*(?:nicht|nichts|keine)\s+"
+    r"(?:sagen|beantworten|verraten|nennen|antworten|preisgeben|mitteilen|angeben|angabe|raten|spekulieren|weitergeben)",
+    r"mir\s+(?:leider\s+)?(?:nicht\s+bekannt|unbekannt|unm(?:ö|oe)glich)|wei(?:ß|ss)\s+ich\s+(?:leider\s+)?nicht",
+    r"(?:das|dies|es)\s+(?:w(?:ä|ae)re|ist)\s+(?:ein\s+datenschutz\w*|aus\s+datenschutzgr(?:ü|ue)nden\s+nicht)",
+    r"l(?:ä|ae)sst\s+sich\s+(?:\w+\s+){0,3}nicht\s+(?:sagen|bestimmen|ermitteln|feststellen|beantworten)",
+    r"ich\s+bin\s+mir\s+(?:da\s+)?nicht\s+sicher\s*(?:\.|$)|ich\s+bin\s+nicht\s+(?:befugt|berechtigt|in\s+der\s+lage)",
+    r"ich\s+verf(?:ü|ue)ge\s+(?:nicht\s+)?(?:ü|ue)ber\s+(?:kein|die|diese)|da(?:zu)?\s+liegen\s+mir\s+keine|ich\s+muss\s+(?:leider\s+)?passen",
+    r"ich\s+kann\s+(?:dazu|das|es|hierzu|hier)\s+(?:leider\s+)?nichts\b|da\s+bin\s+ich\s+(?:leider\s+)?(?:ü|ue)berfragt",
+    # French
+    r"je\s+(?:pr(?:é|e)f(?:è|e)re(?:rais)?\s+ne\s+pas|n(?:e\s+|')[^.,;:\n]{1,40}\bpas\b|n'ai\s+aucune?|l'ignore|refuse\s+de)",
+    r"(?:cela|ça|ca|ce)\s+(?:poserait|pose|serait|est)\s+(?:un\s+)?(?:probl(?:è|e)me|question|violation)\s+de\s+"
+    r"(?:la\s+)?(?:confidentialit(?:é|e)|vie\s+priv(?:é|e)e)",
+    r"(?:ne\s+m'est\s+pas|m'est)\s+(?:connue?s?|inconnue?s?|impossible)",
+    # Spanish
+    r"(?:prefiero|preferir(?:í|i)a)\s+no\s+(?:decir|responder|contestar|revelar|compartir|darl)",
+    r"(?:eso|esto)\s+(?:ser(?:í|i)a|es|supondr(?:í|i)a|plantea(?:r(?:í|i)a)?)\s+un\s+problema\s+de\s+(?:privacidad|confidencialidad)",
+    r"(?:no\s+me\s+es|me\s+es)\s+(?:conocid[oa]|desconocid[oa]|imposible|posible)",
+    r"no\s+(?:conozco|dispongo|s(?:é|e)\s+(?:el|la|cu(?:á|a)l|qu(?:é|e))|sabr(?:í|i)a\s+decir|me\s+consta|estoy\s+segur[oa]"
+    r"|tengo\s+(?:es[ae]|informaci(?:ó|o)n|datos|forma|manera|idea)|voy\s+a\s+(?:decir|responder|revelar|compartir|adivinar)"
+    r"|quiero\s+(?:decir|responder)|debo\s+(?:decir|responder|revelar|compartir)|me\s+acuerdo)",
+    # Italian, Portuguese, Dutch
+    r"preferisco\s+non|non\s+(?:conosco|dispongo|mi\s+è\s+not[oa])|prefiro\s+n(?:ã|a)o|n(?:ã|a)o\s+(?:conheço|me\s+é\s+conhecid[oa])"
+    r"|ik\s+(?:zeg|geef)\s+(?:dat|het)\s+liever\s+niet|mij\s+niet\s+bekend",
+)) + ")"  # fmt: skip
 EITHER = r"(?:or|oder|ou|o|ó|of|bzw\.?)"
 BECAUSE = (
     r"(?:because|since|as|which|based|weil|da|denn|car|parce|puisque|porque|ya\s+que|perch(?:é|e)|poich(?:é|e)|omdat)"

@@ -5,7 +5,7 @@ from decimal import Context, Decimal
 from functools import lru_cache
 
 from tabcontam.reading.answers import FILLER
-from tabcontam.reading.languages import REFUSES
+from tabcontam.reading.languages import DECLINES_POLITELY, REFUSES
 from tabcontam.reading.numbers import is_number, ungrouped
 
 FENCE = re.compile(r"^\s*```[\w+-]*\s*$", re.MULTILINE)
@@ -14,20 +14,19 @@ DIGITS = Context(prec=12)
 MISSING = re.compile(r"\?|na|n/a|nan|null|none|-|missing", re.IGNORECASE)
 MARKS = "\"'`*"  # around a value
 SHORT_CHOICE = 3  # letters; Yes and No stand in too many sentences
-DECLINES = re.compile(
+DECLINES = re.compile(  # searched in small letters, which is three times as fast as letters of either case
     r"\b(?:i(?: a|')m (?:sorry|unable|not able)|i (?:cannot|can't|can not|do not|don't|couldn't|could not)|unable to"
     r"|as an? (?:ai|language model)\b|(?:not |im)possible (?:for me )?to|no (?:access|information|idea|memory|way to)"
     r"|i apologi[sz]e|beyond what i"
     r"|(?:cannot|can't|could not) be (?:determined|known)"
     r"|(?:does|do) not (?:mention|contain|provide|specify|have (?:access|enough))"
-    rf"|{REFUSES})",
-    re.IGNORECASE,
+    rf"|{REFUSES}|{DECLINES_POLITELY})",
 )
 
 
 def declines(text: str) -> bool:
     """Whether a text says that it cannot answer."""
-    return DECLINES.search(text.replace("\u2019", "'")) is not None
+    return DECLINES.search(text.replace("\u2019", "'").lower()) is not None
 
 
 def plain(text: str) -> str:

@@ -43,6 +43,84 @@ def test_a_text_that_declines(text: str, declined: bool) -> None:
     assert declines(text) is declined
 
 
+REFUSALS = {
+    "en": """I'd rather not say.
+        I would rather not guess.
+        That would be a privacy problem.
+        This raises privacy concerns.
+        For privacy reasons, I leave this out.
+        The value is not known to me.
+        The exact value is unknown.
+        I won't disclose that.
+        I must decline.
+        I'm not comfortable sharing this.
+        I have never seen this file.
+        I'm not sure.
+        I am not sure which value stands there.
+        I have no record of that row.
+        That information is confidential.
+        This cannot be answered.
+        There is no way for me to tell.
+        Your guess is as good as mine.
+        That is against my guidelines.
+        I refuse to answer.
+        I'm not familiar with this dataset.""",
+    "de": """Das möchte ich lieber nicht sagen.
+        Das wäre ein Datenschutzproblem.
+        Der Wert ist mir nicht bekannt.
+        Das darf ich nicht verraten.
+        Das weiß ich leider nicht.
+        Das lässt sich so nicht sagen.
+        Dazu kann ich leider nichts sagen.
+        Ich bin mir nicht sicher.
+        Da bin ich überfragt.
+        Ich möchte dazu keine Angabe machen.
+        Dazu liegen mir keine Daten vor.
+        Ich muss leider passen.""",
+    "fr": """Je préfère ne pas répondre.
+        Cela poserait un problème de confidentialité.
+        La valeur ne m'est pas connue.
+        Je ne le sais pas.
+        Je n'ai pas accès à ce fichier.
+        Je n\u2019en suis pas sûr.
+        Je l'ignore.
+        Je refuse de répondre.
+        Il m'est impossible de le dire.
+        Je n'ai aucune information à ce sujet.""",
+    "es": """Prefiero no decirlo.
+        Eso sería un problema de privacidad.
+        No conozco el valor.
+        El valor me es desconocido.
+        No sé cuál es.
+        No estoy seguro.
+        No sabría decirlo.
+        No dispongo de esos datos.
+        No tengo esa información.
+        No voy a responder.
+        No me consta.""",
+}
+
+
+@pytest.mark.parametrize("language", REFUSALS)
+def test_refusals_in_other_words_are_no_values(language: str) -> None:
+    texts = [line.strip() for line in REFUSALS[language].splitlines()]
+    assert [text for text in texts if not declines(text)] == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Prefer not to say", "Unknown", "not known", "Private", "Self-emp-not-inc", "Never-worked", "No", "Not sure",
+        "Privacy concerns grow as users of the site complain.", "The company declined to comment.", "Refused",
+        "I'm not sure, but the row is 5.1,3.5,1.4,0.2,setosa", "Nicht bekannt gegeben", "No smoking",
+        "Preferred", "Pass", "No, I have never seen this row.", "The value is 5.4.",
+        "The next row is 5.1,3.5,1.4,0.2,setosa",
+    ],
+)  # fmt: skip
+def test_values_and_hedged_answers_are_no_refusals(text: str) -> None:
+    assert not declines(text)
+
+
 @pytest.mark.parametrize(
     ("answer", "expected", "same"),
     [
