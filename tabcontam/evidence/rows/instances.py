@@ -1,6 +1,5 @@
 """The first instances of a dataset: are they written down by who is told its name alone?"""
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -17,7 +16,7 @@ from tabcontam.evidence.rows.guided.completion import several
 from tabcontam.evidence.rows.guided.verbatim import PHRASE, Run, longest, phrases, words
 from tabcontam.evidence.rows.hidden_cells import without_missing
 from tabcontam.evidence.rows.length import answer_tokens
-from tabcontam.evidence.rows.memcheck.raw import agrees, raw
+from tabcontam.evidence.rows.memcheck.raw import NUMBERED, agrees, raw, without_counts
 from tabcontam.evidence.rows.rows import POWER, SHARE, RowTest
 from tabcontam.evidence.rows.several_rows import SeveralRows, by_row, chances_of, column_of, columns_of, named
 from tabcontam.evidence.sentences import hardly_found, out_of_reach, stated
@@ -36,7 +35,6 @@ from tabcontam.tables.table import Cell, Table
 INSTANCES = 10  # that are asked for
 COUNTED = 8  # features of a row whose cells count
 COMPARED = 2000  # texts of a table in which phrases are looked for
-NUMBERED = re.compile(r"^\s*(?:[-*\u2022]|\(?\d+[.):])\s+")
 EDGES = "|\"'` \t"
 NEAR = 0.5  # of an instance's cells, from which on it is nearly the dataset's
 RUN = 5  # words of a text word for word, from which on it is nearly the dataset's
@@ -239,7 +237,7 @@ def _as_rows(query: Query, lines: Sequence[str]) -> dict[str, Cell]:
     cuts = [cells for line in lines if (cells := _cells(line, width)) is not None and cells != names]
     if not cuts:  # a running number may stand in front of each row
         wider = [cells for line in lines if (cells := _cells(line, width + 1)) is not None]
-        cuts = [cells[1:] for cells in wider if (cells[0] or "").isdigit()]
+        cuts = list(without_counts(wider, width))
     found = {name: cell for own, cells in zip(rows, cuts, strict=False) for name, cell in zip(own, cells, strict=True)}
     sorts = sorts_of(replace(query, chance={}))
     return meant(values_bare(found, sorts), sorts, lambda cell: False)

@@ -12,10 +12,11 @@ from tabcontam.evidence.prompts import ask
 from tabcontam.evidence.rows.completion import FeatureCompletion
 from tabcontam.evidence.rows.hidden_cells import HiddenCells
 from tabcontam.evidence.rows.length import answer_tokens
-from tabcontam.evidence.rows.memcheck.raw import BORDT, PLACES, RawTest, agrees, lines_of, raw
+from tabcontam.evidence.rows.memcheck.raw import BORDT, PLACES, RawTest, agrees, cuts, last_shown, lines_of, raw
+from tabcontam.reading.reading import plain
 from tabcontam.reading.words import Dictionary
 from tabcontam.tables.serializers import Serializer
-from tabcontam.tables.table import Table
+from tabcontam.tables.table import Cell, Table
 
 EXAMPLES = 5  # whole rows beside the asked one
 
@@ -68,6 +69,15 @@ class CsvFeatureCompletion(RawTest, FeatureCompletion):
         if not found:
             raise Skip("every draw of examples shows the asked values")
         return [replace(query, id=f"{self.id}-{number}", paper=True) for number, query in enumerate(found)]
+
+    def cells(self, query: Query, text: str, serializer: Serializer) -> dict[str, Cell]:
+        """The value that an answer gives, which may stand behind the beginning of the row that the prompt shows."""
+        begun = next(raw().cuts(last_shown(query)), [])[:-1]  # nothing stands behind the last comma
+        for line in plain(text).splitlines() if begun else ():
+            for cells in cuts(line.strip()):
+                if len(cells) > len(begun) and all(map(agrees, cells, begun)):
+                    return super().cells(query, cells[len(begun)] or "", serializer)
+        return super().cells(query, text, serializer)
 
     def read(self, query: Query, reply: Reply, serializer: Serializer, dictionary: Dictionary) -> Reading:
         """The value that the answer gives, which is what counts for the paper, too."""

@@ -1,7 +1,7 @@
 """The first token test of Bordt et al.: how does the row begin that follows ten others?"""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import accumulate
@@ -14,11 +14,12 @@ from tabcontam.evidence.prompts import ask
 from tabcontam.evidence.rows.by_column import lying_in
 from tabcontam.evidence.rows.hidden_cells import raised
 from tabcontam.evidence.rows.length import answer_tokens
-from tabcontam.evidence.rows.memcheck.raw import BORDT, RawAnswers, RawTest, lines_of, raw
+from tabcontam.evidence.rows.memcheck.raw import BORDT, NUMBERED, RawAnswers, RawTest, lines_of, lists_rows, raw
 from tabcontam.evidence.rows.memcheck.row_completion import SHOWN, places_of
 from tabcontam.guesser.chance import Guess
 from tabcontam.guesser.earlier import likely_after
 from tabcontam.guesser.table import guessed
+from tabcontam.reading.numbers import is_number
 from tabcontam.reading.reading import answer_line, declines, plain
 from tabcontam.reading.words import Dictionary
 from tabcontam.tables.facts import cached_fact
@@ -129,7 +130,10 @@ class FirstToken(RawTest):
         prompt = query.prompt
         shown = frozenset((prompt.completion or prompt.chat[-1].content).splitlines())
         lines = plain(text).splitlines()
-        return answer_line("\n".join([line for line in lines if line not in shown] or lines)).strip()
+        own = [line for line in lines if line not in shown] or lines
+        line = answer_line("\n".join(own[1:] if _names_columns(own, shown) else own)).strip()
+        likely = query.chance[query.asked[0]].values if query.asked[0] in query.chance else ()
+        return line if lists_rows(query, likely) else NUMBERED.sub("", line)
 
     def _guesses(self, table: Table, begun: str, length: int, rows: Sequence[int]) -> dict[int, Guess]:
         """What the guesser makes of the beginning of each row, as a column of its own, by the rows before."""
@@ -177,6 +181,20 @@ def length_of(table: Table) -> int:
 def texts_of(table: Table) -> list[str]:
     """The beginning of every row of a table as a line of a CSV file, long enough to be compared."""
     return cached_fact(table, "beginnings", lambda: [_text(table, row) for row in table.rows])
+
+
+def _names_columns(lines: Sequence[str], shown: Iterable[str]) -> bool:
+    """Whether the first of several lines names columns: it has words where all rows that are shown have numbers."""
+    if len(lines) < 2:
+        return False
+    names = next(raw().cuts(lines[0]), [])
+    rows = [cells for line in shown for cells in raw().cuts(line)]
+    width = max(map(len, rows), default=0)
+    columns = list(zip(*(cells for cells in rows if len(cells) == width > 1), strict=True))
+    return len(names) <= width and any(
+        name and not is_number(name.strip()) and all(cell is None or is_number(cell) for cell in column)
+        for name, column in zip(names, columns, strict=False)
+    )
 
 
 def _text(table: Table, row: Sequence[Cell]) -> str:

@@ -15,7 +15,21 @@ from tabcontam.evidence.rows.by_column import lying_in
 from tabcontam.evidence.rows.cells import sorts_of, values_bare
 from tabcontam.evidence.rows.hidden_cells import without_missing
 from tabcontam.evidence.rows.length import answer_tokens
-from tabcontam.evidence.rows.memcheck.raw import BORDT, RawTest, agrees, cuts, last_shown, lines_of, other_cuts, raw
+from tabcontam.evidence.rows.memcheck.raw import (
+    BORDT,
+    NUMBERED,
+    RawTest,
+    agrees,
+    cuts,
+    first_row,
+    last_shown,
+    lines_of,
+    lists_rows,
+    may_be_row,
+    other_cuts,
+    raw,
+    without_counts,
+)
 from tabcontam.evidence.rows.several_rows import SeveralRows, by_row, chances_of, columns_of, named
 from tabcontam.guesser.chance import Guess
 from tabcontam.guesser.columns import LAGS
@@ -113,17 +127,18 @@ class Header(RawTest):
         own, *following = by_row(query.asked)
         lines, begun = [unlabelled(line) for line in plain(text).splitlines() if line], _begun(query)
         width = begun + len(own)
-        rows = ((place, _completed(last_shown(query), line, width)) for place, line in enumerate(lines))
+        bare = lines if lists_rows(query) else [NUMBERED.sub("", line) for line in lines]
+        every = [*enumerate(lines), *enumerate(bare)]
+        rows = ((place, _completed(last_shown(query), line, width)) for place, line in every)
         place, row = next(((place, row) for place, row in rows if row), (0, None))
         if row is None:
             return {}
-        found = dict(zip(own, row[begun:], strict=True))
-        for names, line in zip(following, lines[place + 1 :], strict=False):
-            cut = next((cells for cells in cuts(line) if len(cells) == width), None)
+        found, sorts = dict(zip(own, row[begun:], strict=True)), sorts_of(query)
+        for names, line in zip(following, bare[place + 1 :], strict=False):
+            cut = first_row(line, width, partial(may_be_row, names=names, sorts=sorts))
             if cut is None:
                 break
             found |= dict(zip(names, cut, strict=True))
-        sorts = sorts_of(query)
         return meant(values_bare(found, sorts), sorts, lambda cell: False)
 
     def read(self, query: Query, reply: Reply, serializer: Serializer, dictionary: Dictionary) -> Reading:
@@ -196,6 +211,7 @@ def _completed(shown: str, line: str, width: int) -> list[Cell] | None:
     begun = next(raw().cuts(shown), [None])[:-1]  # nothing stands behind the last comma
     for cells in other_cuts(line):
         whole += [cells] if cells[: len(begun)] == begun else [[*begun, *cells]]
+    whole += [cells for cells in without_counts(cuts(line), width) if cells[: len(begun)] == begun]
     return next((cells for cells in whole if len(cells) == width), None)
 
 

@@ -1,17 +1,19 @@
 """What the row tests of Bordt et al. share: rows stand in prompts and answers as lines of a CSV file."""
 
 import csv
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from typing import ClassVar
 
 from tabcontam.evidence.answering import Answering, CellAnswers, shown_value
 from tabcontam.evidence.base import READ, Prompt, Query, Reading, Reply
 from tabcontam.evidence.rows.cells import sorts_of, values_bare
 from tabcontam.evidence.rows.rows import RowTest
-from tabcontam.reading.answers import meant
+from tabcontam.reading.answers import Sort, meant
+from tabcontam.reading.numbers import is_number
 from tabcontam.reading.reading import is_mark, plain, same_value
 from tabcontam.reading.words import Dictionary
 from tabcontam.tables.serializers import Serializer, load_serializers
@@ -20,6 +22,7 @@ from tabcontam.tables.table import Cell, Table
 BORDT = "bordt2024"  # Bordt, Nori, Rodrigues, Nushi and Caruana 2024, "Elephants Never Forget"
 MARKS = frozenset({"tabmemcheck"})
 SIGNS = ";\t|"  # that stand between cells where a file has no commas
+NUMBERED = re.compile(r"^\s*(?:[-*\u2022]|\(?\d+[.):])\s+")  # a line of a list
 PLACES = 25  # of a table that a test asks, as the authors' package does
 
 
@@ -57,10 +60,12 @@ class RawTest(RowTest):
     def cells(self, query: Query, text: str, serializer: Serializer) -> dict[str, Cell]:
         """The asked cells that an answer gives; of a whole row also between the signs of other files."""
         found = super().cells(query, text, serializer)
-        row = first_row(text, len(query.asked)) if not found and len(query.asked) > 1 else None
-        if row is None:
+        if found or len(query.asked) < 2:
             return found
         sorts = sorts_of(query)
+        row = first_row(text, len(query.asked), partial(may_be_row, names=query.asked, sorts=sorts))
+        if row is None:
+            return found
         return meant(values_bare(dict(zip(query.asked, row, strict=True)), sorts), sorts, lambda cell: False)
 
     def read(self, query: Query, reply: Reply, serializer: Serializer, dictionary: Dictionary) -> Reading:
@@ -91,18 +96,41 @@ def other_cuts(line: str) -> Iterator[list[Cell]]:
                 yield [field.strip() or None for field in fields]
 
 
-def first_row(text: str, width: int) -> list[Cell] | None:
-    """The cells of the first line of an answer that has so many; None where there is no such line."""
-    for line in plain(text).splitlines():
-        for cells in cuts(line.strip()):
-            if len(cells) == width:
-                return cells
-    return None
+def first_row(
+    text: str, width: int, counted: Callable[[Sequence[Cell]], bool] = lambda cells: True
+) -> list[Cell] | None:
+    """The cells of the first line of an answer that has so many; None where there is no such line.
+
+    Where none has so many, a whole number before them may count the lines and is no cell: `counted` says of the cells
+    behind it whether they could be a row, since a comma within a cell would make one more of them, too.
+    """
+    every = [cells for line in plain(text).splitlines() for cells in cuts(line.strip())]
+    return next((cells for cells in every if len(cells) == width), None) or next(
+        filter(counted, without_counts(every, width)), None
+    )
+
+
+def may_be_row(cells: Sequence[Cell], names: Sequence[str], sorts: Mapping[str, Sort]) -> bool:
+    """Whether cells could be those of these names: numbers where they have numbers."""
+    every = zip(names, cells, strict=True)
+    return all(cell is None or is_mark(cell) or is_number(cell) for name, cell in every if sorts[name].numeric)
+
+
+def without_counts(every: Iterable[list[Cell]], width: int) -> Iterator[list[Cell]]:
+    """The cells of lines that have one more than so many, and first a whole number that counts the lines."""
+    return (cells[1:] for cells in every if len(cells) == width + 1 and (cells[0] or "").isdigit())
 
 
 def agrees(cell: Cell, expected: Cell) -> bool:
     """Whether a cell of an answer is the expected one; None is a missing value, however the answer marks it."""
     return is_mark(cell) if expected is None else same_value(cell, expected)
+
+
+def lists_rows(query: Query, likely: Iterable[str] = ()) -> bool:
+    """Whether rows that a prompt shows, or what is likely to be answered, begin as lines of a list do by themselves."""
+    prompt = query.prompt
+    shown = (prompt.completion or prompt.chat[-1].content).splitlines()
+    return any(map(NUMBERED.match, (*shown, *likely)))
 
 
 def last_shown(query: Query) -> str:

@@ -30,7 +30,7 @@ from tabcontam.evidence.base import (
 )
 from tabcontam.evidence.prompts import ask
 from tabcontam.evidence.rows.length import answer_tokens
-from tabcontam.evidence.rows.memcheck.raw import BORDT, MARKS, cuts, raw
+from tabcontam.evidence.rows.memcheck.raw import BORDT, MARKS, NUMBERED, cuts, raw, without_counts
 from tabcontam.evidence.rows.rows import LEAST_ROWS
 from tabcontam.evidence.sentences import few
 from tabcontam.reading.numbers import is_number
@@ -213,7 +213,8 @@ def _counted(trials: Sequence[Trial]) -> Counts:
     held = _unpacked(carried)
     own = frozenset(held)
     numeric = [place for place, cells in enumerate(zip(*held, strict=True)) if all(map(_may_be_number, cells))]
-    every = [row for trial in trials if (row := _keys(trial)) is not None]
+    listed = any(NUMBERED.match(row[0] or "") for row in held)  # rows of the table may begin so themselves
+    every = [row if listed else _unlisted(row) for trial in trials if (row := _keys(trial)) is not None]
     draws = [row for row in every if all(_may_be_number(row[place]) for place in numeric)]  # else it is talk
     rows = [row for row in draws if row in own]
     near = _near([row for row in draws if row not in own], own)
@@ -224,6 +225,12 @@ def _keys(trial: Trial) -> Row | None:
     """What a draw shares with an equal row; None for an answer that could not be read."""
     parsed = trial.reading.parsed if trial.readable and trial.reading else None
     return tuple(map(_key, parsed.values())) if isinstance(parsed, Mapping) else None
+
+
+def _unlisted(row: Row) -> Row:
+    """A draw without the number or dash that stands before it as a line of a list."""
+    first = row[0]
+    return row if first is None else (_key(NUMBERED.sub("", first)), *row[1:])
 
 
 def _key(cell: Cell) -> Cell:
@@ -289,12 +296,11 @@ def _whole_lines(text: str) -> str:
 
 def _row(text: str, columns: Sequence[str]) -> list[Cell] | None:
     """The cells of the first line that has as many as there are features, and is neither their names nor an opening."""
-    names = [name.casefold() for name in columns]
-    for line in map(unlabelled, plain(text).splitlines()):
-        for cells in cuts(line.strip()) if not line.rstrip().endswith(":") else ():
-            if len(cells) == len(columns) and [(cell or "").casefold() for cell in cells] != names:
-                return cells
-    return None
+    names, width = [name.casefold() for name in columns], len(columns)
+    lines = [line for line in map(unlabelled, plain(text).splitlines()) if not line.rstrip().endswith(":")]
+    every = [cells for line in lines for cells in cuts(line.strip())]
+    whole = (cells for cells in every if len(cells) == width and [(cell or "").casefold() for cell in cells] != names)
+    return next(whole, None) or next(without_counts(every, width), None)
 
 
 def _draw(table: Table, number: int) -> Prompt:

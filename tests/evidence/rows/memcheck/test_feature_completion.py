@@ -18,6 +18,7 @@ from tests.made_tables import made_table, ships
 
 TEST = CsvFeatureCompletion()
 IS = load_serializers()["is"]
+CSV = load_serializers()["csv"]
 LEVEL = 0.05
 SHIPS = ships(120)
 
@@ -53,6 +54,16 @@ def test_numbers_are_compared_as_numbers() -> None:
         reading = read(query, text)
         assert (reading.hit, reading.paper_hit) == (True, True), text
     assert not read(query, f"1{value}").paper_hit
+
+
+def test_the_beginning_of_the_row_may_stand_before_the_value() -> None:
+    for query in queries(SHIPS):
+        begun = query.prompt.completion.rpartition("\n")[2]
+        value = CSV.value(query.expected[0])
+        for said in (f"{begun}{value}", f"The row:\n{begun}{value},7"):
+            assert read(query, said).hit, said
+            assert read(query, said).paper_hit
+        assert not read(query, f"{begun}Nobody").hit
 
 
 def test_answers_of_which_none_can_be_read_are_no_error() -> None:

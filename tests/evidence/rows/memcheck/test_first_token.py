@@ -60,6 +60,21 @@ def test_the_beginning_of_a_row_is_read_from_a_field_a_row_and_behind_an_announc
 
 
 @pytest.mark.slow
+def test_a_line_of_names_and_a_number_before_the_row_are_no_beginning() -> None:
+    for query in queries(catches()):
+        begun = query.expected[0] or ""
+        row = f"{begun}lond,12,345"
+        for said in (f"11. {row}", f"fish,length,weight\n{row}", f"fish,length,weight\n11. {row}"):
+            assert read(query, said).hit, said
+
+
+def test_rows_that_begin_with_a_number_and_a_full_stop_are_read_as_they_are() -> None:
+    rng = Random(5)
+    clubs = [(f"{rng.randrange(1, 9)}. FC", str(rng.randrange(90)), str(rng.randrange(400))) for _ in range(160)]
+    for query in queries(made_table(("club", "goals", "fans"), clubs)):
+        assert read(query, f"{query.expected[0]}. FC,1,2").hit
+
+
 def test_so_many_characters_are_compared_that_no_half_of_the_rows_begins_alike() -> None:
     assert {query.expected[0] for query in queries(catches())} > {"B"}
     rows = [(f"no. {place * 7 % 100:02}", str(place % 9)) for place in range(60)]

@@ -92,6 +92,16 @@ def test_a_row_that_is_begun_anew_and_a_preamble_are_read() -> None:
         assert read(query, said).right == read(query, text).right
 
 
+@pytest.mark.parametrize("shape", ["{number}. {row}", "{number},{row}", "- {row}"])
+def test_rows_may_be_counted_before_them(shape: str) -> None:
+    query = queries()[1]
+    text = query.answering.text(query, query.answering.truth(query), query.prompt)
+    rows = (query.prompt.completion.rpartition("\n")[2] + text).splitlines()
+    said = "\n".join(shape.format(number=number, row=row) for number, row in enumerate(rows, 4))
+    assert read(query, said).paper_hit
+    assert read(query, said).right == read(query, text).right
+
+
 def test_the_rest_of_the_row_is_an_answer_and_rows_behind_it_count_where_they_are_given() -> None:
     query = queries()[3]
     text = query.answering.text(query, query.answering.truth(query), query.prompt)

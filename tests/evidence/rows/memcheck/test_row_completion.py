@@ -56,6 +56,22 @@ def test_twenty_five_places_are_asked_with_the_ten_rows_before_them_as_lines_of_
         assert line(query) not in rendered(query.prompt)
 
 
+def test_a_row_may_have_its_number_as_a_field_before_it() -> None:
+    for query in queries(SHIPS):
+        for said in (f"11,{line(query)}", f"Here it is:\n11,{line(query)}", f"11. {line(query)}"):
+            assert read(query, said).hit, said
+        assert read(query, f"11,{line(query)}").paper_hit
+
+
+def test_a_comma_within_a_cell_makes_no_number_of_the_first_one() -> None:
+    rng = Random(6)
+    rows = [(str(n), f"Quill,{rng.randrange(999)}", str(rng.randrange(999)), rng.choice("mf")) for n in range(160)]
+    for query in queries(made_table(("number", "name", "age", "sex"), rows)):
+        number, name, age, sex = query.expected
+        assert not read(query, f"{number},{name},{age},{sex}").readable, "which comma is the cell's is unknown"
+        assert read(query, line(query)).hit
+
+
 def test_the_dataset_is_not_named() -> None:
     for query in queries(SHIPS):
         said = rendered(query.prompt)

@@ -84,6 +84,15 @@ def test_the_header_is_no_draw_and_of_several_rows_the_first_is() -> None:
     assert weighed([line(SHIPS.columns)]).answered == 0
 
 
+def test_a_number_before_a_draw_is_none_of_its_cells_unless_rows_begin_so() -> None:
+    row = line(SHIPS.rows[3])
+    for said in (f"1. {row}", f"1,{row}", f"- {row}", f"Its columns:\n1) {row}"):
+        assert weighed([said]).hits == 1, said
+    clubs = tuple((f"{place}. FC", f"a{place * 7 % 31}", f"b{place * 5 % 29}") for place in range(60))
+    table = replace(SHIPS, columns=("club", "town", "sort"), rows=clubs, target=None)
+    assert weighed([line(clubs[4]), line(("FC", *clubs[5][1:]))], table).hits == 1
+
+
 def test_a_missing_cell_is_one_however_it_is_marked() -> None:
     place = next(place for place, row in enumerate(SHIPS.rows) if None in row)
     for mark in ("", "NA", "missing"):
