@@ -16,7 +16,7 @@ NextRow = Callable[[Sequence[Cells]], Cells]  # what follows from the rows befor
 ASKED = 3  # of the last columns, together
 LOOKED_AT = 120  # choices of them
 ORDERS = ("most follow from the others", "as made", "mixed")
-NOT_TO_BE_HAD = (KeyError, ValueError, IndexError, DivisionByZero, InvalidOperation)
+NOT_TO_BE_HAD = (KeyError, ValueError, IndexError, StopIteration, DivisionByZero, InvalidOperation)
 
 
 @dataclass(frozen=True, eq=False)
