@@ -156,15 +156,13 @@ def _where(name: str) -> str:
 
 
 def _checked(name: str) -> str:
-    """A model's name, a folder from the root on. Raises `UsageError` without the extra, and for no folder."""
+    """A model's name, a folder from the root on. Raises `UsageError` for no folder, and without the extra."""
+    folder = Path(name).expanduser()
+    if not folder.is_dir() and (folder.is_absolute() or name.startswith((".", "~"))):
+        raise UsageError(f"{_where(name)} is nowhere: there is no such folder")
     if any(find_spec(module) is None for module in ("torch", "transformers")):
         raise UsageError(f"{_where(name)} needs the extra hf; type: {INSTALL}")
-    folder = Path(name).expanduser()
-    if folder.is_dir():
-        return str(folder.resolve())
-    if folder.is_absolute() or name.startswith((".", "~")):
-        raise UsageError(f"{_where(name)} is nowhere: there is no such folder")
-    return name
+    return str(folder.resolve()) if folder.is_dir() else name
 
 
 @lru_cache(maxsize=2)
