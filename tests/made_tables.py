@@ -10,6 +10,7 @@ from tabcontam.evidence.base import Given, Test
 from tabcontam.tables.cards import Question
 from tabcontam.tables.planted import PlantedCell
 from tabcontam.tables.table import Cell, Table
+from tabcontam.tables.texts import TextForm, TextTask
 
 KINDS = ("Zwibarge", "Quolthopper", "Brintle-sloop", "Vexcutter")
 PORTS = ("Ostrimouth", "Kelvarra", "Dunnithorpe", "Wexlow", "Pelquay")
@@ -81,7 +82,22 @@ def as_needed(test: Test, table: Table) -> Table:
     """The table with what has to be given for a test to be asked about it."""
     if test.only_with is Given.KEY:
         return planted(table)
+    if test.id == "exact_generation":
+        return logs(len(table.rows))
     return with_withheld(table) if test.only_with is Given.WITHHELD else table
+
+
+@lru_cache(maxsize=4)
+def logs(rows: int = 80, form: TextForm = TextForm.SENTENCE) -> Table:
+    """Log books of invented words, each with a summary in other words."""
+    rng = Random(rows)
+    parts = [first + second for first in ("mar", "tol", "ven", "sil", "pra", "dor", "kal") for second in "aeiouy"]
+
+    def text(words: int) -> str:
+        return " ".join(rng.choice(parts) + rng.choice(parts) for _ in range(words)).capitalize() + "."
+
+    table = made_table(("book", "summary"), [(text(30), text(16)) for _ in range(rows)], name="logs")
+    return replace(table, text=TextTask(form=form, texts=("book", "summary")))
 
 
 def ship(index: int, rng: Random) -> tuple[Cell, ...]:

@@ -3,6 +3,7 @@
 import argparse
 from collections.abc import Sequence
 
+from tabcontam.cli.chronology import add_chronology
 from tabcontam.cli.expose_arguments import add_expose
 from tabcontam.cli.helps import (
     COMPLETION_EXAMPLES,
@@ -16,6 +17,7 @@ from tabcontam.cli.helps import (
     PROMPTS_HELP,
     SERIALIZER_HELP,
 )
+from tabcontam.cli.indexing import add_index
 from tabcontam.cli.judging import add_judge
 from tabcontam.cli.ladder import add_ladder
 from tabcontam.cli.parsing import Parser
@@ -57,6 +59,10 @@ def parser() -> argparse.ArgumentParser:
     add_plant(commands.add_parser("plant", help="draw last digits of a table from a secret key, before you publish it"))
     add_expose(commands.add_parser("expose", help="make small language models that have read a table so many times"))
     add_ladder(commands.add_parser("ladder", help="what the tests find by how often models have read a table"))
+    add_chronology(
+        commands.add_parser("chronology", help="accuracies on tables from before training data end, and from after")
+    )
+    add_index(commands.add_parser("index", help="index a body of documents on disk, so that it is searched in no time"))
     _add_cache(
         commands.add_parser("cache", help="show how many replies are stored and where, or delete them with --clear")
     )

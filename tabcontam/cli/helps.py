@@ -15,7 +15,8 @@ MARKS_HELP = (
 KNOWN_HELP = "a table whose rows the LLM may know, as a training split: they are not asked, and teach who guesses"
 SPLIT_HELP = (
     "ask about this split alone, as train or test, or about all (default: all that are named behind a # or by "
-    "--split-column, else the first of a card's); rows that stand in several splits are never asked"
+    "--split-column, else the first of a card's); rows that stand in several splits are never asked. Of a card whose "
+    "rows have dates: before-cutoff and after-cutoff of the LLM's training data, or before-YYYY-MM and after-YYYY-MM"
 )
 SPLIT_COLUMN_HELP = "the column of a FILE whose values say which split a row is of"
 WITHHELD_HELP = (

@@ -14,6 +14,7 @@ from tabcontam.errors import UsageError, near
 if TYPE_CHECKING:
     from tabcontam.subjects.catalogue import Entry
     from tabcontam.subjects.prices import Price
+    from tabcontam.tables.cards import Card
 
 Item = dict[str, Any]
 
@@ -130,7 +131,7 @@ def datasets() -> list[Item]:
         lines = [
             f"aliases: {', '.join(card.aliases)}",
             f"not: {', '.join(card.not_aliases)}",
-            f"released {card.released}; licence {card.licence}; DOI {card.doi or 'none'}",
+            f"released {card.released}{_completed(card)}; licence {card.licence}; DOI {card.doi or 'none'}",
             *(
                 f"{card.name}@{edition.name}: {edition.file}, sha256 {edition.sha256}, target {edition.target}, "
                 f"order {edition.order}"
@@ -143,6 +144,12 @@ def datasets() -> list[Item]:
         about = _with_source(f"{card.title} ({editions})", card.source)
         items.append({"name": card.name, "about": about, "text": "\n".join(lines), "card": asdict(card)})
     return items
+
+
+def _completed(card: "Card") -> str:
+    """Until when a card's data grew, and the column that dates its rows; empty for data that were released at once."""
+    until = f", up to {card.completed}" if card.completed else ""
+    return f"{until}, rows dated by {card.dated_by}" if card.dated_by else until
 
 
 def _with_source(about: str, source: str) -> str:

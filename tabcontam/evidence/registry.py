@@ -39,6 +39,8 @@ BUILT_IN = (
     "rows.quiz.quiz:QuizObfuscated",
     "rows.quiz.quiz:QuizCompletionObfuscated",
     "rows.instances:ListInstances",
+    "rows.task.examples:TaskExamples",
+    "rows.task.generation:ExactGeneration",
     "likelihood.surrogate_rank:SurrogateRank",
     "likelihood.perplexity:Perplexity",
     "likelihood.published_scores:Loss",

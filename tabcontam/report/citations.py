@@ -83,6 +83,15 @@ PAPERS = {  # the papers whose published rules tests have, by the tests' `source
             "2023",
         ),
     ),
+    "li2024": (
+        "Li and Flanigan 2024 (Task Contamination)",
+        Work(
+            "li2024task",
+            ("Changmao Li", "Jeffrey Flanigan"),
+            "Task Contamination: Language Models May Not Be Few-Shot Anymore",
+            "2024",
+        ),
+    ),
     "bordt2024": (
         "Bordt et al. 2024 (tabmemcheck)",
         Work(

@@ -13,7 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from tabcontam.evidence.base import Verdict
-from tabcontam.report import comparisons, evidence, judges, papers, ranking, scores, squares
+from tabcontam.report import chronology_page, comparisons, evidence, judges, openness, papers, ranking, scores, squares
 from tabcontam.report.environment import embedded, environment, ours
 from tabcontam.report.filters import choices, places
 from tabcontam.report.published import agreements
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 Paragraph = list[tuple[str, bool]]  # its pieces: each text, and whether it is code
 INDEX = "index.html"
-STYLES = ("style.css", "ranking.css", "comparisons.css", "evidence.css", "papers.css")
+STYLES = ("style.css", "ranking.css", "comparisons.css", "evidence.css", "papers.css", "chronology.css")
 SCRIPTS = ("page.js", "evidence.js")
 MOST_LLMS, MOST_CELLS = 30, 30 * 15 * 15  # on one page
 OPEN_CELLS = 120  # up to so many, all are in view; above, each LLM and dataset is opened by itself
@@ -133,6 +133,8 @@ def _shared(titles: Titles, trials: Iterable[Mapping[str, Any]]) -> dict[str, An
         "doubt": partial(_doubt, titles),
         **ranking.context(view),
         **scores.context(view),
+        **chronology_page.context(view),
+        **openness.context(view),
         **comparisons.context(view),
         **papers.context(view, titles),
         **judges.context(view),

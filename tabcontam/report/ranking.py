@@ -6,6 +6,7 @@ from typing import Any
 
 from tabcontam.groups import grouped
 from tabcontam.verdicts.cells import Result
+from tabcontam.verdicts.dating import entry_of
 from tabcontam.verdicts.ranks import (
     ACCURACIES,
     COLUMNS,
@@ -68,6 +69,9 @@ def context(view: RunResults) -> dict[str, Any]:
         "ranking_plots": [plot for plot in (_plot(view, measure) for measure in ACCURACIES) if plot],
         "ranking_sentences": correlation_sentences(view),
         "ranking_about": about(view),
+        "openness_of": {
+            rank.llm: entry.openness for rank in view.ranks_in_order if (entry := entry_of(view, rank.llm))
+        },
         "beside_majority": beside_majority,
         "plot_box": {"width": WIDTH, "height": HEIGHT, "left": LEFT, "right": WIDTH - RIGHT, "top": TOP}
         | {"bottom": HEIGHT - BOTTOM},
@@ -229,7 +233,7 @@ def _plot(view: RunResults, measure: str) -> Plot | None:
         return None if interval is None else (axis(interval[0]), axis(interval[1]))
 
     names = [_name(view, rank) if len(both) <= NAMED else str(place) for place, rank, *_ in both]
-    labels = _labels([(across(score), up(accuracy)) for *_, score, accuracy in both], names)
+    labels = placed_labels([(across(score), up(accuracy)) for *_, score, accuracy in both], names)
     points = tuple(
         Point(
             rank.llm,
@@ -264,7 +268,7 @@ def _name(view: RunResults, rank: Rank) -> str:
 Box = tuple[float, float, float, float]  # left, top, right, bottom
 
 
-def _labels(places: Sequence[tuple[float, float]], names: Sequence[str]) -> list[tuple[str, float, float, str]]:
+def placed_labels(places: Sequence[tuple[float, float]], names: Sequence[str]) -> list[tuple[str, float, float, str]]:
     """Each label beside its point, where it covers least of the points and of the labels before it."""
     taken: list[Box] = [(x - POINT, y - POINT, x + POINT, y + POINT) for x, y in places]
     found = []

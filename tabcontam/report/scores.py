@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from tabcontam.evidence.base import RANKS
+from tabcontam.statistics.chronology import BEFORE
 from tabcontam.statistics.exact import clopper_pearson
-from tabcontam.subjects.catalogue import load_catalogue
-from tabcontam.tables.cards import all_cards
 from tabcontam.verdicts.cells import Result
+from tabcontam.verdicts.dating import card_of, entry_of, side
 from tabcontam.verdicts.results import RunResults
 
 ABOUT = (
@@ -84,27 +84,9 @@ def _known(view: RunResults, cell: Result) -> tuple[float, str]:
     if cell.exposure is not None:
         read = f"{cell.exposure:,.3g} {'copy' if cell.exposure == 1 else 'copies'} of each row read"
         return (cell.exposure or -1.0), read if cell.exposure else "none of its rows read"
-    released, cutoff = _released(view, cell), _cutoff(view, cell.llm)
-    if not released or not cutoff:
+    card, entry = card_of(view, cell), entry_of(view, cell.llm)
+    released, cutoff = card.released if card else "", (entry.cutoff or "") if entry else ""
+    which = side(released, cutoff)
+    if not which:
         return 0.0, ""
-    alike = min(len(released), len(cutoff))
-    if released[:alike] == cutoff[:alike]:
-        return 0.0, ""
-    if released < cutoff:
-        return 0.5, f"{EARLY} ({released}, {cutoff})"
-    return -0.5, f"{LATE} ({released}, {cutoff})"
-
-
-def _released(view: RunResults, cell: Result) -> str:
-    """When a table's card says that it was released: a year, a month or a day; "" where no card does."""
-    digests = {one.sha256 for one in view.run.datasets if one.key == (cell.dataset, cell.edition, cell.split or "")}
-    for card in all_cards().values():
-        if card.name == cell.dataset and digests & {file.sha256 for file in card.files}:
-            return str(card.released or "")
-    return ""
-
-
-def _cutoff(view: RunResults, llm: str) -> str:
-    """The month in which the catalogue says that an LLM's training data end; "" where it does not."""
-    entry = load_catalogue().get(view.run.catalogue[llm].name) if llm in view.run.catalogue else None
-    return entry.cutoff or "" if entry else ""
+    return 0.5 * which, f"{EARLY if which == BEFORE else LATE} ({released}, {cutoff})"

@@ -41,6 +41,7 @@ from tabcontam.runs.contradictions import (
     check_samples,
     check_splits,
 )
+from tabcontam.runs.cutoffs import at_cutoff
 from tabcontam.runs.folder import new_folder, record
 from tabcontam.runs.judging import judge_facts, judging_of, open_judge, rows_leaving
 from tabcontam.runs.overlap import measure_for
@@ -148,6 +149,7 @@ def prepare(order: RunOrder, progress: Progress | None = None, asks: bool = True
     Where it `asks`, an LLM that has no key here, or is not to be had, is told before what takes long.
     """
     progress = progress or Progress()
+    order = replace(order, splits=at_cutoff(order.splits, order.llms))
     check_options(order.options)
     tests, left_out = asked(with_given(selected(all_tests(), order.expression, order.marks), order), order)
     options = replace(order.options, papers_too=asked_by(OF_A_PAPER, tests, order.marks))

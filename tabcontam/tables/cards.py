@@ -25,6 +25,7 @@ TABLES = ("question", "hints", "text")  # of an edition, and what the card says 
 SHARED = ("target", "missing", *TABLES)
 SPLIT_NAME = re.compile(r"[a-z0-9][a-z0-9._-]*")
 SPLIT_WORDS = "a-z, 0-9, ., - and _"
+STATED = re.compile(r"\d{4}(-(0[1-9]|1[0-2])(-(0[1-9]|[12]\d|3[01]))?)?")  # a year, a month or a day
 OF_A_FILE = ("file", "sha256", "bytes", "rows", "addresses", "loader", "skip_rows", "split")  # of no other split
 SHA256 = re.compile(r"[0-9a-f]{64}")
 LOADER = re.compile(r"(load|fetch)_[a-z0-9_]+")
@@ -63,7 +64,8 @@ class Edition:
     `file` is the copy's usual file name, `bytes` its size. An address is a URL, or `URL!MEMBER` for a file in an
     archive (`URL!MEMBER!MEMBER` for an archive in an archive). `loader` is the function of `sklearn.datasets` whose
     frame, written as CSV, is this edition. Without `columns` the file's first line is the header. `strip` takes
-    the padding off every cell; `drop` names columns that are no part of the data, such as a saved row index. Where
+    the padding off every cell; `drop` names columns that are no part of the data, such as a saved row index, and `keep`
+    those that are where the others are not. Where
     `quoting` is false a quote is a sign as any other, as in TSV files of GLUE. `form` is "csv", or "jsonl" for a JSON
     object a line, whose keys are the columns. `text` says which columns are texts to read, if any are.
     """
@@ -87,6 +89,7 @@ class Edition:
     strip: bool = False
     skip_rows: int = 0
     drop: tuple[str, ...] = ()
+    keep: tuple[str, ...] = ()
     quoting: bool = True
     form: str = CSV
     text: TextTask | None = None
@@ -97,6 +100,10 @@ class Edition:
     def parts(self) -> tuple["Edition", ...]:
         """Its splits, each as an edition of one file; itself alone where it has none."""
         return (self, *self.splits)
+
+    def has(self, column: str) -> bool:
+        """Whether a column of the file is part of the data."""
+        return column in self.keep if self.keep else column not in self.drop
 
     def part(self, split: str) -> "Edition":
         """The file of a split. Raises `UsageError` for one that is not there, and names those that are."""
@@ -114,6 +121,10 @@ class Card:
     """One dataset. `title` stands in prompts, unless the edition has one of its own; `aliases` are other names of the
     same data, `not_aliases` names of other data that sound alike. The first edition is the default.
 
+    `released` is when the data could first be read, a year, a month or a day; `released_source` says who states it.
+    Data that tell what happened over time are `completed` then, up to their last row; `dated_by` is the column that has
+    the date of each row, written as `dated_as` says in the words of `strptime`.
+
     `source` is the file of a user's own card, "" of a shipped one. The rows of a card that is not `public` leave this
     machine only if the user says so; the shipped cards are public, and a user's own states it.
     """
@@ -126,6 +137,10 @@ class Card:
     aliases: tuple[str, ...] = ()
     not_aliases: tuple[str, ...] = ()
     doi: str | None = None
+    released_source: str = ""
+    completed: str = ""
+    dated_by: str = ""
+    dated_as: str = "%Y-%m-%d"
     public: bool = True
     source: str = ""
 
@@ -133,6 +148,11 @@ class Card:
     def files(self) -> tuple[Edition, ...]:
         """Every file of the card: each edition, and each of its further splits."""
         return tuple(part for edition in self.editions for part in edition.parts)
+
+    @property
+    def stated_by(self) -> str:
+        """Who states the first release: its source, or else the DOI of the data; empty where neither is named."""
+        return self.released_source or (f"https://doi.org/{self.doi}" if self.doi else "")
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -254,6 +274,10 @@ def _card(raw: dict[str, Any], source: str) -> Card:
     _check("name", card.name, NAME.fullmatch(card.name), "a-z, 0-9, - and _")
     for text in (card.title, *card.aliases, *card.not_aliases):
         _check("names", text, text.strip() and text.isprintable(), "a text of one line")
+    for text in filter(None, (card.released, card.completed)):
+        _check("released and completed", text, STATED.fullmatch(text), "YYYY, YYYY-MM or YYYY-MM-DD")
+    if card.completed and card.completed < card.released[: len(card.completed)]:
+        raise ValueError(f"completed is {card.completed}, before it was released")
     names = [edition.name for edition in editions]
     if twice := {name for name in names if names.count(name) > 1}:
         raise ValueError(f"two editions are named {min(twice)!r}")

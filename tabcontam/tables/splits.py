@@ -1,6 +1,7 @@
 """Splits: the parts of a dataset, as train and test, each a table of its own, and the rows that stand in several.
 
-A split of a card is a file of its own, one of FILEs is named behind `#`, or is told by the values of a column; one of
+A split of a card is a file of its own, or the rows from before a month and from after it (`tables/dated.py`); one of
+FILEs is named behind `#`, or is told by the values of a column; one of
 a dataset of Hugging Face is named as it is there. Verdicts are per split, so that a row that stands in two of them
 could show neither: it is found first and never asked, in the way in which rows of known files are not
 (`tables/known.py`).
@@ -13,6 +14,7 @@ from dataclasses import dataclass, replace
 from tabcontam.errors import UsageError, option_name, unknown
 from tabcontam.groups import grouped
 from tabcontam.tables.cards import find_card, split_edition, split_named
+from tabcontam.tables.dated import is_dated, month_of, sides_of
 from tabcontam.tables.files import check_part_named, named_file
 from tabcontam.tables.known import in_columns, keys_of
 from tabcontam.tables.readers.base import FOUND_OUT, TextFormat
@@ -42,12 +44,14 @@ Doing = Callable[[str], AbstractContextManager[object]]
 
 @dataclass(frozen=True)
 class _Part:
-    """A table, whether it is asked about, whether it came from a column of a FILE, and which splits are not here."""
+    """A table, whether it is asked about, whether it came from a column of a FILE, which splits are not here, and a
+    line on rows that are on neither side of a date."""
 
     table: Table
     asked: bool = True
     of_column: bool = False
     lacking: tuple[str, ...] = ()
+    line: str = ""
 
 
 def load_tables(
@@ -81,6 +85,10 @@ def load_tables(
 def _parts(
     spec: str | Table, splits: Splits, target: str | None, name: str | None, form: TextFormat
 ) -> Sequence[_Part]:
+    if any(map(is_dated, splits.names)):
+        return _by_dates(spec, splits, target, name, form)
+    if isinstance(spec, str) and (split := split_named(spec)[1]) is not None and is_dated(split):
+        return _by_dates(split_named(spec)[0], Splits((split,)), target, name, form)
     if isinstance(spec, Table):
         return (
             _of_column(spec, splits.column) if splits.column and _is_own(spec) else [_Part(spec, _asked(spec, splits))]
@@ -115,6 +123,24 @@ def _parts(
         else:
             found.append(_Part(table, asked))
     return [replace(part, lacking=tuple(lacking)) for part in found]
+
+
+def _by_dates(spec: str | Table, splits: Splits, target: str | None, name: str | None, form: TextFormat) -> list[_Part]:
+    """The rows before a month and those after it, of each month that is named, as splits of a table."""
+    if other := next((each for each in splits.names if not is_dated(each)), None):
+        dated = next(filter(is_dated, splits.names))
+        raise UsageError(f"{option_name('split')}: {dated} is told by dates and {other} is not; ask for one kind")
+    table = spec if isinstance(spec, Table) else load_table(spec, target=target, name=name, form=form)
+    if table.split:
+        raise UsageError(f"{table.named} is a split already, and dates tell another; leave #{table.split} out")
+    found: list[_Part] = []
+    for month in dict.fromkeys(told[1] for each in splits.names if (told := month_of(each))):
+        sides, neither = sides_of(table, month)
+        line = (
+            f"{table.name}: {neither:,} of {len(table.rows):,} rows are of {month} itself: on neither side, never asked"
+        )
+        found += [_Part(side, splits.chooses(side.split), line=line if neither else "") for side in sides.values()]
+    return found
 
 
 def _asked(table: Table, splits: Splits) -> bool:
@@ -174,8 +200,8 @@ def _told_apart(parts: Sequence[_Part], splits: Splits) -> tuple[tuple[Table, ..
                     f"{table.named}: split {missing} cannot be had here: rows that stand there, too, may be asked"
                 )
             found.append(table)
-            lines += [line] * bool(line)
-    return tuple(found), tuple(lines)
+            lines += filter(None, (line, part.line))
+    return tuple(found), tuple(dict.fromkeys(lines))
 
 
 def _check_names(parts: Sequence[_Part], splits: Splits) -> None:

@@ -63,7 +63,8 @@ class Table:
     dataset that these rows are (`train`), if it has parts, and `elsewhere` is how many of them stand in another
     part, too (None where one is not to be had); `text` says which columns are texts to read, if any are. `header` is
     whether the file's first line names its columns: of one that begins with a row they are named by a card, or counted.
-    `reading` is how the user said that its text is to be read. `facts` is what `cached_fact` has found out about the
+    `reading` is how the user said that its text is to be read. `dated_by` is the column of its rows' dates, written as
+    `dated_as` says, if they have any. `facts` is what `cached_fact` has found out about the
     table.
     """
 
@@ -89,6 +90,8 @@ class Table:
     text: TextTask | None = None
     header: bool = True
     reading: str = ""
+    dated_by: str = ""
+    dated_as: str = ""
     facts: dict[Hashable, object] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @classmethod
@@ -206,6 +209,10 @@ def load_table(spec: str, *, target: str | None = None, name: str | None = None,
         if given := _given(target, name, form):
             raise UsageError(f"{given} applies to files alone; leave it out for the dataset {card.name!r}")
         edition = card.edition(edition_name)
+        if split is not None and not edition.split and card.dated_by:
+            from tabcontam.tables.dated import part_of
+
+            return part_of(_card_table(card, edition), split)
         return _card_table(card, edition if split is None else edition.part(split))
     if not spec or (file is None and not path.exists() and not path.suffix and len(path.parts) <= 1):
         if other := mistaken_card(card_name):
@@ -239,7 +246,7 @@ def _card_table(card: Card, edition: Edition) -> Table:
     except (ValueError, IndexError, StopIteration, csv.Error) as error:
         where = f"edition {edition.name!r} of dataset card {card.source or card.name}"
         raise UsageError(f"{where} does not fit its file: {one_line(error)}") from error
-    return Table(
+    table = Table(
         name=card.name,
         title=card.title_of(edition),
         edition=card.stated(edition),
@@ -257,14 +264,21 @@ def _card_table(card: Card, edition: Edition) -> Table:
         header=edition.columns is None,
         hints=edition.hints or None,
         private=not card.public,
+        dated_by=card.dated_by,
+        dated_as=card.dated_as,
     )
+    if card.source and card.dated_by:
+        from tabcontam.tables.dated import months_of
+
+        months_of(table)  # which says what is no date
+    return table
 
 
 def _edition_rows(edition: Edition, content: bytes) -> tuple[tuple[str, ...], Rows]:
     """Columns and rows as the card says; the hash has proved the bytes, so that nothing is guessed or checked."""
     if edition.form == JSONL:
         columns, rows = read_json(File(content, edition.file))
-        kept = [index for index, column in enumerate(columns) if column not in edition.drop]
+        kept = [index for index, column in enumerate(columns) if edition.has(column)]
         return tuple(columns[index] for index in kept), tuple(tuple(row[index] for index in kept) for row in rows)
     lines = io.StringIO(content.decode("utf-8"), newline="")
     for _ in range(edition.skip_rows):
@@ -273,7 +287,7 @@ def _edition_rows(edition: Edition, content: bytes) -> tuple[tuple[str, ...], Ro
     reader = read() if edition.quoting else read(quoting=csv.QUOTE_NONE)
     records = [record for record in reader if record]
     header = list(edition.columns) if edition.columns is not None else records.pop(0)
-    kept = [index for index, column in enumerate(header) if column not in edition.drop]
+    kept = [index for index, column in enumerate(header) if edition.has(column)]
     if odd := {*map(len, records)} - {len(header)}:
         row = next(number for number, record in enumerate(records, 1) if len(record) in odd)
         raise ValueError(f"row {row} has {len(records[row - 1])} cells, and there are {len(header)} columns")

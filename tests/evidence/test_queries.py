@@ -24,7 +24,7 @@ from tabcontam.tables.serializers import Serializer, shipped_templates
 from tabcontam.tables.table import Table, load_table
 from tests.made_tables import as_needed, ships
 
-UNVARIED = ("header", "list_instances")  # the beginning of a table is asked
+UNVARIED = ("header", "list_instances", "task_examples")  # the beginning of a table is asked, or nothing of it is shown
 GOLDEN = Path(__file__).parent.parent / "golden" / "prompts.json"
 IS = shipped_templates()["is"]
 WORD_TESTS = [test.id for test in all_tests() if test.number is not None and test.number <= 6]
@@ -236,7 +236,7 @@ def test_a_base_model_is_asked_for_the_natural_continuation(test: str) -> None:
         assert "Write" not in text
         if test in ("incomplete_completion", "feature_completion", "guided_completion", "guided_match"):
             assert text.endswith(IS.lead(query.asked[0]))
-        elif test in ("full_completion", "list_instances", "sampling"):
+        elif test in ("full_completion", "list_instances", "sampling", "task_examples"):
             assert text.endswith("\n")
         elif by_id()[test].source == BORDT and by_id()[test].row_test:
             assert not text.endswith(":"), "the text of a file goes on"

@@ -18,6 +18,8 @@ from tabcontam.evidence.rows.memcheck.first_token import FirstToken
 from tabcontam.evidence.rows.memcheck.header import Header
 from tabcontam.evidence.rows.memcheck.row_completion import RowCompletion
 from tabcontam.evidence.rows.quiz.quiz import Quiz, QuizCompletion
+from tabcontam.evidence.rows.task.examples import TaskExamples
+from tabcontam.evidence.rows.task.generation import ExactGeneration
 from tabcontam.reading.words import Dictionary, english
 from tabcontam.tables.serializers import Serializer, load_serializers
 from tabcontam.tables.table import Table
@@ -104,7 +106,7 @@ def test_a_row_test_follows_from_family_and_verdict() -> None:
         "dataset_inference",
         "surrogate_rank", "digits", RowCompletion.id, CsvFeatureCompletion.id,
         Header.id, FirstToken.id,
-        Quiz.id, QuizCompletion.id, ListInstances.id,
+        Quiz.id, QuizCompletion.id, ListInstances.id, TaskExamples.id, ExactGeneration.id,
     }  # fmt: skip
 
 

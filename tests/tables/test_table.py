@@ -57,6 +57,17 @@ COLUMNS = {
     "titanic": 12,
     "wine": 14,
 }
+# The same of records of public facts.
+RECORDS = {
+    "f1-2024": 7,
+    "f1-2025": 7,
+    "f1-2026": 7,
+    "internationals": 9,
+    "premier-league-2024-25": 9,
+    "premier-league-2025-26": 9,
+    "world-cup-2026": 12,
+    "world-cup-2026-squads": 7,
+}
 # The same of datasets of texts, with the form of their task.
 TEXTS = {
     "ag_news": (3, TextForm.CLASSIFICATION),
@@ -151,7 +162,8 @@ def card_of(edition: Edition) -> Card:
 
 
 def test_the_cards_are_fifteen_tables_and_six_datasets_of_texts() -> None:
-    assert set(CARDS) == COLUMNS.keys() | TEXTS.keys()
+    assert set(CARDS) == COLUMNS.keys() | RECORDS.keys() | TEXTS.keys()
+    assert {name for name, card in CARDS.items() if card.completed} == RECORDS.keys()
     assert len(COLUMNS) == 15
     assert {name for name, card in CARDS.items() if any(file.text for file in card.files)} == TEXTS.keys()
 
@@ -307,7 +319,7 @@ def test_an_edition_loads_as_published(card_name: str, edition_name: str) -> Non
 
 
 @needs_data
-@pytest.mark.parametrize(("card_name", "width"), COLUMNS.items())
+@pytest.mark.parametrize(("card_name", "width"), {**COLUMNS, **RECORDS}.items())
 def test_a_default_edition_has_its_columns(card_name: str, width: int) -> None:
     assert len(load_table(card_name).columns) == width
 

@@ -23,7 +23,8 @@ Draft = tuple[Callable[[], Prompt], tuple[int, ...]]  # how a prompt is written,
 
 def _cards_of_tables() -> list[Card]:
     """The shipped cards but those of texts: a question about a text is no match for one about a table."""
-    return [card for card in load_cards().values() if not any(edition.text for edition in card.editions)]
+    tables = (card for card in load_cards().values() if not any(edition.text for edition in card.editions))
+    return [card for card in tables if not card.completed]
 
 
 def other_cards(table: Table) -> tuple[Card, ...]:

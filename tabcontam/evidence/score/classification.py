@@ -53,7 +53,7 @@ class ClassificationTest(ChoiceTest):
             raise Skip(f"no classification question: --target needs 2 to 10 values, {table.target} has {number:,}")
         target, question = table.target, table.question
         answers = _answers(question)
-        labels = cached_fact(table, "labels", lambda: _labels(table, target, question))
+        labels = cached_fact(table, "labels", lambda: labelled(table, target, question))
         classes = cached_fact(table, "classes", lambda: grouped(labels, labels.__getitem__))
         write = partial(self._prompt, table, serializer, question, labels)
         candidates = cached_fact(table, "classified", lambda: pool(table, not_known(table, labels), POOL))
@@ -142,7 +142,7 @@ def _answers(question: Question) -> tuple[str, ...]:
     return tuple(dict.fromkeys(question.answers.values()))
 
 
-def _labels(table: Table, target: str, question: Question) -> dict[int, str]:
+def labelled(table: Table, target: str, question: Question) -> dict[int, str]:
     """The answer of every row that has one, whatever the order of the rows."""
     column = table.column(target)
     cells = ((row, column[row]) for row in by_content(table))
@@ -181,7 +181,7 @@ def _few_shot(table: Table, target: str, labels: Mapping[int, str], rows: Sequen
     """
     from sklearn.linear_model import LogisticRegression
 
-    described, rng = _described(table, target, rows), seeded(table, "few-shot")
+    features, rng = described(table, target, rows), seeded(table, "few-shot")
     by_label = grouped(range(len(rows)), lambda place: labels[rows[place]])
     said: list[list[str]] = [[] for _ in rows]
     for _ in range(DRAWS):
@@ -192,8 +192,8 @@ def _few_shot(table: Table, target: str, labels: Mapping[int, str], rows: Sequen
         ]
         answers = [labels[rows[place]] for place in shots]
         if len(by_label) > 1:
-            model = LogisticRegression(max_iter=1000).fit(described[shots], answers)
-            predicted = model.predict(described).tolist()
+            model = LogisticRegression(max_iter=1000).fit(features[shots], answers)
+            predicted = model.predict(features).tolist()
         else:
             predicted = answers[:1] * len(rows)
         shown = {table.rows[rows[place]] for place in shots}
@@ -207,7 +207,7 @@ def _few_shot(table: Table, target: str, labels: Mapping[int, str], rows: Sequen
     }
 
 
-def _described(table: Table, target: str, rows: Sequence[int]) -> NDArray[np.float64]:
+def described(table: Table, target: str, rows: Sequence[int]) -> NDArray[np.float64]:
     """The rows' features but the target: numbers standardised, the usual ones of other values each a column."""
     columns = []
     for name in sorted(set(table.columns) - {target}):

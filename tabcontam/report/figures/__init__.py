@@ -29,7 +29,8 @@ def render_figure(view: RunResults, format: str, columns: int = 2) -> bytes:  # 
     """The results as one picture for "svg", as pages for "pdf"; none is wider than the text of a page of two columns, 7
     inches, or than one of these columns, 3.35 inches.
 
-    SVG: the heatmap. PDF: the heatmap, on as many pages as it needs, the ranking, contamination against accuracy.
+    SVG: the heatmap. PDF: the heatmap, on as many pages as it needs, the ranking, contamination against accuracy, by
+    openness and size, and accuracies by dates, where there are such.
     Raises `UsageError` without matplotlib.
     """
     written = BytesIO()
@@ -44,10 +45,12 @@ def render_figure(view: RunResults, format: str, columns: int = 2) -> bytes:  # 
 
         from matplotlib.backends.backend_pdf import PdfPages
 
+        from tabcontam.report.figures.dates import by_dates, by_openness
         from tabcontam.report.figures.ranking import against_accuracy, ranking
 
+        ranks = (*ranking(view, room), *against_accuracy(view, room), *by_openness(view, room))
         with PdfPages(written, metadata={"CreationDate": None, "Title": TITLE}) as pages:
-            for page in (*heatmap(view, PAGE, room), *ranking(view, room), *against_accuracy(view, room)):
+            for page in (*heatmap(view, PAGE, room), *ranks, *by_dates(view, room)):
                 pages.savefig(page)
         return written.getvalue()
 

@@ -86,8 +86,9 @@ def identified(table: Table, shown: int) -> list[int]:
 
 
 def tables_of_numbers() -> list[str]:
-    """The cards whose rows are no texts: theirs are the pages that a control reads."""
-    return [name for name, card in load_cards().items() if not any(edition.text for edition in card.editions)]
+    """The cards whose rows are no texts and no records: theirs are the pages that a control reads."""
+    tables = {name: card for name, card in load_cards().items() if not card.completed}
+    return [name for name, card in tables.items() if not any(edition.text for edition in card.editions)]
 
 
 def test_the_documents_are_a_page_the_csv_file_and_the_rows_in_each_serializer() -> None:

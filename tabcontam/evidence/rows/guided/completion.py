@@ -82,7 +82,7 @@ class GuidedCompletion(Guided):
         guided = [trial for trial in trials if not trial.query.decoy_of]
         texts = any(of_text(trial.query) for trial in guided)
         evidence = self._recited(trials) if texts else super().weigh(guided, level)
-        beside = "; ".join(filter(None, (self._arms(trials), self._labels(trials), _algorithm_one(trials))))
+        beside = "; ".join(filter(None, (arms_in_words(trials), self._labels(trials), _algorithm_one(trials))))
         said = [f"{one}; {beside}" if beside and one else one for one in (evidence.sentence, evidence.counted)]
         return replace(evidence, sentence=said[0], counted=said[1])
 
@@ -100,7 +100,7 @@ class GuidedCompletion(Guided):
     def _recited(self, trials: Sequence[Trial]) -> Evidence:
         guided = [trial for trial in trials if not trial.query.decoy_of]
         runs = [run_of(trial) for trial in guided]
-        p_values = [several(runs), max(self._gained(trials, arm)[1] for arm in (GENERAL, WRONG_NAME))]
+        p_values = [several(runs), max(gained_by_name(trials, arm)[1] for arm in (GENERAL, WRONG_NAME))]
         p_value = min(1.0, 2 * min(p_values))
         recalled = sum(run.bits for run in runs)
         hits = sum(trial.reading is not None and trial.reading.hit is True for trial in guided)
@@ -122,25 +122,6 @@ class GuidedCompletion(Guided):
             recalled_bits=recalled,
         )
 
-    def _gained(self, trials: Sequence[Trial], arm: str) -> tuple[list[tuple[float, float]], float]:
-        """For each instance that is asked in an arm, too, what both answers hold; and the p-value of the difference.
-
-        It is that of the paired permutation, P(the sum of differences is as large if each may have either sign).
-        """
-        pairs = [(_held(guided), _held(other)) for guided, other in pairs_of(trials, arm)]
-        return pairs, sign_flipped([guided - other for guided, other in pairs])
-
-    def _arms(self, trials: Sequence[Trial]) -> str:
-        """What the right name gains, in words."""
-        said = []
-        unit = "bits of a run beyond three" if any(of_text(trial.query) for trial in trials) else "bits an instance"
-        for arm, words in ((GENERAL, "no name"), (WRONG_NAME, "another name")):
-            pairs, p_value = self._gained(trials, arm)
-            if pairs:
-                own, other = (fmean(side) for side in zip(*pairs, strict=True))
-                said.append(f"{few(own)} {unit} and with {words} {few(other)} ({stated(p_value)})")
-        return " and ".join(said)
-
     def _labels(self, trials: Sequence[Trial]) -> str:
         """Which of the second pieces that are right stay so with a wrong label, in words: the label control."""
         right = [pair for pair in pairs_of(trials, WRONG_LABEL) if _right(pair[0])]
@@ -148,6 +129,27 @@ class GuidedCompletion(Guided):
             return ""
         stay = sum(_right(other) for _, other in right)
         return f"{stay} of {len(right)} that are right stay so with a wrong label"
+
+
+def gained_by_name(trials: Sequence[Trial], arm: str) -> tuple[list[tuple[float, float]], float]:
+    """For each instance that is asked in an arm, too, what both answers hold; and the p-value of the difference.
+
+    It is that of the paired permutation, P(the sum of differences is as large if each may have either sign).
+    """
+    pairs = [(_held(guided), _held(other)) for guided, other in pairs_of(trials, arm)]
+    return pairs, sign_flipped([guided - other for guided, other in pairs])
+
+
+def arms_in_words(trials: Sequence[Trial]) -> str:
+    """What the right name gains, in words."""
+    said = []
+    unit = "bits of a run beyond three" if any(of_text(trial.query) for trial in trials) else "bits an instance"
+    for arm, words in ((GENERAL, "no name"), (WRONG_NAME, "another name")):
+        pairs, p_value = gained_by_name(trials, arm)
+        if pairs:
+            own, other = (fmean(side) for side in zip(*pairs, strict=True))
+            said.append(f"{few(own)} {unit} and with {words} {few(other)} ({stated(p_value)})")
+    return " and ".join(said)
 
 
 def pairs_of(trials: Iterable[Trial], arm: str) -> list[tuple[Trial, Trial]]:

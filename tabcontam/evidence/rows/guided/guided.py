@@ -150,7 +150,7 @@ class Guided(OneCellTest):
         return reading._found(self, query, text, sorts, serializer)
 
     def _of_texts(self, table: Table, task: TextTask, rng: Random) -> Iterator[Query]:
-        place, others = Place(table.title, table.split), _other_places(table, OTHERS[task.form])
+        place, others = Place(table.title, table.split), other_places(table, OTHERS[task.form])
         for number, one in enumerate(cut_texts(table, task, rng, self.further_texts)):
             other_label = _other_label(table, task, one, rng)
             other = others[rng.randrange(len(others))]
@@ -173,10 +173,10 @@ class Guided(OneCellTest):
                 }
             if number < PAPERS and other_label:
                 arms[WRONG_LABEL] = partial(write, place, label=other_label)
-            yield from _with_arms(query, arms)
+            yield from with_arms(query, arms)
 
     def _of_rows(self, table: Table, serializer: Serializer, rng: Random) -> Iterator[Query]:
-        place, others = Place(table.title, table.split), _other_places(table, _titles(table))
+        place, others = Place(table.title, table.split), other_places(table, _titles(table))
         columns = label_first(table)
         room = answer_tokens(table, serializer, columns, LEAST_ROW_TOKENS)
         for number, one in enumerate(cut_rows(table, rng, self.further_rows)):
@@ -200,10 +200,10 @@ class Guided(OneCellTest):
                 arms = {GENERAL: partial(written, None, one.cells), WRONG_NAME: partial(written, other, one.cells)}
             if number < PAPERS and cells:
                 arms[WRONG_LABEL] = partial(_write_row, serializer, table.target, one, place, cells)
-            yield from (without_missing(each, table) for each in _with_arms(query, arms))
+            yield from (without_missing(each, table) for each in with_arms(query, arms))
 
 
-def _with_arms(query: Query, arms: Mapping[str, partial[Prompt]]) -> Iterator[Query]:
+def with_arms(query: Query, arms: Mapping[str, partial[Prompt]]) -> Iterator[Query]:
     """A guided query and its arms. Of the published rule's own, the general arm is the paper's, too."""
     yield query
     for arm, write in arms.items():
@@ -225,7 +225,7 @@ def _write_row(
     )
 
 
-def _other_places(table: Table, titles: Sequence[str]) -> list[Place]:
+def other_places(table: Table, titles: Sequence[str]) -> list[Place]:
     """Other datasets of these titles, in a split of the same name."""
     own = (*table.names, table.title)
     others = [title for title in titles if not any(stands_in(name, title) or stands_in(title, name) for name in own)]

@@ -87,9 +87,9 @@ def cut_texts(table: Table, task: TextTask, rng: Random, further: int) -> list[C
     labels = ["" if place is None else label_of(task, table.rows[row][place]) for row, _ in drawn]
     shown = [f"{label} {halves.first}" for label, (_, halves) in zip(labels, drawn, strict=True)]
     seconds = {row: halves.second for row, halves in drawn}
-    elsewhere, rare = _elsewhere(table, task, seconds, shown)
+    phrases_elsewhere, rare = elsewhere(table, task, seconds, shown)
     return [
-        CutText(row, halves, label, common(halves.second, before, elsewhere, rare))
+        CutText(row, halves, label, common(halves.second, before, phrases_elsewhere, rare))
         for (row, halves), label, before in zip(drawn, labels, shown, strict=True)
     ]
 
@@ -110,7 +110,7 @@ def _halves(table: Table, task: TextTask, row: int, rng: Random) -> Halves | Non
     return halves if halves and words(halves.first) and words(halves.second) else None
 
 
-def _elsewhere(
+def elsewhere(
     table: Table, task: TextTask, seconds: Mapping[int, str], shown: Sequence[str]
 ) -> tuple[frozenset[tuple[str, ...]], frozenset[str]]:
     """The phrases of the second pieces that stand in the text of another row, too, and the words that fill slots.

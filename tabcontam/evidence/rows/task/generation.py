@@ -1,0 +1,218 @@
+"""Outputs that are generated word for word, where the input alone is shown: Li and Flanigan's membership inference."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from random import Random
+from typing import ClassVar
+
+from tabcontam.errors import Skip
+from tabcontam.evidence.base import Evidence, Prompt, PublishedRule, Query, Reading, Reply, Test, Trial
+from tabcontam.evidence.prompts import ask
+from tabcontam.evidence.rows.guided.completion import RECITED, arms_in_words, gained_by_name, several
+from tabcontam.evidence.rows.guided.guided import (
+    GENERAL,
+    SECOND,
+    TOKENS,
+    WRONG_NAME,
+    Guided,
+    GuidedAnswers,
+    other_places,
+    run_of,
+    with_arms,
+)
+from tabcontam.evidence.rows.guided.instances import LONG, elsewhere
+from tabcontam.evidence.rows.guided.verbatim import common, longest, words
+from tabcontam.evidence.rows.guided.wording import OTHERS, Place
+from tabcontam.evidence.rows.task.examples import LI, OWN_MARKS
+from tabcontam.evidence.rows.task.outputs import Output, output_of
+from tabcontam.evidence.sentences import out_of_reach, stated
+from tabcontam.reading.words import Dictionary
+from tabcontam.statistics.permuted import sign_flipped
+from tabcontam.tables.draws import by_content
+from tabcontam.tables.known import not_known
+from tabcontam.tables.serializers import Serializer
+from tabcontam.tables.table import Cell, Table
+
+INSTANCES = 20  # of the published rule, of any length
+FURTHER = 20  # besides, whose outputs have twelve words or more; these are asked under other names, too
+FREE = "free"  # in the id of a query whose output does not follow from its input
+LUCK = 3.0  # bits of a run that fluent writing has
+NAME = "output:"
+NULL = (
+    "the longest runs of words are as long where another dataset is named, and where none is; of summaries also: they "
+    "are as likely as fluent writing makes them"
+)
+
+
+@dataclass(frozen=True)
+class Outputs(GuidedAnswers):
+    """The output of an input; who does not know it gives that of another one."""
+
+    def usual(self, query: Query, table: Table) -> Sequence[Cell]:
+        """The output of the table's first row that is not the asked one."""
+        return [_other_output(table, query, 0)]
+
+    def guessed(self, query: Query, table: Table, rng: Random) -> Sequence[Cell]:
+        """The output of any other row."""
+        return [_other_output(table, query, rng.randrange(len(table.rows)))]
+
+
+def _other_output(table: Table, query: Query, place: int) -> str:
+    row = place if place not in query.rows else (place + 1) % len(table.rows)
+    return " ".join((table.column(output_of(table).column)[row] or "").split())
+
+
+@dataclass(frozen=True)
+class ExactGeneration(Guided):
+    """Given the input of an instance, and the name of its dataset, the LLM must write its output word for word.
+
+    Measures: whether outputs of a dataset that are free texts are known: summaries, queries, second sentences. A row
+    test: it can show that rows were seen.
+
+    Queries: twenty instances of any length, which are the published rule's, and twenty whose outputs have twelve words
+    or more. The prompt shows the whole input and names the dataset, its split and what the output is called. The
+    twenty longer ones are asked twice more as decoys: with the name of another dataset, and with none.
+
+    Null: an output may follow from its input, as a query of a database follows from a question, so that word for word
+    is no proof. The longest run of words is weighed that an answer has in common with the true output, as in
+    `guided_completion`: words in phrases that other rows have, too, and of two in a row that the input has, do not
+    count. Contaminated: runs are longer under the right name than under another one and under none, by the exact
+    paired permutation of signs, of which the bits of a run beyond three count. Where the output is a summary, which
+    its text does not determine, also: two or more are recited beyond what fluent writing explains, the one that is
+    recited best left out.
+
+    Published rule: an output that is generated exactly is a member of what the LLM has read. The authors count them,
+    and compare the count with the accuracy over LLMs (a query language, no names of tables in the prompt). White
+    space, capitals and a final mark are passed over here. Short outputs, and such as follow from the input, are hit by
+    who has read nothing.
+
+    Needs: a card of texts that are pairs or summaries, or a file whose target is a text (`--target query`) beside a
+    column of texts; and an LLM that generates text, in chat or completion form.
+
+    Cannot show: that an output was read which is written under any name and follows from its input; nor which
+    paraphrases are known. A style that goes with a name makes runs longer, too, though hardly by three bits.
+
+    Source: Li and Flanigan 2024, "Task Contamination: Language Models May Not Be Few-Shot Anymore", sections 2 and 8,
+    figures 5 and 6.
+
+    Example: `Input: How many singers do we have?` is answered by `SELECT count(*) FROM singer`.
+    """
+
+    id: ClassVar[str] = "exact_generation"
+    published = PublishedRule("outputs are generated exactly", source=LI)
+    answering: ClassVar[GuidedAnswers] = Outputs()
+    own_marks: ClassVar[frozenset[str]] = OWN_MARKS
+    shows_rows: ClassVar[bool] = False  # inputs and outputs stand by themselves
+    by_feature: ClassVar[bool] = False
+    bet_on: ClassVar[bool] = False
+    referred: ClassVar[bool] = False
+
+    def planned(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
+        """The queries of a cell, which are weighed by their words and have no guess."""
+        return Test.planned(self, table, serializer, rng)
+
+    def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
+        """The queries with the right name, and behind all of them the arms. Raises `Skip` where no output is a text."""
+        return sorted(_instances(self.id, table, output_of(table), rng), key=lambda query: bool(query.decoy_of))
+
+    def read(self, query: Query, reply: Reply, serializer: Serializer, dictionary: Dictionary) -> Reading:
+        """The output as it was written; right where it is the true one, white space and capitals aside."""
+        text = reply.text.lstrip()
+        bare = text[len(NAME) :] if text.casefold().startswith(NAME) else text
+        reading = super().read(query, replace(reply, text=bare), serializer, dictionary)
+        said = reading.parsed.get(SECOND) if isinstance(reading.parsed, Mapping) else None
+        exact = reading.readable and _plain(said) == _plain(query.expected[0])
+        return replace(reading, hit=exact, paper_hit=exact and query.paper, right=(SECOND,) if exact else ())
+
+    def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
+        """The runs of words against those under other names and, of summaries, against a fluent writer."""
+        own = [trial for trial in trials if not trial.query.decoy_of]
+        runs = [run_of(trial) for trial in own]
+        p_value = max(gained_by_name(trials, arm)[1] for arm in (GENERAL, WRONG_NAME))
+        if own and all(_free(trial.query) for trial in own):
+            p_value = min(1.0, 2 * min(p_value, several(runs)))
+        hits = sum(trial.reading is not None and trial.reading.hit is True for trial in own)
+        recited = sum(run.chance <= RECITED for run in runs)
+        recalled = sum(run.bits for run in runs)
+        said = (
+            f"{hits} of {len(own)} outputs exactly; {recited} with a run of words that fluent writing gives in 1 of "
+            f"100 at most, the longest of {max((len(run.text) for run in runs), default=0)} words: {recalled:.0f} bits"
+        )
+        beside = arms_in_words(trials)
+        return Evidence(
+            statistic="recalled bits",
+            value=recalled,
+            null=NULL,
+            sentence=f"{said} ({stated(p_value)})" + (f"; {beside}" if beside else ""),
+            hits=hits,
+            asked=len(own),
+            answered=sum(trial.readable for trial in own),
+            p_value=p_value,
+            recalled_bits=recalled,
+        )
+
+    def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
+        """Why reciting under the right name alone would not be found; None where it would."""
+        paired = {query.decoy_of for query in queries if query.decoy_of}
+        own = [query for query in queries if query.id in paired]
+        whole = [longest(query.expected[0] or "", query.expected[0] or "", query.not_expected) for query in own]
+        best = sign_flipped([max(0.0, run.bits - LUCK) for run in whole])
+        what = "words of their own in the outputs"
+        return None if best <= level else out_of_reach(what, "all were recited under their name alone", best, level)
+
+
+def _free(query: Query) -> bool:
+    """Whether the output does not follow from the input."""
+    return f"-{FREE}-" in query.id
+
+
+def _plain(text: Cell) -> str:
+    """What outputs share that are the same word for word: white space, capitals and final marks are passed over."""
+    return " ".join((text or "").split()).casefold().strip(" .;`\"'")
+
+
+def _instances(name: str, table: Table, output: Output, rng: Random) -> Iterator[Query]:
+    """The queries of the drawn instances, each with its arms behind it. Raises `Skip` where there is none."""
+    rows = not_known(table, by_content(table))
+    rng.shuffle(rows)
+    cells = {row: texts for row in rows if (texts := output.of_row(table, row)) is not None}
+    papers = list(cells)[:INSTANCES]
+    longer = [row for row in list(cells)[INSTANCES:] if len(words(cells[row][1])) >= LONG][:FURTHER]
+    drawn = [*papers, *longer]
+    if not drawn:
+        raise Skip("no row has both an input and an output of words")
+    shown, seconds = [cells[row][0] for row in drawn], {row: cells[row][1] for row in drawn}
+    known, rare = elsewhere(table, output.task, seconds, shown)
+    place, others = Place(table.title, table.split), other_places(table, OTHERS[output.task.form])
+    paired = set(longer) or set(papers)
+    for number, row in enumerate(drawn):
+        given, true = cells[row]
+        write = partial(_prompt, output, given)
+        query = Query(
+            id=f"{name}-{FREE}-{number}" if output.free else f"{name}-{number}",
+            write=partial(write, place),
+            asked=(SECOND,),
+            expected=(true,),
+            max_tokens=TOKENS,
+            paper=row in set(papers),
+            rows=(row,),
+            not_expected=common(true, given, known, rare),
+        )
+        other = others[rng.randrange(len(others))]
+        arms = {GENERAL: partial(write, None), WRONG_NAME: partial(write, other)} if row in paired else {}
+        for each in with_arms(query, arms):
+            yield replace(each, paper=query.paper and not each.decoy_of)
+
+
+def _prompt(output: Output, given: str, place: Place | None) -> Prompt:
+    """The instruction to write the output of an input: of this place, or of none."""
+    if place is None:
+        what = f"Write {output.words} that belongs to the input below."
+        wanted = "Write it alone."
+        of_base = f"Input: {given}\nOutput:"
+    else:
+        what = f"The input below is from {place.words}. Write {output.words} that belongs to it."
+        wanted = "Write it exactly as it stands in the dataset, word for word, and write it alone."
+        of_base = f"From {place.words}\nInput: {given}\nOutput:"
+    return ask(f"{what} {wanted}", f"Input: {given}\nOutput:", of_base)

@@ -1,0 +1,53 @@
+"""A table in one text, carried by a query: answers may hold any of its rows, and are compared when they are weighed."""
+
+import json
+import zlib
+from base64 import b85decode, b85encode
+from dataclasses import asdict
+from functools import lru_cache
+
+from tabcontam.errors import Skip
+from tabcontam.tables.cards import Question
+from tabcontam.tables.facts import cached_fact
+from tabcontam.tables.table import Table
+from tabcontam.tables.texts import TextForm, TextTask
+
+LARGEST = 2**26  # characters of the rows that are carried
+
+
+def packed(table: Table) -> str:
+    """The table's columns and rows, and the rows of known files, as one text. Raises `Skip` where they are too long."""
+
+    def find() -> str:
+        fields = [table.name, table.title, table.edition, table.sha256, table.columns, table.target]
+        of_card = [table.question and asdict(table.question), table.text and asdict(table.text)]
+        text = json.dumps([*fields, *of_card, sorted(table.missing), table.known, table.rows], separators=(",", ":"))
+        if len(text) > LARGEST:
+            raise Skip(f"its rows have more than {LARGEST} characters: too many to compare answers with")
+        return b85encode(zlib.compress(text.encode("utf-8", "surrogatepass"))).decode()
+
+    return cached_fact(table, "packed table", find)
+
+
+@lru_cache(maxsize=2)
+def unpacked(held: str) -> Table:
+    """The table that a text carries, with what is found out about it. Raises ValueError for a text that holds none."""
+    try:
+        text = zlib.decompressobj().decompress(b85decode(held), LARGEST).decode("utf-8", "surrogatepass")
+        name, title, edition, sha256, columns, target, question, read, missing, known, rows = json.loads(text)
+    except (zlib.error, ValueError, TypeError) as error:
+        raise ValueError(f"no table is packed here: {error}") from error
+    return Table(
+        name=name,
+        title=title,
+        edition=edition,
+        sha256=sha256,
+        columns=tuple(columns),
+        rows=tuple(map(tuple, rows)),
+        names=(name,),
+        target=target,
+        question=question and Question(**question),
+        text=read and TextTask(TextForm(read["form"]), tuple(read["texts"]), read["label"], read["names"]),
+        missing=frozenset(missing),
+        known=tuple(tuple(map(tuple, own)) for own in known),
+    )

@@ -1,0 +1,176 @@
+"""Which row of a table a written row is meant to be, by a part of its cells, and what is then weighed of the others.
+
+A written row may be compared with every row of a table, and the most like of them looks like memory by selection alone.
+So the row is chosen by its first cells, and what was chosen by counts nothing: the columns stand in an order that
+belongs to the table, those first that are hardest to guess. Of a written row so many cells are read as are needed until
+one row of the table alone begins with them. How many those are is a fact of that row's own first cells, whatever its
+later ones hold. These later cells are then asked as in test 9, with the first ones shown: each is guessed from all that
+stand before it, and from the easiest columns, which never count.
+
+The hardest come first for a second reason. Cells may follow from others by a rule that the writer knows and the
+guesser does not: a date from its parts. Who invents a row often hits the usual cells of some row, and would be right in
+what follows from them; a rare cell he hits hardly ever.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tabcontam.evidence.rows.task.said import Row
+from tabcontam.guesser.table import Guessed, guessed, least_sure
+from tabcontam.reading.reading import is_mark, value_key
+from tabcontam.tables.facts import cached_fact
+from tabcontam.tables.known import keys_of, known_rows
+from tabcontam.tables.table import Cell, Table
+
+COUNTED = 8  # features of a row whose cells count at most, those that are hardest to guess
+FIRST, LAST = 10, 5  # rows of a file that pages about it print: its beginning, and its end
+SEVERAL = -1  # rows that begin alike
+NEAR = 2  # cells in which a written row may differ from one of the table and be nearly that row
+Key = tuple[Cell, ...]
+
+
+@dataclass(frozen=True)
+class Order:
+    """The columns in the order in which written rows are compared: `counted`, the hardest first, and then `given`.
+
+    Cells of `given` columns neither tell a row nor count. A column that numbers the rows of the file is none of them.
+    """
+
+    counted: tuple[str, ...]
+    given: tuple[str, ...]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """All of them."""
+        return (*self.counted, *self.given)
+
+
+def order_of(table: Table) -> Order:
+    """The order of a table's columns, the same for every seed."""
+
+    def find() -> Order:
+        columns = tuple(name for name in table.columns if not _numbers_rows(table, name))
+        hardest = least_sure(table, columns, min(COUNTED, len(columns) - 1)) if len(columns) > 1 else ()
+        given = tuple(name for name in columns if name not in hardest)
+        return Order(hardest, given)
+
+    return cached_fact(table, "task order", find)
+
+
+def _numbers_rows(table: Table, name: str) -> bool:
+    """Whether a column counts the rows in the order of the file: it is no memory of a row to know its number."""
+    cells = [int(cell) for cell in table.column(name) if cell is not None and cell.removeprefix("-").isdecimal()]
+    steps = {after - before for before, after in pairwise(cells)}
+    return len(cells) == len(table.rows) and len(steps) == 1 and steps != {0}
+
+
+def keys(table: Table) -> list[Key]:
+    """What each row of the table shares with an equal one, its cells in the order of `order_of`."""
+
+    def find() -> list[Key]:
+        columns = order_of(table).columns
+        places = [table.columns.index(name) for name in columns]
+        return [tuple(row[place] for place in places) for row in keys_of(table, table.rows)]
+
+    return cached_fact(table, "task keys", find)
+
+
+def told_apart(table: Table) -> dict[int, int]:
+    """For each row how many first cells it needs to be the only one that begins so; rows that are never so aside."""
+
+    def find() -> dict[int, int]:
+        found: dict[int, int] = {}
+        for length in range(1, len(order_of(table).counted) + 1):
+            times = Counter(key[:length] for key in keys(table))
+            for row, key in enumerate(keys(table)):
+                if row not in found and times[key[:length]] == 1:
+                    found[row] = length
+        return found
+
+    return cached_fact(table, "task rows told apart", find)
+
+
+def may_count(table: Table) -> frozenset[int]:
+    """The rows of which a cell can count: known ones aside, and those at the beginning and the end of the file."""
+
+    def find() -> frozenset[int]:
+        width, known = len(order_of(table).counted), known_rows(table)
+        middle = range(FIRST, len(table.rows) - LAST)
+        return frozenset(row for row in middle if told_apart(table).get(row, width) < width and row not in known)
+
+    return cached_fact(table, "task rows that may count", find)
+
+
+def counted_of(table: Table, row: int) -> tuple[str, ...]:
+    """The columns of a row, of those that may count, whose cells stand behind its first ones."""
+    return order_of(table).counted[told_apart(table)[row] :]
+
+
+def guesses_of(table: Table, rows: Sequence[int]) -> Mapping[int, Guessed]:
+    """What the guesser makes of every cell of these rows that may count, by all before it and those that never do."""
+    order = order_of(table)
+    return guessed(table, order.counted, order.given, sorted(rows))
+
+
+def key_of(row: Row, order: Order) -> tuple[str | None, ...] | None:
+    """What a written row shares with an equal one; None for one that leaves a feature out."""
+    if not all(name in row for name in order.columns):
+        return None
+    return tuple(cell_key(row[name]) for name in order.columns)
+
+
+def cell_key(cell: Cell) -> Cell:
+    """What equal cells share, however an answer writes them; None of a missing one."""
+    return None if cell is None or is_mark(cell) else value_key(cell)
+
+
+def meant_row(table: Table, row: Row) -> int | None:
+    """The one row of the table that begins with the first cells of a written one; None where there is none."""
+    said: list[Cell] = []
+    for length, name in enumerate(order_of(table).counted, 1):
+        if name not in row:
+            return None
+        said.append(cell_key(row[name]))
+        place = cached_fact(table, ("task index", length), partial(_index, table, length)).get(tuple(said))
+        if place != SEVERAL:
+            return place
+    return None
+
+
+def _index(table: Table, length: int) -> dict[Key, int]:
+    """For so many first cells the row that begins with them, or that there are several."""
+    found: dict[Key, int] = {}
+    for row, key in enumerate(keys(table)):
+        found[key[:length]] = SEVERAL if key[:length] in found else row
+    return found
+
+
+def differing(table: Table, rows: Sequence[Key]) -> list[int]:
+    """For each written row, by its key, in how many cells it differs from the row of the table that is most like it."""
+    codes = cached_fact(table, "task codes", lambda: _coded(table))
+    places = [{key: code for code, key in enumerate(own)} for own in codes.values]
+    found = []
+    for row in rows:
+        coded = [own.get(cell, -1) for own, cell in zip(places, row, strict=True)]
+        found.append(int((codes.cells != np.array(coded)).sum(axis=1).min()))
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class _Codes:
+    values: list[list[Cell]]
+    cells: NDArray[np.int64]
+
+
+def _coded(table: Table) -> _Codes:
+    columns = list(zip(*keys(table), strict=True))
+    values = [list(dict.fromkeys(own)) for own in columns]
+    coded = [{key: code for code, key in enumerate(own)} for own in values]
+    cells = [[code[cell] for cell in own] for code, own in zip(coded, columns, strict=True)]
+    return _Codes(values, np.array(cells, dtype=np.int64).T)

@@ -1,0 +1,71 @@
+"""Which column of a table is an output that is a free text, and which columns are its input."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from tabcontam.errors import Skip
+from tabcontam.evidence.rows.guided.verbatim import words
+from tabcontam.tables.facts import cached_fact
+from tabcontam.tables.table import Cell, Table
+from tabcontam.tables.texts import TextForm, TextTask
+
+SEEN = 400  # rows by which it is found out
+FEWEST_WORDS = 4  # of an input, and of an output, in the middle one of the rows
+DISTINCT = 0.5  # of the outputs differ
+ENDS = {TextForm.SUMMARY: "the summary", TextForm.SENTENCE: "the summary", TextForm.PAIR: "the text"}
+
+
+@dataclass(frozen=True)
+class Output:
+    """An output that is a text: its column, those of its input, and how it is spoken of.
+
+    `free` is whether it does not follow from the input, as a summary's words do not.
+    """
+
+    column: str
+    inputs: tuple[str, ...]
+    words: str
+    free: bool
+    task: TextTask
+
+    def of_row(self, table: Table, row: int) -> tuple[str, str] | None:
+        """The input and the output of a row; None where one of them is missing or has no word."""
+        cells = [table.rows[row][table.columns.index(name)] for name in (*self.inputs, self.column)]
+        if any(table.is_missing(cell) for cell in cells):
+            return None
+        *given, output = (" ".join((cell or "").split()) for cell in cells)
+        return ("\n".join(given), output) if words(" ".join(given)) and words(output) else None
+
+
+def output_of(table: Table) -> Output:
+    """The output of a table. Raises `Skip` where none of its columns is one."""
+    found = cached_fact(table, "output", lambda: _found(table))
+    if found is None:
+        raise Skip("no column is a text that belongs to another: a pair, a summary, or a target that is a text")
+    return found
+
+
+def _found(table: Table) -> Output | None:
+    task = table.text
+    if task is not None and task.form in ENDS:
+        column = task.texts[-1]
+        free = task.form is not TextForm.PAIR
+        called = f"{ENDS[task.form]} ({column})"
+        return Output(column, task.texts[:-1], called, free, task) if len(task.texts) > 1 else None
+    if table.target is None or not _is_text(table, table.target):
+        return None
+    inputs = tuple(name for name in table.columns if name != table.target and _is_text(table, name))
+    made = TextTask(TextForm.CLASSIFICATION, (*inputs, table.target))
+    return Output(table.target, inputs, f"the text ({table.target})", False, made) if inputs else None
+
+
+def _is_text(table: Table, name: str) -> bool:
+    """Whether a column has words, in most rows other ones."""
+    cells = _seen(table, name)
+    usual = median([len(words(cell or "")) for cell in cells] or [0])
+    return usual >= FEWEST_WORDS and len(set(cells)) >= DISTINCT * len(cells)
+
+
+def _seen(table: Table, name: str) -> Sequence[Cell]:
+    return table.column(name)[:SEEN]

@@ -1,0 +1,234 @@
+"""Accuracies by dates in words and in JSON: before and after training data end, and what the tests say of it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from tabcontam.statistics.chronology import AFTER, BEFORE, Exchanged, Trend
+from tabcontam.verdicts.both_sides import BothSides
+from tabcontam.verdicts.chronology import ALL, LEVEL, Chronology, Difficulty, Group, Pair, Side
+from tabcontam.verdicts.task_contamination import Published, beside
+from tabcontam.verdicts.wording import phrase, rounded
+from tabcontam.version import __version__
+
+SCHEMA = 1
+SIDES = {BEFORE: "before", AFTER: "after", 0: "neither"}
+ABOUT = (
+    "Accuracy of classification, by whether a table came out before an LLM's training data end or after (Li and "
+    "Flanigan 2024, Task Contamination). This is no verdict: a table may be easier because it is older, and of what "
+    "came out before, nobody knows here whether it was read. A table that came out in the very month or year in which "
+    "training data end is on neither side."
+)
+INDEPENDENT = "these take pairs for independent, which pairs of one table are not"
+MINUS = "\N{MINUS SIGN}"
+NONE = "\N{EN DASH}"
+
+
+def document(found: Sequence[Chronology], left_out: Sequence[str], runs: Sequence[str]) -> Mapping[str, Any]:
+    """What chronology.json holds: each test with its pairs, groups, LLMs and difficulty, and what was left out."""
+    return {
+        "schema": SCHEMA,
+        "made_by": f"tabcontam {__version__}",
+        "runs": list(runs),
+        "tests": [_stated(one) for one in found],
+        "left_out": list(left_out),
+        "published": [_stated_published(one) for one in beside([one.test for one in found])],
+    }
+
+
+def _stated_published(found: Published) -> dict[str, Any]:
+    return {
+        "shots": found.shots,
+        "sentences": list(published_words(found)),
+        "groups": [asdict(group) for group in found.groups],
+        "printed": {"before": found.printed[0], "after": found.printed[1]},
+        "pairs": [_pair(pair) for pair in found.pairs],
+    }
+
+
+def _stated(found: Chronology) -> dict[str, Any]:
+    difficulty = found.difficulty
+    return {
+        "test": found.test,
+        "title": found.title,
+        "sentences": list(sentences(found)),
+        "pairs": [_pair(pair) for pair in found.pairs],
+        "groups": [asdict(group) for group in found.groups],
+        "llms": [{key: value for key, value in asdict(one).items() if key != "pairs"} for one in found.llms],
+        "tables": [asdict(one) for one in found.tables],
+        "difficulty": asdict(difficulty) | {"explains": difficulty.explains} if difficulty else None,
+    }
+
+
+def _pair(pair: Pair) -> dict[str, Any]:
+    half, p_value = pair.t_test
+    return asdict(pair) | {
+        "side": SIDES[pair.side],
+        "accuracy": round(pair.accuracy, 4),
+        "lift": round(pair.lift, 4),
+        "interval": [round(limit, 4) for limit in pair.interval],
+        "t_half_width": round(half, 4),
+        "t_p_value": p_value,
+        "exact_p_value": pair.exact_p,
+    }
+
+
+def sentences(found: Chronology) -> tuple[str, ...]:
+    """What a test's accuracies come to by dates."""
+    whole, within = found.whole, [both_words(one) for one in found.tables]
+    if not found.pairs:
+        return tuple(within)
+    said = [*within, _sides(whole)]
+    if not whole.before.pairs or not whole.after.pairs:
+        none = "after" if not whole.after.pairs else "before"
+        return (*said, f"No table came out {none} the training data end of an LLM here: there is nothing to compare.")
+    said += [_dates(whole), *_concluded(found), f"{_published(whole)}."]
+    said += [f"Of {called(group)} alone: {_dates(group)}" for group in found.groups[1:] if group.dates]
+    return tuple(said)
+
+
+def both_words(found: BothSides) -> str:
+    """What one LLM does on the rows of one table from before its cut-off and from after it."""
+    sides = [
+        f"{rows.hits} of {rows.answered} right ({rows.accuracy:.2f}, majority {rows.majority:.2f}) on rows {words}"
+        for rows, words in (
+            (found.before, f"before {found.before.split[7:]}"),
+            (found.after, f"after {found.after.split[6:]}"),
+        )
+    ]
+    return f"{found.title} on {found.dataset}: {', '.join(sides)}; Fisher's exact test p = {p(found.p_value)}."
+
+
+def _sides(group: Group) -> str:
+    parts = [
+        f"of {pairs(side)} of an LLM and a table that came out {words} {counted(side)}"
+        for side, words in ((group.before, "before its training data end"), (group.after, "after"))
+    ]
+    text = ", ".join(parts)
+    exactly = f"by the exact binomial test {group.before.exactly} and {group.after.exactly}"
+    return f"{text[:1].upper()}{text[1:]} (t-test at 99%; {exactly})."
+
+
+def pairs(side: Side) -> str:
+    """`1 pair`, `3 pairs`."""
+    return f"{side.pairs:,} pair{'' if side.pairs == 1 else 's'}"
+
+
+def counted(side: Side) -> str:
+    """How many are above the majority class, and how many significantly so."""
+    return f"{side.above} are above the majority class, {side.significant} significantly so"
+
+
+def signed(value: float | None, digits: int = 3) -> str:
+    """A difference with its sign; a dash for none."""
+    if value is None:
+        return NONE
+    text = f"{abs(value):.{digits}f}"
+    return f"{MINUS if value < 0 else '+'}{text}"
+
+
+def p(value: float | None) -> str:
+    """A p-value as people read it; a dash for none."""
+    return NONE if value is None else rounded("p_value", value)
+
+
+def ways(found: Exchanged) -> str:
+    """Of which ways to exchange release dates a p-value is."""
+    return f"all {found.ways:,} ways" if found.exact else f"{found.ways:,} ways that were drawn"
+
+
+def _dates(group: Group) -> str:
+    found = group.dates
+    if found is None:
+        return "No LLM has accuracies on tables from before and from after its training data end."
+    llms = "the one LLM that has" if found.llms == 1 else f"the {found.llms} LLMs that have"
+    return (
+        f"Over {llms} both, the lift over the majority class before less that after is {signed(found.difference)}; "
+        f"where release dates are exchanged between tables it is as large with p = {p(found.p_value)} ({ways(found)})."
+    )
+
+
+def _concluded(found: Chronology) -> list[str]:
+    dates, difficulty = found.whole.dates, found.difficulty
+    if dates is None:
+        return []
+    if dates.exact and dates.ways * LEVEL < 1:
+        said = [f"Too few tables to tell: of {dates.ways} ways none can have a p-value below {1 / dates.ways:.2g}."]
+    elif dates.p_value > LEVEL:
+        said = ["That may be chance: dates tell nothing here."]
+    else:
+        said = ["So tables that the LLMs may have read are classified better than chance makes them."]
+    if difficulty is None:
+        return [*said, "How hard the tables are was not looked at: --difficulty trains a baseline on each."]
+    return [*said, *_hard(difficulty)]
+
+
+def _hard(found: Difficulty) -> list[str]:
+    said = []
+    if found.unknown:
+        said.append(f"It is not known how hard {phrase(found.unknown)} {'is' if len(found.unknown) == 1 else 'are'}.")
+    if found.drift is None:
+        said.append("Too few tables have a baseline to say whether later ones are harder.")
+    else:
+        said.append(
+            f"A supervised baseline's lift goes with the year of release by {signed(found.drift.slope, 4)} a year "
+            f"(R² = {found.drift.r_squared:.3f}, Spearman {signed(found.drift.rho, 2)}, p = {p(found.drift.p_value)})."
+        )
+    if found.left is not None:
+        difference = f"{signed(found.left.difference)} (p = {p(found.left.p_value)})"
+        left = f"Without what goes with the baseline the difference is {difference}"
+        if found.explains:
+            said.append(f"{left}: difficulty explains it.")
+        elif found.dates is not None and found.dates.p_value <= LEVEL:
+            said.append(f"{left}: difficulty does not explain it.")
+        else:
+            said.append(f"{left}.")
+    return said
+
+
+def _published(group: Group) -> str:
+    said = [f"Mann-Whitney p = {p(group.above_p)} (above the majority), {p(group.significant_p)} (significantly above)"]
+    if group.signs:
+        more, less, value = group.signs
+        counts = f"oftener above before than after: {more}, the other way round: {less}"
+        said.append(f"paired sign test over LLMs, {counts}, p = {p(value)}")
+    return f"By the tests of the paper: {'; '.join(said)}; {INDEPENDENT}"
+
+
+def trend_words(found: Trend | None) -> str:
+    """How the lift of one LLM goes with the year of release; a dash for too few tables."""
+    return NONE if found is None else f"{signed(found.slope, 4)} a year (p = {p(found.p_value)})"
+
+
+def called(group: Group) -> str:
+    """What a group is called."""
+    return "all LLMs" if group.name == ALL else f"{group.name} LLMs"
+
+
+def side_words(side: Side) -> str:
+    """A side in a few words: `7 of 9 (5)`."""
+    return f"{side.above} of {side.pairs} ({side.significant})" if side.pairs else NONE
+
+
+def releases(found: Chronology) -> list[tuple[str, str, str]]:
+    """Each table with its first release, up to when it was completed, and who states it ("": nobody who is named)."""
+    tables = {
+        pair.dataset: (pair.dataset, " to ".join(filter(None, (pair.released, pair.completed))), pair.released_source)
+        for pair in found.pairs
+    }
+    return sorted(tables.values(), key=lambda one: one[1])
+
+
+def published_words(found: Published) -> tuple[str, ...]:
+    """What is published of other models and datasets, by the same statistics."""
+    whole = found.whole
+    names = phrase([f"{llm} on {dataset}" for llm, dataset in found.significant]) or "none"
+    dates = f"Dates exchanged: {signed(whole.dates.difference)} (p = {p(whole.dates.p_value)}). " if whole.dates else ""
+    return (
+        _sides(whole),
+        f"{dates}{_published(whole)}.",
+        f"More than the printed half-width above the majority: {found.printed[0]} before, {found.printed[1]} after; "
+        "these half-widths are those of the variance of an answer, about half of what 99% take.",
+        f"Of {found.untold} pairs after of which no task example was extracted significant by the t-test: {names}. "
+        f"A trained baseline's accuracy goes with the year of release with R² = {found.baseline:g}.",
+    )

@@ -1,0 +1,247 @@
+"""Accuracies by dates as a page, and as a section of a run's page, with figures like 2 to 4 of Li and Flanigan."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Any
+
+from tabcontam.report import chronology as words
+from tabcontam.report.chronology import ABOUT, sentences, signed
+from tabcontam.report.environment import embedded, environment
+from tabcontam.statistics.chronology import AFTER, BEFORE
+from tabcontam.verdicts.both_sides import both_sides
+from tabcontam.verdicts.chronology import Chronology, OfLlm, Pair, Side, cells_by_dates, chronologies, dated
+from tabcontam.verdicts.dating import year_of
+from tabcontam.verdicts.results import RunResults
+from tabcontam.verdicts.task_contamination import beside, source
+from tabcontam.version import __version__
+
+STYLES = ("style.css", "ranking.css", "chronology.css")
+WIDTH, HEIGHT = 340, 210  # of a plot, in its own units
+LEFT, RIGHT, TOP, BOTTOM = 44, 14, 12, 40
+ROW, NAME, BARS, ROOM = 26, 150, 150, 96  # of the figure of shares: a line, names, a side's bar, and its words
+MOST = 12  # LLMs that have a figure of their own
+LONGEST = 24  # letters of a name in a figure
+DIVIDE = "2021"  # tables from before this year and from then on, as in the paper's figure 3
+TICKS = 5
+
+
+@dataclass(frozen=True)
+class Bar:
+    """One side of an LLM: how wide its bars are (above, significantly above), and what stands behind them."""
+
+    x: float
+    above: float
+    significant: float
+    words: str
+
+
+@dataclass(frozen=True)
+class Row:
+    """A line of the figure of shares."""
+
+    y: float
+    name: str
+    bars: tuple[Bar, ...]
+
+
+@dataclass(frozen=True)
+class Dot:
+    """A point, with its interval upwards where it has one, and what it says."""
+
+    x: float
+    y: float
+    low: float
+    high: float
+    words: str
+    look: str = "point"
+
+
+@dataclass(frozen=True)
+class Plot:
+    """A figure: dots, lines through points as polylines with a look each, and ticks on both axes (where, what)."""
+
+    title: str
+    caption: str
+    dots: tuple[Dot, ...]
+    lines: tuple[tuple[str, str], ...]
+    upright: float | None
+    across: tuple[tuple[float, str], ...]
+    up: tuple[tuple[float, str], ...]
+    axis: str
+
+
+def render_chronology(found: Sequence[Chronology], left_out: Sequence[str], runs: Sequence[str]) -> str:
+    """The page, which loads nothing."""
+    style, style_hash = embedded(*STYLES)
+    made = {"version": __version__, "style": style, "style_hash": style_hash, "runs": runs}
+    return environment().get_template("chronology.html.jinja").render(**made, **_context(found, left_out))
+
+
+def context(view: RunResults) -> dict[str, Any]:
+    """What the section of a run's page is given: only what has tables on both sides, without the baseline."""
+    pairs, _ = dated(view)
+    told = any({pair.side for pair in own} >= {BEFORE, AFTER} for own in pairs.values())
+    if not told and not both_sides(view, cells_by_dates(view)):
+        return _context((), ())
+    return _context(*chronologies(view))
+
+
+def _context(found: Sequence[Chronology], left_out: Sequence[str]) -> dict[str, Any]:
+    return {
+        "chronologies": found,
+        "chronology_about": ABOUT,
+        "chronology_left_out": left_out,
+        "chronology_words": words,
+        "chronology_sentences": sentences,
+        "chronology_shares": _shares,
+        "chronology_plots": _plots,
+        "chronology_published": beside([one.test for one in found if one.pairs]),
+        "chronology_source": source(),
+        "chronology_box": {"width": WIDTH, "height": HEIGHT, "left": LEFT, "right": WIDTH - RIGHT, "top": TOP}
+        | {"bottom": HEIGHT - BOTTOM, "row": ROW, "name": NAME, "bars": BARS, "room": ROOM},
+    }
+
+
+def _shares(found: Chronology) -> list[Row]:
+    """The shares of tables above the majority class, before and after, of all LLMs and of each: figures 1 and 2."""
+    lines = [("all LLMs", found.whole.before, found.whole.after)]
+    lines += [(f"{_cut(one.title)} {one.cutoff[:4]}", one.before, one.after) for one in found.llms]
+    return [
+        Row(ROW * (place + 1), name, (_bar(before, NAME), _bar(after, NAME + BARS + ROOM)))
+        for place, (name, before, after) in enumerate(lines)
+    ]
+
+
+def _bar(side: Side, x: float) -> Bar:
+    if not side.pairs:
+        return Bar(x, 0.0, 0.0, "no table")
+    wide = BARS / side.pairs
+    return Bar(x, round(wide * side.above, 1), round(wide * side.significant, 1), words.side_words(side))
+
+
+def _plots(found: Chronology) -> list[Plot]:
+    """The figures of a test: accuracy of LLMs by cut-off, the lift of each by release, and the baseline by release."""
+    older = [_over_llms(found, before=True), _over_llms(found, before=False)]
+    each = [_by_release(one) for one in found.llms[:MOST] if len({pair.released for pair in one.pairs}) > 1]
+    return [plot for plot in (*older, _baseline(found), *each) if plot]
+
+
+def _over_llms(found: Chronology, *, before: bool) -> Plot | None:
+    """Mean accuracy of LLMs in the order of their cut-offs, on tables from before 2021 or from then on (figure 3)."""
+    shown = [
+        (one, [pair for pair in one.pairs if (pair.released < DIVIDE) == before])
+        for one in found.llms
+    ]  # fmt: skip
+    told = [(one, own) for one, own in shown if own]
+    if len(told) < 2:
+        return None
+    wide = (WIDTH - LEFT - RIGHT) / len(told)
+    places = [round(LEFT + (place + 0.5) * wide, 1) for place in range(len(told))]
+    means = [fmean(pair.accuracy for pair in own) for _, own in told]
+    majorities = [fmean(pair.majority for pair in own) for _, own in told]
+    dots = tuple(
+        Dot(
+            x,
+            _share(mean),
+            _share(mean),
+            _share(mean),
+            f"{one.title}, cut-off {one.cutoff}: {mean:.2f}, majority {least:.2f}",
+        )
+        for x, mean, least, (one, _) in zip(places, means, majorities, told, strict=True)
+    )
+    lines = (("steps", _line(places, map(_share, means))), ("majority", _line(places, map(_share, majorities))))
+    which = f"before {DIVIDE}" if before else f"from {DIVIDE} on"
+    return Plot(
+        f"Mean accuracy on tables that came out {which}",
+        f"Mean accuracy on tables that came out {which}, by the LLM's cut-off. Dashed: the majority class.",
+        dots, lines, None,
+        tuple((x, one.cutoff[:4]) for x, (one, _) in zip(places, told, strict=True)),
+        tuple((_share(tick / 4), f"{tick / 4:.0%}") for tick in range(TICKS)),
+        "LLMs by the year of their cut-off",
+    )  # fmt: skip
+
+
+def _by_release(one: OfLlm) -> Plot:
+    """The lift of one LLM by the year of release, with its cut-off as an upright line."""
+    years = [year_of(pair.released) for pair in one.pairs]
+    cutoff = year_of(one.cutoff)
+    first, last = min(*years, cutoff) - 1, max(*years, cutoff) + 1
+    limits = [(pair.interval[0] - pair.majority, pair.interval[1] - pair.majority) for pair in one.pairs]
+    low, high = min(-0.2, *(limit[0] for limit in limits)), max(0.4, *(limit[1] for limit in limits))
+    across, up = _axis(first, last, LEFT, WIDTH - RIGHT), _axis(low, high, HEIGHT - BOTTOM, TOP)
+    dots = tuple(
+        Dot(across(year), up(pair.lift), up(least), up(most), _said(pair), "point" if pair.side == BEFORE else
+            "late" if pair.side == AFTER else "untold")
+        for pair, year, (least, most) in zip(one.pairs, years, limits, strict=True)
+    )  # fmt: skip
+    return Plot(
+        f"{_cut(one.title)}: lift by release",
+        f"{one.title}: accuracy less the majority's, by release, with exact 95% intervals; upright its cut-off, "
+        f"{one.cutoff}. {words.trend_words(one.trend) if one.trend else 'Too few tables for a trend'}.",
+        dots,
+        (("majority", f"{LEFT},{up(0.0)} {WIDTH - RIGHT},{up(0.0)}"),),
+        across(cutoff),
+        _years(first, last, across),
+        tuple((up(tick / 5), signed(tick / 5, 1)) for tick in range(int(low * 5), int(high * 5) + 1)),
+        "release",
+    )
+
+
+def _baseline(found: Chronology) -> Plot | None:
+    """A supervised baseline's lift by the year of release, with the line of least squares (figure 4)."""
+    tables = found.difficulty.tables if found.difficulty else ()
+    if len(tables) < 2:
+        return None
+    years = [year_of(released) for _, released, _ in tables]
+    lifts = [lift for *_, lift in tables]
+    first, last = min(years) - 1, max(years) + 1
+    low, high = min(0.0, *lifts), max(0.6, *lifts)
+    across, up = _axis(first, last, LEFT, WIDTH - RIGHT), _axis(low, high, HEIGHT - BOTTOM, TOP)
+    dots = tuple(
+        Dot(across(year), up(lift), up(lift), up(lift), f"{name} ({released}): {signed(lift)}")
+        for year, (name, released, lift) in zip(years, tables, strict=True)
+    )
+    drift = found.difficulty.drift if found.difficulty else None
+    lines: tuple[tuple[str, str], ...] = ()
+    said = "Too few tables for a trend."
+    if drift:
+        ends = [fmean(lifts) + drift.slope * (year - fmean(years)) for year in (min(years), max(years))]
+        lines = (("steps", _line([across(min(years)), across(max(years))], [up(end) for end in ends])),)
+        said = f"R² = {drift.r_squared:.3f}."
+    return Plot(
+        "How hard the tables are, by release",
+        f"Gradient boosting that learned the task: its accuracy less the majority's, by release. {said}",
+        dots, lines, None, _years(first, last, across),
+        tuple((up(tick / 5), signed(tick / 5, 1)) for tick in range(int(low * 5), int(high * 5) + 1)),
+        "release",
+    )  # fmt: skip
+
+
+def _said(pair: Pair) -> str:
+    return (
+        f"{pair.dataset} ({pair.released}, {words.SIDES[pair.side]}): {pair.accuracy:.2f}, majority {pair.majority:.2f}"
+    )
+
+
+def _axis(first: float, last: float, start: float, end: float) -> Any:
+    """From a value to its place, which is rounded as SVG needs it."""
+    return lambda value: round(start + (value - first) / (last - first) * (end - start), 1)
+
+
+def _years(first: float, last: float, across: Any) -> tuple[tuple[float, str], ...]:
+    step = next(step for step in (1, 2, 5, 10, 20, 50) if (last - first) / step <= 7)
+    start = -(-int(first + 1) // step) * step
+    return tuple((across(year), str(year)) for year in range(start, int(last) + 1, step))
+
+
+def _share(value: float) -> float:
+    return round(HEIGHT - BOTTOM - value * (HEIGHT - TOP - BOTTOM), 1)
+
+
+def _line(across: Sequence[float], up: Any) -> str:
+    return " ".join(f"{x},{y}" for x, y in zip(across, up, strict=True))
+
+
+def _cut(name: str) -> str:
+    return name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…"

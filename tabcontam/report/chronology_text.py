@@ -1,0 +1,57 @@
+"""What `chronology` prints: sentences for each test, a line for each LLM, and what is left out."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from textwrap import wrap
+from typing import TYPE_CHECKING
+
+from tabcontam.report.chronology import published_words, sentences, side_words, signed
+from tabcontam.report.paper import Paper
+from tabcontam.verdicts.chronology import Chronology
+from tabcontam.verdicts.task_contamination import beside
+from tabcontam.verdicts.wording import visible
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+WIDTH = 80  # of the sentences
+NAMED = 12  # lines on what is left out
+NAME = 18  # the least width of an LLM's name
+
+
+def print_chronology(console: "Console", found: Sequence[Chronology], left_out: Sequence[str], page: Path) -> None:
+    """What each test's accuracies come to by dates."""
+    from rich.table import Table
+    from rich.text import Text
+
+    paper = Paper(console)
+    for one in found:
+        paper.line(one.title, "bold")
+        for sentence in sentences(one):
+            for line in wrap(sentence, WIDTH, initial_indent="  ", subsequent_indent="    "):
+                paper.line(line)
+        if not one.pairs:
+            continue
+        paper.line("  tables above the majority class, of how many, and in brackets significantly", "bold")
+        table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+        table.add_column("  LLM", overflow="fold", min_width=NAME)
+        for head in ("cut-off", "before", "lift", "after", "lift", "a year"):
+            table.add_column(head, justify="right", no_wrap=True)
+        for llm in one.llms:
+            sides = [text for side in (llm.before, llm.after) for text in (side_words(side), signed(side.lift))]
+            name = Text(f"  {visible(llm.title, line=True)}")
+            table.add_row(name, llm.cutoff, *sides, signed(llm.trend.slope if llm.trend else None))
+        console.print(table)
+        paper.line()
+    for published in beside([one.test for one in found if one.pairs]):
+        paper.line(f"as published by Li and Flanigan (2024), {published.title}", "bold")
+        for sentence in published_words(published)[:2]:
+            for line in wrap(sentence, WIDTH, initial_indent="  ", subsequent_indent="    "):
+                paper.line(line)
+    if left_out:
+        paper.line("left out", "bold")
+        for line in left_out[:NAMED]:
+            paper.line(f"  {visible(line, line=True)}")
+        if len(left_out) > NAMED:
+            paper.line(f"  and {len(left_out) - NAMED} more, which --json lists")
+    paper.line(f"report: {page}")

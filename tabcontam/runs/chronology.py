@@ -1,0 +1,34 @@
+"""From runs to how hard their tables are: the supervised baseline beside which chronology puts the LLMs."""
+
+from collections.abc import Callable
+
+from tabcontam.errors import UsageError
+from tabcontam.evidence.score.supervised import supervised
+from tabcontam.tables.cards import find_card
+from tabcontam.tables.dated import is_dated
+from tabcontam.tables.table import load_table
+from tabcontam.verdicts.results import RunResults
+
+
+def baselines(
+    view: RunResults, tell: Callable[[str], object] = lambda name: None
+) -> tuple[dict[str, float], list[str]]:
+    """The lift of a supervised baseline over the majority class, by the table's name in the run, and a line on each
+    table of a card that cannot be had here. `tell` is called with the name of each table before it is read."""
+    tables = [dataset for dataset in view.run.datasets if not dataset.is_file and not is_dated(dataset.split or "")]
+    specs = {dataset.name: dataset.named for dataset in tables}
+    if view.run.recorded:
+        cards = {cell.dataset: find_card(cell.dataset) for cell in view.cells}
+        specs = {name: card.name for name, card in cards.items() if card is not None}
+    found: dict[str, float] = {}
+    lines: list[str] = []
+    for name, spec in specs.items():
+        tell(name)
+        try:
+            baseline = supervised(load_table(spec))
+        except UsageError as error:
+            lines.append(f"{name}: how hard it is cannot be told: {error}")
+        else:
+            if baseline is not None:
+                found[name] = baseline.lift
+    return found, lines

@@ -1,0 +1,36 @@
+"""`--split after-cutoff`: the month that stands for the cut-off, which the catalogue states for the LLMs of a run."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from tabcontam.errors import UsageError, option
+from tabcontam.subjects.catalogue import standing_for
+from tabcontam.subjects.labels import split_label
+from tabcontam.tables.dated import OF_CUTOFF
+from tabcontam.tables.splits import Splits
+
+
+def at_cutoff(splits: Splits, llms: Sequence[str]) -> Splits:
+    """The splits with the LLMs' training cut-off written out: `after-cutoff` becomes `after-2023-10`.
+
+    A split is the same rows for all LLMs of a run, so that they must have one cut-off. Raises `UsageError` where the
+    catalogue states none for one of them, and where they differ.
+    """
+    wanted = [name for name in splits.names if OF_CUTOFF.fullmatch(name.casefold())]
+    if not wanted:
+        return splits
+    if not llms:
+        raise UsageError(f"{wanted[0]} needs an LLM with a known training cut-off; name one with {option('llm')}")
+    months: dict[str, str] = {}
+    for spec in llms:
+        entry = standing_for(split_label(spec)[1])
+        if entry is None or not entry.cutoff:
+            month = option("split", f"{wanted[0].partition('-')[0]}-YYYY-MM")
+            raise UsageError(f"the catalogue states no training cut-off of {spec}; write the month: {month}")
+        months.setdefault(entry.cutoff, spec)
+    if len(months) > 1:
+        said = ", ".join(f"{spec} {month}" for month, spec in months.items())
+        raise UsageError(f"the LLMs have different training cut-offs ({said}); ask those of one cut-off in a run")
+    (month,) = months
+    names = (f"{name.casefold().partition('-')[0]}-{month}" if name in wanted else name for name in splits.names)
+    return replace(splits, names=tuple(dict.fromkeys(names)))

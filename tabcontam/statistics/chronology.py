@@ -1,0 +1,215 @@
+"""Are tables that came out before an LLM's training data end classified better than later ones? Tests and intervals.
+
+The first tests are those of Li and Flanigan (2024), *Task Contamination*, section 4: each pair of an LLM and a dataset
+against the majority class, pairs before against pairs after, LLMs against themselves. They take pairs for independent,
+which those of one dataset are not: what is hard for one LLM is hard for another. `exchanged` needs no such thing: under
+the null any dataset might have come out when any other did, so that release dates are exchanged between datasets.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from math import factorial, prod, sqrt
+from statistics import fmean
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tabcontam.statistics.exact import spearman
+
+BEFORE, AFTER, NEITHER = 1, -1, 0
+DRAWS = 9_999  # of release dates
+LISTED = 20_000  # ways to exchange release dates that are all looked at
+SAME = 1e-12  # sums of the same terms in another order differ by less
+LEVEL = 0.01  # the paper's
+LEAST = 4  # datasets that a trend takes
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Exchanged:
+    """What release dates come to when they are exchanged between datasets.
+
+    `difference` is the mean lift over the majority class before, minus that after, within each LLM and averaged over
+    those LLMs that have both; `p_value` says how often it is as large where dates are exchanged. `ways` counts the ways
+    that were looked at, all there are where it is `exact`.
+    """
+
+    difference: float
+    p_value: float
+    llms: int
+    ways: int
+    exact: bool
+
+
+@dataclass(frozen=True)
+class Trend:
+    """Values by years: least squares' `slope` a year and `r_squared`, and Spearman's coefficient with its p-value."""
+
+    items: int
+    slope: float
+    r_squared: float
+    rho: float
+    p_value: float
+
+
+def t_test(hits: int, answered: int, majority: float) -> tuple[float, float]:
+    """How far a 99% interval of the accuracy goes to each side, and the one-sided p-value that it is no higher.
+
+    Student's t of zeros and ones against the majority's share, a number from 0 to 1. Where all answers are alike there
+    is no spread: the half-width is 0, and the p-value that of the exact binomial test, which needs none.
+    """
+    from scipy.stats import t
+
+    if answered < 2:
+        return 0.0, 1.0
+    share = hits / answered
+    error = sqrt(share * (1 - share) / (answered - 1))
+    if error == 0:
+        return 0.0, exceeds(hits, answered, majority)
+    half = float(t.ppf(1 - LEVEL, answered - 1)) * error
+    return half, float(t.sf((share - majority) / error, answered - 1))
+
+
+def exceeds(hits: int, answered: int, majority: float) -> float:
+    """The exact binomial p-value that an accuracy is no higher than the majority's share."""
+    from scipy.stats import binom
+
+    return float(binom.sf(hits - 1, answered, majority)) if answered else 1.0
+
+
+def mann_whitney(before: Sequence[float], after: Sequence[float]) -> float | None:
+    """The two-sided p-value of Mann and Whitney (1947), with ties; None where a side is empty."""
+    from scipy.stats import mannwhitneyu
+
+    if not before or not after:
+        return None
+    if len({*before, *after}) == 1:
+        return 1.0
+    return float(mannwhitneyu(before, after, alternative="two-sided").pvalue)
+
+
+def sign_test(pairs: Sequence[tuple[float, float]]) -> tuple[int, int, float]:
+    """How many firsts are larger, how many seconds, and the exact two-sided p-value (Dixon and Mood 1946)."""
+    from scipy.stats import binomtest
+
+    first, second = sum(one > two for one, two in pairs), sum(one < two for one, two in pairs)
+    return first, second, float(binomtest(first, first + second).pvalue) if first + second else 1.0
+
+
+def trend(years: Sequence[float], values: Sequence[float]) -> Trend | None:
+    """How values go with years; None for fewer than four, or where all years or all values are the same."""
+    found = spearman(years, values) if len(years) >= LEAST else None
+    if found is None or found.p_value is None:
+        return None
+    slope, _ = np.polyfit(years, values, 1)
+    correlation = float(np.corrcoef(years, values)[0, 1])
+    return Trend(len(years), float(slope), correlation**2, found.value, found.p_value)
+
+
+def exchanged(lifts: Floats, sides: Ints, seed: int = 0) -> Exchanged | None:
+    """Exchange release dates between datasets; None where no LLM has both sides, or where there is one way alone.
+
+    `lifts` are the accuracies less the majority's, a line an LLM and a column a dataset, NaN where nothing was
+    measured; `sides` are 1 for before, -1 for after and 0 for neither, in the same form.
+    """
+    eras, own = _eras(sides)
+    found = float(_differences(lifts[None], eras, own[None])[0, 0])
+    measured = ~np.isnan(lifts)
+    both = int((((sides == BEFORE) & measured).any(axis=1) & ((sides == AFTER) & measured).any(axis=1)).sum())
+    if not both or len(eras) < 2:
+        return None
+    labels, exact = _labels(own, np.random.default_rng(seed))
+    return Exchanged(found, float(_shares(lifts[None], eras, own, labels, exact)[0]), both, len(labels), exact)
+
+
+def exchanged_p_values(lifts: Floats, sides: Ints, seed: int = 0, draws: int = DRAWS) -> Floats:
+    """The p-values of `exchanged` in many worlds at once: `lifts` has a world in front of each LLM and dataset."""
+    eras, own = _eras(sides)
+    labels, exact = _labels(own, np.random.default_rng(seed), draws)
+    return _shares(lifts, eras, own, labels, exact)
+
+
+def without(lifts: Floats, difficulty: Floats) -> Floats:
+    """What is left of lifts once what goes with a supervised baseline's lift is taken off, by least squares.
+
+    One slope for all LLMs, as each has a level of its own. A dataset whose baseline is NaN has NaN for every LLM.
+    """
+    known = ~np.isnan(difficulty)
+    held = np.where(known, lifts, np.nan)
+    measured = ~np.isnan(held)
+    counts = np.maximum(measured.sum(axis=-1, keepdims=True), 1)
+    own = np.where(measured, difficulty, 0.0)
+    across = np.where(measured, difficulty - own.sum(axis=-1, keepdims=True) / counts, 0.0)
+    up = np.where(measured, held, 0.0)
+    spread = (across**2).sum(axis=(-2, -1), keepdims=True)
+    slope = (across * up).sum(axis=(-2, -1), keepdims=True) / np.where(spread > SAME, spread, np.inf)
+    left: Floats = np.where(measured, held - slope * np.where(known, difficulty, 0.0), np.nan)
+    return left
+
+
+def mean_lifts(lifts: Sequence[float]) -> float | None:
+    """The mean; None of nothing."""
+    return fmean(lifts) if lifts else None
+
+
+def _eras(sides: Ints) -> tuple[Ints, Ints]:
+    """The different columns of sides, a line each, and the place among them of each dataset's own."""
+    eras, own = np.unique(sides.T, axis=0, return_inverse=True)
+    return eras.astype(np.int64), own.reshape(-1).astype(np.int64)
+
+
+def _labels(own: Ints, rng: np.random.Generator, draws: int = DRAWS) -> tuple[Ints, bool]:
+    """Ways to give the datasets each other's eras: all of them where they are few, else so many that are drawn."""
+    sizes = np.bincount(own)
+    if factorial(len(own)) // prod(factorial(int(size)) for size in sizes) <= LISTED:
+        return _all_labels([int(size) for size in sizes], len(own)), True
+    return own[np.argsort(rng.random((draws, len(own))), axis=1)], False
+
+
+def _all_labels(sizes: Sequence[int], places: int) -> Ints:
+    ways: list[tuple[Ints, tuple[int, ...]]] = [(np.zeros(places, np.int64), tuple(range(places)))]
+    for era, size in enumerate(sizes):
+        further = []
+        for labels, free in ways:
+            for chosen in combinations(free, size):
+                filled = labels.copy()
+                filled[list(chosen)] = era
+                further.append((filled, tuple(sorted({*free} - {*chosen}))))
+        ways = further
+    return np.array([labels for labels, _ in ways])
+
+
+def _shares(lifts: Floats, eras: Ints, own: Ints, labels: Ints, exact: bool) -> Floats:
+    """The share of ways in which the difference is as large as the true one, which is among them."""
+    found = _differences(lifts, eras, own[None])
+    drawn = _differences(lifts, eras, labels)
+    as_large = (drawn >= found - SAME).sum(axis=1)
+    shares: Floats = as_large / len(labels) if exact else (1 + as_large) / (1 + len(labels))
+    return shares
+
+
+def _differences(lifts: Floats, eras: Ints, labels: Ints) -> Floats:
+    """The difference in each world (a line) and for each way to label the datasets (a column).
+
+    The mean over LLMs that have both sides of the mean lift before less that after; 0 where none has.
+    """
+    measured = (~np.isnan(lifts)).astype(np.float64)
+    values = np.nan_to_num(lifts)
+    total = np.zeros((len(lifts), len(labels)))
+    llms = np.zeros_like(total)
+    for llm in range(lifts.shape[1]):
+        side = eras[:, llm][labels]
+        means = []
+        there = np.ones_like(total, dtype=bool)
+        for which in (BEFORE, AFTER):
+            own = (side == which).astype(np.float64).T
+            counts = measured[:, llm] @ own
+            there &= counts > 0
+            means.append((values[:, llm] @ own) / np.maximum(counts, 1.0))
+        total += np.where(there, means[0] - means[1], 0.0)
+        llms += there
+    differences: Floats = total / np.maximum(llms, 1.0)
+    return differences

@@ -1,0 +1,105 @@
+"""What kind of file a corpus file is, by its first bytes and its name."""
+
+import json
+from enum import StrEnum
+from pathlib import Path
+from typing import NamedTuple
+
+from tabcontam.subjects.corpora.opening import (
+    COMPRESSED,
+    HEAD,
+    compression,
+    encoding,
+    inflated,
+    is_archive,
+    need_zstd,
+    open_file,
+)
+from tabcontam.subjects.corpora.tally import Reason
+
+PARQUET = b"PAR1"
+
+
+class Form(StrEnum):
+    """How a file is taken apart into documents."""
+
+    TEXT = "text"  # the file is one document
+    LINES = "JSON lines"  # each line is a record
+    JSON = "JSON"  # each item of an array, else each value, is a record
+    CSV = "CSV"  # each record, with the line breaks that stand in quotes
+    TSV = "TSV"  # each line
+    PARQUET = "Parquet"  # each row
+    WARC = "WARC's text form"  # each record of the type `conversion` or `resource`
+
+
+BY_SUFFIX = {
+    ".jsonl": Form.LINES, ".ndjson": Form.LINES, ".jsonlines": Form.LINES,
+    ".json": Form.JSON, ".ipynb": Form.JSON, ".geojson": Form.JSON,
+    ".csv": Form.CSV, ".tsv": Form.TSV, ".tab": Form.TSV,
+}  # fmt: skip
+
+
+class Found(NamedTuple):
+    """The form of a file, how it is compressed (or nothing), and the encoding it states if that is not UTF-8."""
+
+    form: Form
+    compressed: str = ""
+    encoded: str = ""
+
+
+def form_of(path: Path, name: str) -> Found | Reason:
+    """The form of a file, or why it is not read. Raises `UsageError` where what reads it is not installed."""
+    try:
+        with open_file(path) as file:
+            head = file.read(HEAD)
+            if not head:
+                return Reason.EMPTY
+            if is_archive(head):
+                return Reason.ARCHIVE
+            if head.startswith(PARQUET):
+                return Found(Form.PARQUET)
+            if compressed := compression(head):
+                if compressed == "zst":
+                    need_zstd(name)
+                file.seek(0)
+                damages: list[Reason] = []
+                head = inflated(file, compressed, "", lambda: damages.append(Reason.DAMAGED)).read(HEAD)
+                if damages and not head:
+                    return Reason.DAMAGED
+    except OSError:
+        return Reason.UNREADABLE
+    return _of_text(head, path, compressed)
+
+
+def _of_text(head: bytes, path: Path, compressed: str) -> Found | Reason:
+    """The form of what holds text, as far as one can tell."""
+    if not head:
+        return Reason.EMPTY
+    if compressed and (is_archive(head) or compression(head) or head.startswith(PARQUET)):
+        return Reason.NESTED
+    encoded = encoding(head)
+    if not encoded and b"\0" in head:
+        return Reason.BINARY
+    form = Form.WARC if head.startswith(b"WARC/") else BY_SUFFIX.get(_suffix(path), Form.TEXT)
+    if form in (Form.TEXT, Form.JSON) and not encoded and _begins_with_a_record(head):
+        form = Form.LINES
+    return Found(form, compressed, encoded)
+
+
+def _suffix(path: Path) -> str:
+    """The ending of the name, before that of its compression."""
+    name = path.name.lower()
+    for ending in COMPRESSED:
+        name = name.removesuffix(f".{ending}")
+    return Path(name).suffix
+
+
+def _begins_with_a_record(head: bytes) -> bool:
+    """Whether the first line is a whole JSON object: whatever the file is called, these are JSON lines."""
+    line, newline, _ = head.removeprefix(b"\xef\xbb\xbf").partition(b"\n")
+    if not newline or not line.startswith(b"{"):
+        return False
+    try:
+        return isinstance(json.loads(line), dict)
+    except (ValueError, RecursionError):
+        return False

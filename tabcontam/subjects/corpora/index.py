@@ -1,0 +1,222 @@
+"""The index of a corpus: where exact strings of bytes stand in it, found without reading it again.
+
+It is kept in the cache folder under the content of the corpus (`digest`), in shards that are built one after the other,
+each in less than 1 GB of memory. A shard appears in one step when it is whole; what was interrupted goes on behind the
+last one.
+"""
+
+import json
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from tabcontam.errors import UsageError, one_line
+from tabcontam.paths import replace_file
+from tabcontam.subjects.corpora.digest import corpora_folder, digest
+from tabcontam.subjects.corpora.files import CorpusFiles
+from tabcontam.subjects.corpora.portions import portions, read
+from tabcontam.subjects.corpora.shards import MARKS, Gathered, Shard, Sought, header_of
+from tabcontam.subjects.corpora.tally import Tally
+
+if TYPE_CHECKING:
+    from tabcontam.subjects.corpora.shards import Numbers
+
+VERSION = 1
+SHARD = 128 << 20  # bytes of text of a shard; it takes five times as much memory while it is built
+HEADER = "index.json"
+MOST = 1000  # places of a text that are told
+
+Tell = Callable[[int, int, int], None]  # bytes of files read, of how many, and bytes of text in the shards so far
+
+
+class Place(NamedTuple):
+    """Where a text stands: the document, named as in `Part`, and the offset in its text, in bytes."""
+
+    source: str
+    offset: int
+
+
+@dataclass(frozen=True)
+class Index:
+    """An index on disk, opened. `documents` and `bytes` are what it holds, `tally` what was skipped or mended."""
+
+    files: CorpusFiles
+    folder: Path
+    shards: tuple[Shard, ...]
+    tally: Tally
+
+    @classmethod
+    def open(cls, files: CorpusFiles, told: Callable[[str], None] = lambda line: None) -> "Index | None":
+        """The index of these files; None where there is none, or not a whole one. `told` gets the line that says that
+        one is damaged. Raises `UsageError` where a file of the corpus cannot be read.
+        """
+        folder = index_folder(files)
+        try:
+            facts = json.loads((folder / HEADER).read_bytes())
+            headers = [header_of(_shard(folder, number)) for number in range(facts["shards"])]
+            tally = Tally.from_dict(facts["tally"])
+            if facts["version"] != VERSION or facts["files"] != len(files.files) or None in headers:
+                raise ValueError("its files are not as they were written")
+            shards = [Shard(_shard(folder, place), header) for place, header in enumerate(headers) if header]
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            told(f"the index in {folder} is damaged ({one_line(error)}): it is built anew")
+            (folder / HEADER).unlink(missing_ok=True)
+            return None
+        return cls(files, folder, tuple(shards), tally)
+
+    @classmethod
+    def build(cls, files: CorpusFiles, progress: Tell = lambda read, of, text: None, shard: int = SHARD) -> "Index":
+        """The index of these files, built where there is none. Interrupted, it goes on with the next shard when it is
+        called again. Raises `UsageError` where the disk is full, or another process is building it.
+        """
+        if (found := cls.open(files)) is not None:
+            return found
+        folder = index_folder(files)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise UsageError(f"{folder} cannot be made ({one_line(error)}); set XDG_CACHE_HOME to another") from None
+        with _alone(folder):
+            tally, number = _built(files, folder, progress, shard)
+            facts = {"version": VERSION, "files": len(files.files), "shards": number, "tally": tally.as_dict()}
+            replace_file(folder / HEADER, json.dumps(facts))
+        made = cls.open(files)
+        if made is None:
+            raise UsageError(f"{files.typed} changed while its index was built; type the same again")
+        return made
+
+    @property
+    def size(self) -> int:
+        """How many bytes of text it holds."""
+        return sum(shard.size for shard in self.shards)
+
+    @property
+    def on_disk(self) -> int:
+        """How many bytes its files take."""
+        return sum(path.stat().st_size for path in self.folder.rglob("*") if path.is_file())
+
+    def count(self, texts: Sequence[bytes]) -> list[int]:
+        """How often each text occurs in the corpus, what overlaps itself counted each time; never across documents."""
+        sought, found = Sought(texts), dict.fromkeys(texts, 0)
+        for shard in self.shards:
+            low, high = _ranges(shard, sought, self.folder)
+            for place in (high > low).nonzero()[0]:
+                text = sought.texts[place]
+                found[text] += int(high[place] - low[place]) - _twice(shard, text)
+        return [found[text] for text in texts]
+
+    def find(self, texts: Sequence[bytes], most: int = MOST) -> list[list[Place]]:
+        """For each text where it stands, in the order of the corpus, at most so many places."""
+        sought = Sought(texts)
+        found: dict[bytes, list[Place]] = {text: [] for text in texts}
+        for shard in self.shards:
+            low, high = _ranges(shard, sought, self.folder)
+            there = [place for place in (high > low).nonzero()[0].tolist() if len(found[sought.texts[place]]) < most]
+            for place, position, piece in shard.first(sought, there, low, high, most):
+                text = sought.texts[place]
+                if not shard.holds(position, text):
+                    raise _damaged(self.folder)
+                if len(found[text]) < most:
+                    found[text].append(self._place(shard, position, piece))
+        return [found[text] for text in texts]
+
+    def _place(self, shard: Shard, position: int, piece: int) -> Place:
+        begin, code, number, offset = shard.piece(piece)
+        file, mark = divmod(code, len(MARKS))
+        ending = f"{MARKS[mark]}{number}" if mark else ""
+        return Place(f"{self.files.names[file]}{ending}", offset + position - begin)
+
+
+def index_folder(files: CorpusFiles) -> Path:
+    """Where the index of these files is, or would be. Raises `UsageError` where one cannot be read."""
+    return corpora_folder() / f"index-{VERSION}" / digest(files)[:32]
+
+
+def _shard(folder: Path, number: int) -> Path:
+    return folder / f"shard-{number:05}"
+
+
+def _ranges(shard: Shard, sought: Sought, folder: Path) -> "tuple[Numbers, Numbers]":
+    try:
+        return shard.ranges(sought)
+    except IndexError:  # a suffix that is not in the text
+        raise _damaged(folder) from None
+
+
+def _damaged(folder: Path) -> UsageError:
+    return UsageError(f"the index in {folder} is damaged; delete this folder, and it is built anew")
+
+
+def _twice(shard: Shard, text: bytes) -> int:
+    """How often a text stands in what this shard shares with the one before."""
+    shared, found = shard.beginning, 0
+    place = shared.find(text)
+    while place >= 0:
+        found, place = found + 1, shared.find(text, place + 1)
+    return found
+
+
+def _built(files: CorpusFiles, folder: Path, progress: Tell, largest: int) -> tuple[Tally, int]:
+    """Build the shards that are missing; what was read, and how many shards there are."""
+    number, facts = _whole(folder)
+    tally = Tally.from_dict(facts["tally"]) if facts else Tally()
+    begin, passed = facts["next"] if facts else (0, 0)
+    gathered = Gathered(last=tuple(facts["last"]) if facts else (-1, 0, 0))
+    work, text = portions(files), facts["text"] if facts else 0
+    of, done = sum(portion.weight for portion in work), sum(portion.weight for portion in work[:begin])
+    places = {path: place for place, path in enumerate(files.files)}
+    progress(done, of, text)
+
+    def close(following: tuple[int, int], before: dict[str, object]) -> None:
+        nonlocal number, gathered, text
+        text += len(gathered.text)
+        gathered.write(_shard(folder, number), {"next": following, "tally": before, "text": text})
+        number, gathered = number + 1, Gathered(last=gathered.last)
+        progress(done, of, text)
+
+    for at in range(begin, len(work)):
+        portion, before = work[at], tally.as_dict()
+        for place, part in enumerate(read(portion, tally=tally)):
+            if at == begin and place < passed:
+                continue
+            if gathered.text and len(gathered.text) + len(part.text) >= largest:
+                close((at, place), before)
+            gathered.add(places[portion.path], portion.name, part)
+        done += portion.weight
+    if gathered.text:
+        close((len(work), 0), tally.as_dict())
+    return tally, number
+
+
+def _whole(folder: Path) -> tuple[int, dict[str, Any]]:
+    """How many shards are there and whole, and what the last says; what comes behind them is deleted."""
+    number, facts = 0, dict[str, Any]()
+    while (header := header_of(_shard(folder, number))) is not None:
+        number, facts = number + 1, header
+    for path in folder.iterdir():
+        if path.name.startswith(".shard-") or (
+            path.name.startswith("shard-") and path.name >= _shard(folder, number).name
+        ):
+            shutil.rmtree(path, ignore_errors=True)
+    return number, facts
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Hold the folder's lock, so that two processes do not build one index. It ends with the process."""
+    try:
+        import fcntl
+    except ImportError:  # Windows, where the second process does the same work again
+        yield
+        return
+    with (folder / "lock").open("wb") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise UsageError(f"another process is building the index in {folder}; wait until it is done") from None
+        yield

@@ -1,0 +1,165 @@
+"""JSON: lines, each a record; and files of one array, or of values one after the other, taken apart as they stream."""
+
+import codecs
+import re
+from collections.abc import Callable, Iterable, Iterator
+from typing import BinaryIO
+
+from tabcontam.subjects.corpora.documents import Part, Stretching, as_bytes, as_text
+from tabcontam.subjects.corpora.lines import Piece
+from tabcontam.subjects.corpora.reading import MARK, Reading
+from tabcontam.subjects.corpora.records import paths_of, scan, text_of, text_of_fields
+from tabcontam.subjects.corpora.tally import Reason
+
+BROKEN = (Reason.NO_JSON, Reason.NO_JSON_SKIPPED)
+CHUNK = 1 << 20  # bytes that are read at a time
+BETWEEN = re.compile(r"[\s,]*")
+
+
+def read_lines(given: Reading) -> Iterator[Part]:
+    """Each line of a portion as a document: its values, or as it stands where it is no JSON or too large."""
+    as_record = _reader(given)
+    whole, number, rest = Piece.WHOLE, 0, Rest(given, Reason.TOO_LARGE, Reason.TOO_LARGE_SKIPPED)
+    for at, line, piece in given.lines():
+        if not rest.open:
+            if given.plain and at >= given.end:
+                return
+            number += 1
+            if piece is whole:
+                if line := line.strip():
+                    yield from as_record(given.source(at, number), line)
+                continue
+            rest.begin(given.source(at, number))
+        yield from rest.add(line)
+        if piece is Piece.LAST:
+            yield from rest.end()
+
+
+class Rest:
+    """What is not taken apart: it is read as it stands, or skipped where fields are named, since it has none."""
+
+    def __init__(self, given: Reading, read: Reason, skipped: Reason) -> None:
+        self._given, self._reason = given, skipped if given.fields else read
+        self._document: Stretching | None = None
+        self.open = False
+
+    def begin(self, source: str) -> None:
+        """A document that begins here."""
+        given, self.open = self._given, True
+        given.tally.note(self._reason, given.name)
+        self._document = None if given.fields else Stretching(source, given.name, given.overlap, given.tally)
+
+    def add(self, piece: bytes) -> Iterator[Part]:
+        """More of it."""
+        return self._document.add(piece) if self._document else iter(())
+
+    def end(self) -> Iterator[Part]:
+        """It ends here."""
+        self.open = False
+        return self._document.end() if self._document else iter(())
+
+
+def _reader(given: Reading) -> Callable[[str, bytes], Iterable[Part]]:
+    """How a line becomes a document."""
+    name, tally, fields, document = given.name, given.tally, paths_of(given.fields), given.document
+
+    def as_record(source: str, line: bytes) -> Iterable[Part]:
+        text = as_text(line, name, tally)
+        try:
+            record, end = scan(text, 0)
+        except (ValueError, StopIteration, RecursionError):
+            return as_it_stands(source, text)
+        if end != len(text):
+            return as_it_stands(source, text)
+        return as_values(source, record)
+
+    def as_values(source: str, record: object) -> Iterable[Part]:
+        found = text_of_fields(record, fields) if fields else text_of(record)
+        if found is None:
+            tally.note(Reason.NO_FIELD, name)
+            return ()
+        return document(source, as_bytes(found, name, tally))
+
+    def as_it_stands(source: str, text: str) -> Iterable[Part]:
+        tally.note(Reason.NO_JSON_SKIPPED if fields else Reason.NO_JSON, name)
+        return () if fields else document(source, as_bytes(text, name, tally))
+
+    return as_record
+
+
+def read_json(given: Reading) -> Iterator[Part]:
+    """The items of an array, or the values of a file, one after the other, each a document.
+
+    Where the file goes on with what is no JSON, or with a value above the limit, the rest is read as it stands.
+    """
+    name, tally, fields = given.name, given.tally, paths_of(given.fields)
+    values = Values(given.stream(), given.largest)
+    for number, value in enumerate(values, 1):
+        found = text_of_fields(value, fields) if fields else text_of(value)
+        if found is None:
+            tally.note(Reason.NO_FIELD, name)
+        else:
+            yield from given.document(given.source_of_number(number), as_bytes(found, name, tally))
+    if values.left:
+        large = values.large
+        rest = Rest(given, *((Reason.TOO_LARGE, Reason.TOO_LARGE_SKIPPED) if large else BROKEN))
+        rest.begin(given.source_of_number(values.read + 1))
+        for piece in values.rest():
+            yield from rest.add(piece)
+        yield from rest.end()
+
+
+class Values:
+    """The values of a stream of JSON; of an array at its top, the items.
+
+    What could not be read is `left` when the iteration ends, `large` where that is since a value is above the limit;
+    `rest` then gives it and all that follows, as UTF-8. `read` is how many values there were.
+    """
+
+    def __init__(self, stream: BinaryIO, largest: int) -> None:
+        self._stream, self._largest = stream, largest
+        self._decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
+        self._text, self._ended = "", False
+        self.read, self.left, self.large = 0, False, False
+
+    def __iter__(self) -> Iterator[object]:
+        place, in_array = 0, False
+        self._more()
+        self._text = self._text.removeprefix(MARK.decode())
+        while True:
+            place = BETWEEN.match(self._text, place).end()  # type: ignore[union-attr] # it matches nothing, too
+            sign = self._text[place : place + 1]
+            if not sign and self._ended:
+                return
+            if sign and sign in ("]" if in_array else "[" if not self.read else ""):
+                in_array, place = not in_array, place + 1
+                continue
+            try:
+                value, end = scan(self._text, place)
+            except (ValueError, StopIteration, RecursionError):
+                end = len(self._text)
+            else:
+                if end < len(self._text) or self._ended:
+                    self.read, place = self.read + 1, end
+                    yield value
+                    continue
+            self._text, place = self._text[place:], 0
+            self.large = len(self._text) > self._largest
+            if self.large or self._ended:
+                self.left = True
+                return
+            self._more()
+
+    def rest(self) -> Iterator[bytes]:
+        """What is left."""
+        while self._text:
+            yield self._text.encode("utf-8", "surrogateescape")
+            self._text = ""
+            if not self._ended:
+                self._more()
+
+    def _more(self) -> None:
+        """Read on, each time as much as there is already, so that a long value is not begun too often."""
+        block = self._stream.read(max(CHUNK, len(self._text)))
+        self._ended = not block
+        self._text += self._decoder.decode(block, final=self._ended)

@@ -1,0 +1,65 @@
+"""Lines of a stream, with the place of each: blocks are split at once, and a line of any length stays within bounds."""
+
+import sys
+from collections.abc import Iterator
+from enum import Enum
+from typing import BinaryIO
+
+BLOCK = 1 << 22  # bytes that are read and split at a time
+
+
+class Piece(Enum):
+    """Whether a line is whole, or a piece of one above the limit: more of it follows, or this is its last."""
+
+    WHOLE = 0
+    MORE = 1
+    LAST = 2
+
+
+# The byte at which a line, or this piece of it, begins; the line without its line feed; and whether it is whole. There
+# are millions of them, so that it is a plain tuple.
+Line = tuple[int, bytes, Piece]
+
+
+def lines(stream: BinaryIO, at: int, largest: int, end: int = sys.maxsize) -> Iterator[Line]:
+    """The lines of a stream, which stands at byte `at`; one of more than `largest` bytes comes in pieces. Nothing is
+    read behind byte `end`.
+    """
+    whole = Piece.WHOLE
+    held, in_pieces, size = b"", False, min(BLOCK, max(largest, 1))
+    left = end - at
+    while block := stream.read(min(size, left)):
+        left -= len(block)
+        if in_pieces:
+            head, newline, block = block.partition(b"\n")
+            yield at, head, Piece.LAST if newline else Piece.MORE
+            at += len(head) + len(newline)
+            in_pieces = not newline
+            if in_pieces:
+                continue
+        block = held + block
+        *complete, held = block.split(b"\n")
+        for line in complete:
+            length = len(line)
+            yield at, line, whole if length <= largest else Piece.LAST
+            at += length + 1
+        if len(held) > largest:
+            yield at, held, Piece.MORE
+            at, held, in_pieces = at + len(held), b"", True
+    if held:
+        yield at, held, whole
+    elif in_pieces:
+        yield at, b"", Piece.LAST
+
+
+def lines_from(stream: BinaryIO, begin: int, end: int, largest: int) -> Iterator[Line]:
+    """The lines that begin at byte `begin` or behind it, of a stream that can be set anywhere; none where a line that
+    began earlier goes on up to byte `end`.
+    """
+    stream.seek(max(begin - 1, 0))
+    found = lines(stream, max(begin - 1, 0), largest)
+    if begin:  # what stands before the first line feed from there belongs to a line that began earlier
+        while (line := next(found, None)) is not None and line[2] is Piece.MORE:
+            if line[0] >= end:
+                return iter(())
+    return found

@@ -1,0 +1,40 @@
+"""Plain text: the whole file is one document, and each portion of it a run of stretches."""
+
+from collections.abc import Iterator
+
+from tabcontam.subjects.corpora.documents import STRETCH, Part, Stretching
+from tabcontam.subjects.corpora.reading import Reading
+
+LETTER = 4  # bytes of the longest letter in UTF-8
+
+
+def read_text(given: Reading) -> Iterator[Part]:
+    """The stretches of a portion. One that begins inside the file begins with what it shares with the one before."""
+    if not given.plain:
+        document = Stretching(given.name, given.name, given.overlap, given.tally)
+        stream = given.stream()
+        while block := stream.read(STRETCH // 2):
+            yield from document.add(block)
+        yield from document.end()
+        return
+    begin = max(0, given.start - given.overlap - LETTER + 1) if given.overlap else given.start
+    given.file.seek(begin)
+    begin += _rest_of_letter(given.file.read(LETTER)) if begin else 0
+    given.file.seek(begin)
+    before = given.start - begin
+    document = Stretching(given.name, given.name, given.overlap, given.tally, begin, before)
+    left = given.end - begin
+    while left and (block := given.file.read(min(document.room, left))):
+        left -= len(block)
+        yield from document.add(block)
+    if not left:
+        rest = given.file.read(LETTER)
+        yield from document.add(rest[: _rest_of_letter(rest)])
+    yield from document.end()
+
+
+def _rest_of_letter(text: bytes) -> int:
+    """How many bytes at the beginning belong to a letter that began before."""
+    return next(
+        (place for place, byte in enumerate(text[: LETTER - 1]) if byte & 0xC0 != 0x80), len(text[: LETTER - 1])
+    )

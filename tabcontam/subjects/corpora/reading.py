@@ -1,0 +1,97 @@
+"""What the reader of each form is given: a portion's file, open, and how it is to be read."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, Protocol
+
+from tabcontam.subjects.corpora import documents
+from tabcontam.subjects.corpora.documents import SMALL, Part, stretches
+from tabcontam.subjects.corpora.lines import Line, lines, lines_from
+from tabcontam.subjects.corpora.opening import inflated
+from tabcontam.subjects.corpora.tally import Reason, Tally
+
+MARK = b"\xef\xbb\xbf"  # of UTF-8, at the beginning of a file
+
+
+class OfPortion(Protocol):
+    """What a portion tells its reader."""
+
+    @property
+    def path(self) -> Path: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def fields(self) -> tuple[str, ...]: ...
+    @property
+    def compressed(self) -> str: ...
+    @property
+    def encoded(self) -> str: ...
+    @property
+    def start(self) -> int: ...
+    @property
+    def end(self) -> int: ...
+
+
+@dataclass(frozen=True)
+class Reading:
+    """`file` is open at its beginning; `name` is how the user would name it; `start` and `end` are the portion's;
+    `plain` tells whether the file's own bytes are its text."""
+
+    file: BinaryIO
+    path: Path
+    name: str
+    fields: tuple[str, ...]
+    start: int
+    end: int
+    compressed: str
+    encoded: str
+    overlap: int
+    largest: int
+    tally: Tally
+
+    @classmethod
+    def of(cls, portion: OfPortion, file: BinaryIO, overlap: int, tally: Tally, largest: int) -> "Reading":
+        """What a portion's reader is given. Raises ValueError where stretches would share more than a half."""
+        if not 0 <= overlap <= documents.STRETCH // 2:
+            raise ValueError(f"an overlap of {overlap} bytes, where stretches have {documents.STRETCH}")
+        return cls(
+            file, portion.path, portion.name, portion.fields, portion.start, portion.end,
+            portion.compressed, portion.encoded, overlap, largest, tally,
+        )  # fmt: skip
+
+    @property
+    def plain(self) -> bool:
+        """Whether the bytes of the file are its text: neither compressed nor in another encoding."""
+        return not self.compressed and not self.encoded
+
+    def stream(self) -> BinaryIO:
+        """The text of the file from its beginning, as UTF-8."""
+        return inflated(self.file, self.compressed, self.encoded, lambda: self.tally.note(Reason.DAMAGED, self.name))
+
+    def lines(self) -> Iterator[Line]:
+        """The lines that begin in this portion or behind it, up to the end of the file."""
+        if self.plain:
+            found = lines_from(self.file, self.start, self.end, self.largest)
+        else:
+            found = lines(self.stream(), 0, self.largest)
+        if (first := next(found, None)) is not None:
+            at, text, piece = first
+            yield at, text if at else text.removeprefix(MARK), piece
+        yield from found
+
+    def source(self, at: int, number: int) -> str:
+        """The name of the document that begins at this byte, or is the record of this number, counted from 1."""
+        return f"{self.name}@{at}" if self.plain else f"{self.name}#{number}"
+
+    def source_of_number(self, number: int) -> str:
+        """The name of the document that is the record of this number, counted from 1."""
+        return f"{self.name}#{number}"
+
+    def document(self, source: str, text: bytes) -> Iterable[Part]:
+        """A document that is at hand as a whole."""
+        if len(text) <= SMALL:
+            self.tally.documents += 1
+            self.tally.bytes += len(text)
+            return (Part(source, 0, text),)
+        return stretches(source, text, self.overlap, self.tally)

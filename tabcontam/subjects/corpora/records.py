@@ -1,0 +1,78 @@
+"""Records of JSON as text: the values, in order, one a line; or the named fields alone."""
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+# Numbers stay as they are written: 5.10 is not 5.1.
+DECODER: Any = json.JSONDecoder(parse_float=str, parse_int=str, parse_constant=str, strict=False)
+
+
+def scan(text: str, place: int) -> tuple[object, int]:
+    """The value that begins at this place, and where it ends. Raises ValueError, StopIteration and RecursionError."""
+    value, end = DECODER.scan_once(text, place)
+    return value, end
+
+
+def text_of(record: object) -> str:
+    """All values of a record, in order, one a line; a null is an empty line."""
+    if type(record) is dict:
+        try:
+            return "\n".join(record.values())
+        except TypeError:
+            pass
+    return record if type(record) is str else "\n".join(_values(record))
+
+
+def text_of_fields(record: object, fields: Sequence[Sequence[str]]) -> str | None:
+    """The values of the named fields alone, each a path of names; None where the record has none of them."""
+    found = [value for path in fields for value in _at(record, path)]
+    return "\n".join(map(text_of, found)) if found else None
+
+
+def paths_of(fields: Sequence[str]) -> tuple[tuple[str, ...], ...]:
+    """Fields as paths: `messages.content` leads into `messages`."""
+    return tuple(tuple(field.split(".")) for field in fields)
+
+
+def _values(record: Any) -> list[str]:
+    """The values of a record, however deep, without recursion: a record may be nested as deep as JSON's reader goes."""
+    found: list[str] = []
+    open_ = [iter((record,))]
+    while open_:
+        for value in open_[-1]:
+            if isinstance(value, str):
+                found.append(value)
+            elif isinstance(value, dict):
+                open_.append(iter(value.values()))
+                break
+            elif isinstance(value, list | tuple):
+                open_.append(iter(value))
+                break
+            else:
+                found.append(_plain(value))
+        else:
+            open_.pop()
+    return found
+
+
+def _plain(value: object) -> str:
+    """A value that is no text: true and false as JSON writes them."""
+    if value is None:
+        return ""
+    return ("true" if value else "false") if isinstance(value, bool) else str(value)
+
+
+def _at(record: object, path: Sequence[str]) -> Iterator[object]:
+    """What stands at a path: a list on the way is gone through."""
+    if isinstance(record, list):
+        for item in record:
+            yield from _at(item, path)
+    elif not path:
+        yield record
+    elif isinstance(record, dict):
+        whole = ".".join(path)
+        if whole in record:
+            yield from _at(record[whole], ())
+        elif path[0] in record:
+            yield from _at(record[path[0]], path[1:])

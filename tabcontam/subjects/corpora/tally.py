@@ -1,0 +1,107 @@
+"""What was read of a corpus, and what of it was skipped or mended, with the reason."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+NAMED = 3  # files that a sentence names for each reason
+
+
+class Reason(StrEnum):
+    """Why something in a corpus was not read, or not as it stands. Each is a line's beginning: a number follows."""
+
+    ARCHIVE = "archives, not read (unpack them)"
+    NESTED = "archives or compressed files inside compressed ones, not read (unpack them)"
+    BINARY = "files that are no text, not read"
+    EMPTY = "empty files"
+    UNREADABLE = "files that could not be read, or not to their end"
+    CHANGED = "files that changed while they were read"
+    DAMAGED = "files whose compressed or Parquet data are damaged, read up to there"
+    NO_JSON = "pieces that are no JSON, read as they stand"
+    NO_JSON_SKIPPED = "pieces that are no JSON, so that they have no fields, not read"
+    TOO_LARGE = "records above the limit, read as they stand"
+    TOO_LARGE_SKIPPED = "records above the limit, so that they have no fields, not read"
+    NO_FIELD = "records without the fields that are named, not read"
+    NOT_UTF8 = "bytes that are not UTF-8, each read as a question mark"
+    NO_TEXT = "WARC records that are not of the text form (WET), not read"
+    BROKEN_WARC = "places where a WARC file is damaged, read on at the next record"
+    BYTES = "columns that hold bytes and no text, not read"
+
+    @property
+    def of_files(self) -> bool:
+        """Whether files are counted, each once, and not pieces of them."""
+        return self in OF_FILES
+
+
+OF_FILES = frozenset(
+    {
+        Reason.ARCHIVE,
+        Reason.NESTED,
+        Reason.BINARY,
+        Reason.EMPTY,
+        Reason.UNREADABLE,
+        Reason.CHANGED,
+        Reason.DAMAGED,
+    }
+)
+
+
+@dataclass
+class Tally:
+    """What was read: `documents`, `bytes` of their text (UTF-8, what stands in two stretches counted once), and for
+    each reason how often it occurred in which file. Those of several processes are added up by `add`; `as_dict` and
+    `from_dict` carry one between processes without a pickle.
+    """
+
+    documents: int = 0
+    bytes: int = 0
+    found: dict[Reason, dict[str, int]] = field(default_factory=dict)
+
+    def note(self, reason: Reason, file: str, number: int = 1) -> None:
+        """Count something that was skipped or mended in the file of this name."""
+        places = self.found.setdefault(reason, {})
+        places[file] = places.get(file, 0) + number
+
+    def count(self, reason: Reason) -> int:
+        """How often a reason occurred; of a reason that concerns whole files: in how many."""
+        places = self.found.get(reason, {})
+        return len(places) if reason.of_files else sum(places.values())
+
+    def add(self, other: "Tally") -> None:
+        """Add what another process, or another portion, counted."""
+        self.documents += other.documents
+        self.bytes += other.bytes
+        for reason, places in other.found.items():
+            for file, number in places.items():
+                self.note(reason, file, number)
+
+    @property
+    def counts(self) -> Mapping[Reason, int]:
+        """How often each reason occurred, those that did."""
+        return {reason: self.count(reason) for reason in Reason if reason in self.found}
+
+    def sentence(self) -> str:
+        """What was skipped or mended, in one line for the user; empty where all was read as it stands."""
+        return "; ".join(
+            f"{reason}: {number:,} ({_named(self.found[reason])})" for reason, number in self.counts.items()
+        )
+
+    def as_dict(self) -> dict[str, object]:
+        """The same as numbers and strings, for JSON."""
+        found = {reason.name: dict(places) for reason, places in self.found.items()}
+        return {"documents": self.documents, "bytes": self.bytes, "found": found}
+
+    @classmethod
+    def from_dict(cls, kept: Mapping[str, object]) -> "Tally":
+        """What `as_dict` wrote."""
+        documents, size, found = kept["documents"], kept["bytes"], kept["found"]
+        if not (isinstance(documents, int) and isinstance(size, int) and isinstance(found, dict)):
+            raise ValueError("no tally")
+        return cls(documents, size, {Reason[name]: dict(places) for name, places in found.items()})
+
+
+def _named(places: Mapping[str, int]) -> str:
+    """The first files, and how many more there are."""
+    names = sorted(places)
+    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    return f"{', '.join(names[:NAMED])}{more}"

@@ -1,0 +1,76 @@
+"""Rows by their dates: those from before a month and those from after it, as splits of one table.
+
+A card whose rows tell what happened over time names the column of their dates. `before-2023-10` and `after-2023-10` are
+splits of its table: what an LLM whose training data end in that month may have read, and what it cannot have read. Rows
+of the month itself are on neither side.
+"""
+
+import re
+from dataclasses import replace
+from datetime import datetime
+
+from tabcontam.errors import UsageError
+from tabcontam.tables.table import Table
+
+BEFORE, AFTER = "before", "after"
+CUTOFF = "cutoff"  # in place of a month: the one in which the LLM's training data end
+SPLIT = re.compile(r"(before|after)-(\d{4}-(?:0[1-9]|1[0-2]))")
+OF_CUTOFF = re.compile(r"(before|after)-cutoff")
+
+
+def is_dated(split: str) -> bool:
+    """Whether a split is told by dates: `before-2023-10`."""
+    return SPLIT.fullmatch(split.casefold()) is not None
+
+
+def month_of(split: str) -> tuple[str, str] | None:
+    """The side and the month of a split by dates; None for another one.
+
+    >>> month_of("after-2023-10"), month_of("train")
+    (('after', '2023-10'), None)
+    """
+    found = SPLIT.fullmatch(split.casefold())
+    return (found[1], found[2]) if found else None
+
+
+def part_of(table: Table, split: str) -> Table:
+    """The rows of a split by dates. Raises `UsageError` for one that is none, and for a table without dated rows."""
+    told = month_of(split)
+    if told is None:
+        raise UsageError(
+            f"unknown split {split!r} of {table.name}; its rows have dates: write after-YYYY-MM, or before-"
+        )
+    sides, _ = sides_of(table, told[1])
+    return sides[told[0]]
+
+
+def sides_of(table: Table, month: str) -> tuple[dict[str, Table], int]:
+    """The rows before a month (YYYY-MM) and after it, each as a table of its own, and how many are of the month itself.
+
+    Both have all columns, and the rows in the order of the table. Raises `UsageError` for a table without dated rows.
+    """
+    months = months_of(table)
+    rows: dict[str, list[tuple[str | None, ...]]] = {BEFORE: [], AFTER: []}
+    for row, own in zip(table.rows, months, strict=True):
+        if own != month:
+            rows[BEFORE if own < month else AFTER].append(row)
+    parts = {side: replace(table, rows=tuple(own), split=f"{side}-{month}") for side, own in rows.items()}
+    return parts, len(table.rows) - sum(map(len, rows.values()))
+
+
+def months_of(table: Table) -> list[str]:
+    """The month of each row, as YYYY-MM. Raises `UsageError` where the table has no dates, or a row none."""
+    if not table.dated_by:
+        raise UsageError(f"the rows of {table.name} have no dates; name a dataset whose card has dated_by, or no split")
+    if table.dated_by not in table.columns:
+        raise UsageError(f"{table.name} has no column {table.dated_by!r}; mend dated_by in its card")
+    found = []
+    for number, cell in enumerate(table.column(table.dated_by), 1):
+        try:
+            found.append(f"{datetime.strptime(cell or '', table.dated_as):%Y-%m}")
+        except ValueError:
+            said = f"row {number} of {table.name} has {cell!r} in {table.dated_by}"
+            raise UsageError(
+                f"{said}, which is no date of the form {table.dated_as}; mend dated_as in its card"
+            ) from None
+    return found

@@ -1,0 +1,60 @@
+"""When a table came out and when an LLM's training data end: dates as far as they are stated, and which is earlier."""
+
+from calendar import isleap
+from datetime import date
+
+from tabcontam.statistics.chronology import AFTER, BEFORE, NEITHER
+from tabcontam.subjects.catalogue import Entry, load_catalogue
+from tabcontam.tables.cards import Card, all_cards, find_card
+from tabcontam.verdicts.cells import InTable
+from tabcontam.verdicts.results import RunResults
+
+
+def card_of(view: RunResults, table: InTable) -> Card | None:
+    """The card of a table: by the SHA-256 of its file, in recorded answers by its name; None for a FILE without one."""
+    if view.run.recorded:
+        return find_card(table.dataset)
+    digests = {one.sha256 for one in view.run.datasets if one.key == (table.dataset, table.edition, table.split or "")}
+    for card in all_cards().values():
+        if card.name == table.dataset and digests & {file.sha256 for file in card.files}:
+            return card
+    return None
+
+
+def entry_of(view: RunResults, llm: str) -> Entry | None:
+    """What the catalogue says of an LLM of a run; None where it does not have it."""
+    return load_catalogue().get(view.run.catalogue[llm].name) if llm in view.run.catalogue else None
+
+
+def side(released: str, cutoff: str, completed: str = "") -> int:
+    """Whether a table came out before (1) or after (-1) training data end; 0 where that cannot be told.
+
+    All are YYYY, YYYY-MM or YYYY-MM-DD, and are compared as far as both are stated: what came out in the month, or the
+    year, in which training data end is on neither side. A table that was `completed` later, as by a season, is before
+    only if its last row is.
+
+    >>> side("2021", "2021-09"), side("2020", "2021-09"), side("2021-10-03", "2021-09")
+    (0, 1, -1)
+    >>> side("2025-08-15", "2026-01", "2026-05-24")
+    0
+    """
+    alike = min(len(released), len(cutoff))
+    if not alike or released[:alike] == cutoff[:alike]:
+        return NEITHER
+    if released > cutoff:
+        return AFTER
+    return NEITHER if completed and side(completed, cutoff) != BEFORE else BEFORE
+
+
+def year_of(stated: str) -> float:
+    """A date as a number of years: the middle of what is stated.
+
+    >>> year_of("2020"), round(year_of("2020-06"), 2), year_of("2020-01-01")
+    (2020.5, 2020.46, 2020.0)
+    """
+    year, month, day = (*map(int, stated.split("-")), 0, 0)[:3]
+    if not month:
+        return year + 0.5
+    if not day:
+        return year + (month - 0.5) / 12
+    return year + (date(year, month, day).timetuple().tm_yday - 1) / (366 if isleap(year) else 365)

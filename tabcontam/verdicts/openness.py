@@ -1,0 +1,154 @@
+"""Contamination by openness, and by size within families: what the ranked LLMs come to in groups.
+
+Ronval, Dupont and Nijssen (2024), section 4.1, part LLMs into closed ones, those whose weights are public (semi-open)
+and those whose training data are public, too (open); section 5 compares the three. An LLM is one observation here,
+whatever it was asked: its cells go together. So a group of fewer than five LLMs is shown and nothing is said of it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from statistics import fmean
+
+from tabcontam.evidence.base import DECIDED, Verdict
+from tabcontam.groups import grouped
+from tabcontam.statistics.chronology import mann_whitney, sign_test
+from tabcontam.statistics.exact import clopper_pearson
+from tabcontam.verdicts.chronology import OPENNESS
+from tabcontam.verdicts.dating import entry_of
+from tabcontam.verdicts.results import RunResults
+
+LEAST = 5  # LLMs of a group, or steps within families, of which something is said
+CELLS, ROWS = "cells", "rows"
+
+
+@dataclass(frozen=True)
+class Placed:
+    """A ranked LLM with what the catalogue says of it: `size` is in billions of parameters, None where not stated.
+
+    `score` is the ranking's, with its interval; `found` says whether the row tests found one of its tables, None where
+    they decided none.
+    """
+
+    llm: str
+    title: str
+    openness: str
+    family: str
+    size: float | None
+    score: float
+    interval: tuple[float, float] | None
+    found: bool | None
+
+
+@dataclass(frozen=True)
+class Kind:
+    """LLMs of one openness: their mean score, and of how many of those decided rows were found in some table."""
+
+    name: str
+    llms: tuple[Placed, ...]
+    mean: float
+    found: int
+    decided: int
+    interval: tuple[float, float] | None
+
+    @property
+    def tells(self) -> bool:
+        """Whether there are enough LLMs to say something of them."""
+        return len(self.llms) >= LEAST
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Two kinds of enough LLMs: the difference of their mean scores, and Mann and Whitney's two-sided p-value."""
+
+    first: str
+    second: str
+    difference: float
+    p_value: float
+
+
+@dataclass(frozen=True)
+class Line:
+    """The LLMs of one family whose size is stated, from the smallest on."""
+
+    family: str
+    llms: tuple[Placed, ...]
+
+
+@dataclass(frozen=True)
+class Openness:
+    """The kinds in the order closed, semi-open, open, what tells them apart, families by size, and who is in neither.
+
+    `steps` are, within families, those to a larger LLM of a higher score, of a lower one, and the sign test's p-value.
+    """
+
+    kinds: tuple[Kind, ...]
+    differences: tuple[Difference, ...]
+    lines: tuple[Line, ...]
+    steps: tuple[int, int, float]
+    unknown: tuple[str, ...]
+
+
+def openness(view: RunResults) -> Openness | None:
+    """What the ranked LLMs of a run come to; None where the catalogue has fewer than two of them."""
+    placed, unknown = [], []
+    found = _rows_found(view)
+    for rank in view.ranks_in_order:
+        if rank.score is None:
+            continue
+        entry = entry_of(view, rank.llm)
+        if entry is None:
+            unknown.append(rank.llm)
+            continue
+        own = found.get(rank.llm)
+        placed.append(
+            Placed(
+                rank.llm, entry.title, entry.openness, entry.family, entry.size, rank.score, rank.score_interval, own
+            )
+        )
+    if len(placed) < 2:
+        return None
+    by_name = grouped(placed, lambda one: one.openness)
+    kinds = tuple(_kind(name, by_name[name]) for name in OPENNESS if name in by_name)
+    lines = _lines(placed)
+    steps = [(one.score, other.score) for line in lines for other, one in pairwise(line.llms) if one.size != other.size]
+    return Openness(kinds, _differences(kinds), lines, sign_test(steps), tuple(unknown))
+
+
+def _rows_found(view: RunResults) -> dict[str, bool]:
+    """Of each LLM whether the row tests found a table; of recorded answers, which have no tables, a cell of theirs."""
+    decided: dict[str, bool] = {}
+    tables = [(one.llm, one.verdict) for one in view.tables if one.verdict in DECIDED]
+    cells = [(one.llm, one.verdict) for one in view.cells if one.test in view.row_tests and one.verdict in DECIDED]
+    for llm, verdict in tables or cells:
+        decided[llm] = decided.get(llm, False) or verdict is Verdict.CONTAMINATED
+    return decided
+
+
+def _kind(name: str, llms: Sequence[Placed]) -> Kind:
+    told = [one.found for one in llms if one.found is not None]
+    interval = clopper_pearson(sum(told), len(told)) if len(told) >= LEAST else None
+    return Kind(name, tuple(llms), fmean(one.score for one in llms), sum(told), len(told), interval)
+
+
+def _differences(kinds: Sequence[Kind]) -> tuple[Difference, ...]:
+    told = [kind for kind in kinds if kind.tells]
+    found = []
+    for place, first in enumerate(told):
+        for second in told[place + 1 :]:
+            scores = [[one.score for one in kind.llms] for kind in (first, second)]
+            p_value = mann_whitney(*scores)
+            found.append(
+                Difference(first.name, second.name, first.mean - second.mean, 1.0 if p_value is None else p_value)
+            )
+    return tuple(found)
+
+
+def _lines(placed: Sequence[Placed]) -> tuple[Line, ...]:
+    sized = [one for one in placed if one.size is not None]
+    lines = []
+    for family, own in grouped(sized, lambda one: one.family).items():
+        ordered = sorted(own, key=lambda one: (one.size or 0.0, one.title))
+        if len({one.size for one in ordered}) > 1:
+            lines.append(Line(family, tuple(ordered)))
+    return tuple(lines)

@@ -1,0 +1,120 @@
+"""What Li and Flanigan (2024) published, by the same statistics as what our runs hold: twelve models, sixteen datasets.
+
+The numbers and what is not among them stand in `task_contamination.toml`. The intervals printed there are as wide as
+Student's t times the *variance* of an answer, not its deviation, over the root of the answers: about half of what 99%
+take. The paper's sentence that one pair of 51 is significant comes out of the deviation, as our t-test has it.
+"""
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from tabcontam.evidence.registry import by_id
+from tabcontam.statistics.chronology import AFTER, BEFORE
+from tabcontam.verdicts.chronology import Group, Pair, groups_of
+
+FILE = Path(__file__).with_name("task_contamination.toml")
+SHOTS = {"zero_shot": "0-shot", "few_shot": "few-shot"}
+OURS = {"zero_shot": "zero_shot", "one_shot": "few_shot"}  # what is nearest to our tests, by what they measure
+
+
+@dataclass(frozen=True)
+class Published:
+    """The published accuracies of one number of shots, in groups as ours, and what the paper counts besides.
+
+    `printed` are the pairs before and after that exceed the majority by more than the printed half-width; of the
+    `untold` pairs after, those of which no task example was extracted, `significant` ones are named. `baseline` is
+    R squared of the accuracy of a trained model by the year of release.
+    """
+
+    shots: str
+    title: str
+    pairs: tuple[Pair, ...]
+    groups: tuple[Group, ...]
+    printed: tuple[int, int]
+    untold: int
+    significant: tuple[tuple[str, str], ...]
+    baseline: float
+
+    @property
+    def whole(self) -> Group:
+        """All models."""
+        return self.groups[0]
+
+
+def source() -> tuple[str, str]:
+    """The citation and its address."""
+    held = _file()
+    return held["citation"], held["address"]
+
+
+def side(dates: tuple[str, str], cutoff: str) -> int:
+    """The paper's sides: a dataset of the year in which training data end counts as before."""
+    return BEFORE if dates[0][:4] <= cutoff[:4] else AFTER
+
+
+@cache
+def published() -> tuple[Published, ...]:
+    """What is published, of each number of shots."""
+    return tuple(_published(shots) for shots in SHOTS)
+
+
+def _published(shots: str) -> Published:
+    held, pairs = _file(), []
+    printed, extracted = {BEFORE: 0, AFTER: 0}, set()
+    for llm, about in held["llms"].items():
+        for place, name in enumerate(held["names"]):
+            pair = _pair(held, llm, about, shots, place)
+            pairs.append(pair)
+            printed[pair.side] += about[shots][place] - about[f"{shots}_half"][place] > held["majority"][place]
+            if about["extracted"][place] == "+":
+                extracted.add((llm, name))
+    untold = [pair for pair in pairs if pair.side == AFTER and (pair.llm, pair.dataset) not in extracted]
+    return Published(
+        shots,
+        SHOTS[shots],
+        tuple(pairs),
+        groups_of(pairs, rule=side),
+        (printed[BEFORE], printed[AFTER]),
+        len(untold),
+        tuple((pair.title, pair.dataset) for pair in untold if pair.significant),
+        held["baseline_r_squared"],
+    )
+
+
+def _pair(held: Mapping[str, Any], llm: str, about: Mapping[str, Any], shots: str, place: int) -> Pair:
+    released, asked = str(held["years"][place]), held["sizes"][place]
+    return Pair(
+        llm=llm,
+        title=about["title"],
+        openness=about["openness"],
+        cutoff=about["cutoff"],
+        cutoff_source=held["address"],
+        dataset=held["names"][place],
+        released=released,
+        released_source=held["address"],
+        hits=round(about[shots][place] / 100 * asked),
+        answered=asked,
+        majority=round(held["majority"][place] / 100 * asked) / asked,
+        side=side((released, ""), about["cutoff"]),
+    )
+
+
+@cache
+def _file() -> Mapping[str, Any]:
+    return tomllib.loads(FILE.read_text("utf-8"))
+
+
+def beside(tests: Sequence[str]) -> tuple[Published, ...]:
+    """What is published of the shots of our tests, in their order."""
+    wanted = [OURS[measure] for test in tests if (measure := _measure(test)) in OURS]
+    return tuple(one for shots in wanted for one in published() if one.shots == shots)
+
+
+def _measure(test: str) -> str:
+    """What a test measures by its score; empty for a test that is not known here."""
+    known = by_id().get(test)
+    return known.measure if known else ""

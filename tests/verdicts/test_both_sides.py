@@ -1,0 +1,40 @@
+"""Tables whose rows are dated: what an LLM gets on rows from before its cut-off, and from after it."""
+
+from dataclasses import replace
+
+from tabcontam.report.chronology import sentences
+from tabcontam.report.html import render_pages
+from tabcontam.verdicts.both_sides import both_sides
+from tabcontam.verdicts.chronology import cells_by_dates, chronologies
+from tabcontam.verdicts.results import RunResults
+from tests.verdicts.dated import results
+
+
+def parted(*splits: str) -> RunResults:
+    """GPT-4o, whose training data end in 2023-10, on splits of one table: right in 80, 60, 40… of 100 answers."""
+    view = results(lambda *_: 50, ("gpt-4o",), ("iris",) * len(splits))
+    cells = tuple(
+        replace(cell, split=split, hits=80 - 20 * number, dataset="internationals")
+        for number, (cell, split) in enumerate(zip(view.cells, splits, strict=True))
+    )
+    return replace(view, cells=cells)
+
+
+def test_both_sides_of_the_llms_own_cut_off_stand_beside_each_other() -> None:
+    view = parted("before-2023-10", "after-2023-10")
+    (one,) = both_sides(view, cells_by_dates(view))
+    assert (one.before.hits, one.after.hits, one.cutoff) == (80, 60, "2023-10")
+    assert 0.001 < one.p_value < 0.01
+    (found,), left_out = chronologies(view)
+    assert (found.pairs, left_out) == ((), ())
+    (sentence,) = sentences(found)
+    assert "80 of 100 right (0.80, majority 0.50) on rows before 2023-10" in sentence
+    assert '<h2 id="chronology">' in render_pages(view, [])["index.html"]
+
+
+def test_a_split_that_reaches_over_the_cut_off_is_on_no_side() -> None:
+    over = parted("before-2024-06", "after-2024-06")
+    assert both_sides(over, cells_by_dates(over)) == ()
+    further = parted("before-2023-01", "after-2024-06", "after-2025-01")
+    (one,) = both_sides(further, cells_by_dates(further))
+    assert (one.before.split, one.after.split) == ("before-2023-01", "after-2024-06")
