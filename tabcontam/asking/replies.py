@@ -27,7 +27,7 @@ from tabcontam.asking.reply_file import (
     size_of,
     with_side_files,
 )
-from tabcontam.asking.trials import answer_held, brought, sent
+from tabcontam.asking.trials import answer_held, brought, looked_up, sent
 from tabcontam.evidence.base import Query
 from tabcontam.evidence.questions import (
     Answer,
@@ -84,7 +84,7 @@ def key(
         case Endings():
             request = {"question": "endings", "beginning": question.beginning, "endings": question.endings}
         case Lookup():
-            request = {"question": "lookup", "texts": question.texts, "most": question.most}
+            request = {"question": "lookup", **looked_up(question)}
         case Prompt():
             sampling: dict[str, Any] = {"temperature": question.temperature or 0, "max_tokens": max_tokens}
             repeat = question.sample or repeat

@@ -13,6 +13,7 @@ from tabcontam.errors import UsageError, option
 from tabcontam.evidence.base import Query, Trial
 from tabcontam.evidence.questions import (
     Answer,
+    By,
     Endings,
     Likelihoods,
     Lookup,
@@ -237,9 +238,20 @@ def asked_in(question: Question, form: Form) -> Line:
         case Endings():
             return {"question": ENDINGS, **written, "endings": list(question.endings)}
         case Lookup():
-            return {"question": LOOKUP, **written, "texts": list(question.texts), "most": question.most}
+            return {"question": LOOKUP, **written, **looked_up(question)}
     drawn = {"temperature": question.temperature, "sample": question.sample} if question.sample else {}
     return {**written, **drawn}
+
+
+def looked_up(question: Lookup) -> Line:
+    """What a lookup asks for, as trials.jsonl and the store hold it."""
+    return {
+        "texts": list(question.texts),
+        "most": question.most,
+        "by": question.by,
+        "beside": list(question.beside),
+        "lacking": question.lacking,
+    }
 
 
 def brought(answer: Answer) -> Line:
@@ -252,7 +264,8 @@ def brought(answer: Answer) -> Line:
         case Likelihoods():
             return {"log_probabilities": list(answer.values)}
         case Matches():
-            return {"documents": answer.documents, "found": [list(match) for match in answer.found]}
+            found = [list(match) for match in answer.found]
+            return {"documents": answer.documents, "counts": list(answer.counts), "more": answer.more, "found": found}
 
 
 def judged(trial: Trial, paper_rules: bool) -> Line:
@@ -316,7 +329,8 @@ def question_of(line: Mapping[str, Any]) -> Question:
     if kind == ENDINGS:
         return Endings(prompt, tuple(line["endings"]))
     if kind == LOOKUP:
-        return Lookup(tuple(line["texts"]), line["most"])
+        by, beside = By(line.get("by", By.LETTERS)), tuple(line.get("beside", ()))
+        return Lookup(tuple(line["texts"]), line["most"], by, beside, line.get("lacking", 0))
     temperature, sample = float(line.get("temperature") or 0), int(line.get("sample") or 0)
     if isinstance(prompt, str):
         return Prompt((), prompt, prompt, temperature=temperature, sample=sample)
@@ -348,7 +362,8 @@ def answer_held(kind: type[Answer], held: Mapping[str, Any], usage: Usage | None
     if kind is Likelihoods:
         return Likelihoods(tuple(map(float, held["log_probabilities"])), state, detail, usage)
     if kind is Matches:
-        return Matches(tuple(Match(*match) for match in held["found"]), held["documents"], state, detail, usage)
+        found, counts = tuple(Match(*match) for match in held["found"]), tuple(held.get("counts", ()))
+        return Matches(found, held["documents"], state, detail, usage, counts=counts, more=bool(held.get("more")))
     return Reply(held["text"], state, detail, held["tokens"], usage)
 
 

@@ -29,6 +29,7 @@ from tabcontam.evidence.kinds import Verdict as Verdict
 from tabcontam.evidence.prompts import PromptSet, default_prompts
 from tabcontam.evidence.questions import READ as READ
 from tabcontam.evidence.questions import Answer as Answer
+from tabcontam.evidence.questions import By as By
 from tabcontam.evidence.questions import Capability as Capability
 from tabcontam.evidence.questions import Endings as Endings
 from tabcontam.evidence.questions import Likelihoods as Likelihoods

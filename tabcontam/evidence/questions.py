@@ -87,15 +87,30 @@ class Endings:
     endings: tuple[str, ...]
 
 
+class By(StrEnum):
+    """How the texts of a `Lookup` are compared with a document. Digits always count."""
+
+    LETTERS = "letters"  # letter by letter, as they stand
+    WORDS = "words"  # their words in a row: case, and what stands between words, do not count
+    SIGNS = "signs"  # their letters and digits in a row: blanks and punctuation do not count, case does
+    CELLS = "cells"  # as values of a row, in any rendering: whole words, numbers by their value, beside other values
+
+
 @dataclass(frozen=True, slots=True)
 class Lookup:
-    """Texts that are to be found in a body of documents, letter by letter: any one of them is a find.
+    """Texts that are to be found in a body of documents: any one of them is a find, and each is counted by itself.
+
+    With `By.CELLS` each text is a value that is compared with the others, as an ending is: the same values `beside` it
+    have to stand close by, in any order and each at a place of its own, but for `lacking` of them at most.
 
     At most `most` places are told; the documents that hold one are all counted.
     """
 
     texts: tuple[str, ...]
     most: int = 10
+    by: By = By.LETTERS
+    beside: tuple[str, ...] = ()
+    lacking: int = 0
 
 
 Question = Prompt | Passage | Endings | Lookup
@@ -175,20 +190,29 @@ class Likelihoods:
 class Match(NamedTuple):
     """A place where a text of a `Lookup` was found.
 
-    `source` names the document as its body does, `offset` is the place of the text's first character in it, `quote` the
-    text as it stands there with some of what is around it.
+    `source` names the document as its body does, `offset` is the place in it of the first character of what was found
+    (of a row: of the first of its values), in bytes of its text as UTF-8 where the body knows it, else -1. `quote` is
+    the text as it stands there with some of what is around it; `begin` and `end` say which characters of the quote were
+    found, so that they can be marked. `text` is the place of the text in the `Lookup`, and `lacking` how many of the
+    values beside it are not there.
     """
 
     source: str
     offset: int
     quote: str
+    begin: int = 0
+    end: int = 0
+    text: int = 0
+    lacking: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Matches:
     """Where the texts of a `Lookup` stand, and what became of the request.
 
-    `documents` counts those that hold one of the texts; `found` has some of the places, none if there is none.
+    `documents` counts those that hold one of the texts, and `counts` those that hold each of them, in their order;
+    `found` has some of the places, none if there is none, of every text that was found at least one where there is
+    room. `more` says that counting ended early: there are at least so many documents.
     """
 
     found: tuple[Match, ...]
@@ -197,6 +221,8 @@ class Matches:
     detail: str = ""  # why it is not ok
     usage: Usage | None = None  # what the server says it charged; None where it says nothing
     seconds: float | None = field(default=None, compare=False)  # without the wait for its turn; None if not asked now
+    counts: tuple[int, ...] = ()
+    more: bool = False
 
     @property
     def text(self) -> str:
