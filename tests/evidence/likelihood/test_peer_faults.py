@@ -10,7 +10,8 @@ from tabcontam.evidence.likelihood.digits import Digits
 from tabcontam.evidence.likelihood.planted import Planted
 from tabcontam.evidence.likelihood.replaced import replaced
 from tabcontam.evidence.likelihood.surrogate_rank import SurrogateRank
-from tabcontam.evidence.order.row_order import RowOrder, published_p_value
+from tabcontam.evidence.order.row_order import RowOrder
+from tabcontam.evidence.order.sharded_t import published_p_value
 from tabcontam.reading.words import english
 from tabcontam.statistics.ranks import rank_sum_tail
 from tabcontam.tables.serializers import load_serializers

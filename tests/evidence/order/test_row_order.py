@@ -13,7 +13,8 @@ import pytest
 
 from tabcontam.errors import Skip
 from tabcontam.evidence.base import Evidence, Likelihoods, Query, State, Trial
-from tabcontam.evidence.order.row_order import RowOrder, published_p_value
+from tabcontam.evidence.order.row_order import RowOrder
+from tabcontam.evidence.order.sharded_t import published_p_value
 from tabcontam.evidence.questions import Endings
 from tabcontam.reading.words import english
 from tabcontam.subjects.base import Model, Request
