@@ -58,7 +58,7 @@ def differences(values: tuple[float, ...]) -> list[float]:
 
 
 @pytest.mark.parametrize("asked", ASKED)
-def test_they_are_as_likely_as_the_whole_texts(folder: Path, asked: Endings) -> None:
+def test_they_are_as_likely_as_the_whole_texts_unlike_in_benbench(folder: Path, asked: Endings) -> None:
     model = opened(folder)
     got, whole = (asyncio.run(way(Request(asked))) for way in (model.compare, lambda one: Model.compare(model, one)))
     assert got.state is whole.state is State.OK
@@ -73,7 +73,7 @@ def test_without_a_first_special_token_too(without_begin: Path, asked: Endings) 
     assert differences(got.values) == pytest.approx(differences(whole.values), abs=1e-3)
 
 
-def test_what_they_begin_with_is_computed_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_they_begin_with_is_computed_once_unlike_in_oren(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     model, computed = opened(folder), []
     for part in (network(model), network(model).base_model):
         own = part.forward
