@@ -70,12 +70,12 @@ def of_exposure(cells: Iterable[Labelled]) -> list[Note]:
     for llm, own in grouped(cells, lambda one: one[1].llm).items():
         copies = {label: cell.exposure for label, cell in own if cell.exposure is not None}
         read = grouped((label for label in copies if copies[label]), copies.__getitem__)
-        said = [f"{number:,.4g} {'copy' if number == 1 else 'copies'} of each row of {phrase(labels)}"
+        said = [f"{number:,.4g} {'copy' if number == 1 else 'copies'}, on average, of each row of {phrase(labels)}"
                 for number, labels in read.items() if number is not None]  # fmt: skip
         unread = [label for label, number in copies.items() if not number]
         said += [f"none of the rows of {phrase(unread)}"] if unread else []
         if said:
-            notes.append(Note(NoteKind.EXPOSURE, f"{llm} is known to have read (on average) {'; '.join(said)}"))
+            notes.append(Note(NoteKind.EXPOSURE, f"{llm} is known to have read {'; '.join(said)}"))
     return notes
 
 

@@ -332,7 +332,7 @@ def test_what_an_llm_was_made_to_read_is_said_and_of_strangers_nothing() -> None
     ]
     notes = typed(document(cells, [])).notes
     assert [note.text for note in notes if note.kind is NoteKind.EXPOSURE] == [
-        "hf:made is known to have read (on average) 5.25 copies of each row of iris and wine; none of the rows of adult"
+        "hf:made is known to have read 5.25 copies, on average, of each row of iris and wine; none of the rows of adult"
     ]
 
 
