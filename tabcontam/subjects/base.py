@@ -200,6 +200,12 @@ class Model(Protocol):
         ...
 
     @property
+    def documents(self) -> bool:
+        """Whether it is a body of documents and nothing else: it can be searched, and answers no question."""
+        answering = {Capability.GENERATE, Capability.SCORE}
+        return Capability.SEARCH in self.capabilities and self.capabilities.isdisjoint(answering)
+
+    @property
     def identity(self) -> Mapping[str, str] | None:
         """Provider, address and model, under which replies are stored; None where they are not worth storing."""
         provider, _, model = (self.stands_for or self.spec).partition(":")

@@ -316,6 +316,9 @@ class FamilyEvidence:
     """The same corrected as q_value is; at most alpha where a finding needs no one column."""
     without: str | None = None
     """The column, or columns of one entity, that p_without leaves out; null where leaving one out loses nothing."""
+    documents: tuple[str, ...] = ()
+    """The bodies of documents that were searched, which the user declared to be training data of the LLM; empty where
+    the LLM, or the body of documents, was asked itself."""
 
     def finds(self, alpha: float) -> bool:
         """Whether it finds the table, whichever column is left out."""

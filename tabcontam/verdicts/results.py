@@ -168,9 +168,11 @@ class RunResults:
 
     @cached_property
     def llms(self) -> tuple[str, ...]:
-        """The LLMs that have cells, controls that joined first, then as the run names them."""
+        """The LLMs that have cells, or documents that they were trained on, controls that joined first, then as the run
+        names them."""
         asked, joined = self._llm_order, self.joined
-        return tuple(sorted({cell.llm for cell in self.cells}, key=lambda llm: (llm not in joined, asked[llm])))
+        there = {cell.llm for cell in self.cells} | {table.llm for table in self.tables}
+        return tuple(sorted(there, key=lambda llm: (llm not in joined, asked[llm])))
 
     @cached_property
     def blocks(self) -> tuple[Block, ...]:
@@ -207,6 +209,11 @@ class RunResults:
     def exposed(self) -> frozenset[tuple[str, TableName]]:
         """The LLMs and tables of those that check the tests and have read the table: rows must be found in them."""
         return frozenset((cell.llm, cell.table) for cell in self.cells if cell.exposed and cell.llm in self.checking)
+
+    @cached_property
+    def documents(self) -> frozenset[str]:
+        """The bodies of documents that were searched."""
+        return frozenset(llm.spec for llm in self.run.llms if llm.documents)
 
     @cached_property
     def joined(self) -> frozenset[str]:
@@ -375,7 +382,7 @@ class RunResults:
         """How many LLMs that have seen nothing would be found by mistake, at most; nothing where there are few LLMs."""
         levels: dict[str, float] = {}
         for table in self.tables:
-            if table.bound and table.llm not in self.joined:
+            if table.bound and table.llm not in self.joined | self.documents:
                 levels[table.llm] = max(levels.get(table.llm, 0.0), table.bound)
         if len(levels) < MANY or self.run.family_over == ALL:
             return ""
