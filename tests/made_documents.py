@@ -101,8 +101,10 @@ class RowsHeld(Test):
         read = [trial.reading for trial in trials if trial.readable and trial.reading]
         hits = sum(reading.hit is True for reading in read)
         sentence = f"documents hold {hits} of {len(read)} rows"
-        counted = {"hits": hits, "asked": len(trials), "answered": len(read)}
-        return Evidence("rows held", hits, "a coin", sentence, **counted, p_value=0.5**hits)
+        p_value = 0.5**hits
+        return Evidence(
+            "rows held", hits, "a coin", sentence, hits=hits, asked=len(trials), answered=len(read), p_value=p_value
+        )
 
 
 def _lookup(cells: Sequence[str | None]) -> Lookup:

@@ -24,6 +24,8 @@ COLUMNS = (
     "Development Split", "Test Split", "Approach", "Reference", "PR",
 )  # fmt: skip
 
+LOCAL = "corpus:"
+
 
 def reported(view: RunResults) -> list[TableVerdict]:
     """The verdicts that make a line: contaminated tables of LLMs that others can ask, each once."""
@@ -32,8 +34,14 @@ def reported(view: RunResults) -> list[TableVerdict]:
         table
         for table in view.tables_in_order
         if table.verdict is Verdict.CONTAMINATED and table.llm in facts and not own(facts[table.llm])
+        if not _unknown_to_others(facts[table.llm])
     ]
     return list({(table.llm, table.dataset, table.edition, table.split): table for table in found}.values())
+
+
+def _unknown_to_others(llm: LlmFacts) -> bool:
+    """Whether it is documents on this machine to which the user gave no name: nobody else knows what lies there."""
+    return llm.documents and llm.stands_for in ("", llm.spec) and llm.spec.startswith(LOCAL)
 
 
 def render_conda(view: RunResults) -> str:
@@ -53,13 +61,13 @@ def render_conda(view: RunResults) -> str:
         cells = (
             named,
             edition + view.split(table),
-            public_name(llm),
+            llm.spec if llm.documents else public_name(llm),
             llm.version or "",
-            "model",
+            "corpus" if llm.documents else "model",
             "",
             "",
             "",
-            "model-based",
+            "data-based" if llm.documents or table.by_documents else "model-based",
             "",
             "",
         )

@@ -345,13 +345,20 @@ class RunResults:
             Note(NoteKind.KNOWN, f"rows of {file} may be known: on {phrase(file.datasets)} they were not asked about")
             for file in self.run.known
         ]
-        for llm in self.run.references:
-            stated = ", ".join(filter(None, (llm.named_otherwise, llm.version)))
-            took = f" ({llm.took})" if llm.took else ""
-            text = f"reference {llm.spec}{f' ({stated})' if stated else ''}: what it answers, too, counts for nothing"
+        for llm, declared in grouped(self.run.trained_on, lambda one: one.llm).items():
+            names = phrase([one.documents for one in declared])
+            text = f"{names}: training data of {llm} by the user's word; rows that stand there count for it"
+            notes.append(Note(NoteKind.TRAINED, text))
+        for reference in self.run.references:
+            stated = ", ".join(filter(None, (reference.named_otherwise, reference.version)))
+            took = f" ({reference.took})" if reference.took else ""
+            text = f"reference {reference.spec}{f' ({stated})' if stated else ''}: what it answers, too, counts for nothing"
             notes.append(Note(NoteKind.REFERENCE, f"{text}{took}"))
         found = [
-            table for table in self.tables if table.verdict is Verdict.CONTAMINATED and table.llm not in self.joined
+            table
+            for table in self.tables
+            if table.verdict is Verdict.CONTAMINATED and table.llm not in self.joined | self.documents
+            if not table.by_documents
         ]
         if self.calibrated and found and not self.run.references:
             where = phrase(list(dict.fromkeys(map(self.label, found)))[:NAMED])

@@ -33,6 +33,11 @@ class Held(NamedTuple):
     cells: tuple[Result, ...]
     evidence: FamilyEvidence
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The bodies of documents that hold a row."""
+        return tuple(dict.fromkeys(cell.llm for cell in self.cells if cell.hits))
+
 
 def rows_of(of: Result | TableVerdict) -> Rows:
     """The rows that a cell or a table's verdict is about."""
@@ -117,9 +122,8 @@ def _with(table: TableVerdict, own: Held, alpha: float) -> TableVerdict:
     table = replace(table, families=families, bound=min(1.0, round(alpha * len(families), 12)))
     if not own.evidence.finds(alpha):
         return replace(table, reason=f"{table.reason}; {not_held(own)}")
-    found = told(own)
-    if table.verdict is Verdict.CONTAMINATED:
-        found = f"{table.reason}; {found}"
+    also = table.verdict is Verdict.CONTAMINATED
+    found = f"{table.reason}; {told(own)}" if also else told(own)
     first = min(families, key=lambda one: (one.q_without or one.q_value, one.q_value, one.p_value))
     return replace(
         table,
@@ -129,6 +133,8 @@ def _with(table: TableVerdict, own: Held, alpha: float) -> TableVerdict:
         p_value=first.p_value,
         q_value=first.q_value,
         e_value=first.e_value,
+        documents=own.names,
+        by_documents=not also,
     )
 
 
@@ -142,7 +148,7 @@ def not_held(own: Held) -> str:
     """That documents show nothing, in words that clear nobody."""
     if not any(cell.verdict in DECIDED for cell in own.cells):
         return f"{phrase(list(own.evidence.documents))} could not tell: {own.cells[0].reason}"
-    found = f"{_shares(own)}, which chance explains ({_p_value(own)})" if _shares(own) else "none of its rows"
+    found = f"{_shares(own)}, which chance explains ({_p_value(own)})" if _shares(own) else "none of the rows"
     return f"documents that it was trained on hold {found}, and it may have been trained on more than these"
 
 

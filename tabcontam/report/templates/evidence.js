@@ -90,9 +90,11 @@
       if (costly.length) fact("Costliest", make("ul", "words", ...costly));
     } else if (query.lookup) {
       fact("Looked for", ...messages.flat());
-      const places = query.lookup.found.map(([source, offset, quote]) =>
-        make("li", "", `${source}, from character ${offset}: `, make("q", "", quote)));
-      const counted = make("p", "", `in ${query.lookup.documents} documents`);
+      const found = (text) => make("mark", "right", make("span", "unseen", "found: "), text);
+      const places = query.lookup.found.map(([where, before, text, after]) =>
+        make("li", "", `${where}: `, make("q", "", before, found(text), after)));
+      const held = query.lookup.held.map(([text, count]) => `${text}: ${count}`).join(", ");
+      const counted = make("p", "", `in ${query.lookup.documents}${held && ` (${held})`}`);
       fact("Found", counted, ...(places.length ? [make("ul", "words", ...places)] : []));
     } else {
       fact(query.kind === "decoy" ? "Prompt, where it differs" : "Prompt", ...messages.flat());
