@@ -16,6 +16,7 @@ from tabcontam.evidence.base import Verdict
 from tabcontam.report.csv_text import guarded
 from tabcontam.report.models import llm_facts, own, public_name
 from tabcontam.verdicts.cells import TableVerdict
+from tabcontam.verdicts.facts import LlmFacts
 from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.rules import CALIBRATED
 

@@ -29,7 +29,7 @@ from tabcontam.verdicts.ranks import correlations, ranking
 from tabcontam.verdicts.reference import Reference, concede
 from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.rules import ALL, ALPHA, LLM, PAPER, Over
-from tabcontam.verdicts.trained import held, joined
+from tabcontam.verdicts.trained import Held, held, holds, joined
 from tabcontam.verdicts.wording import rounded
 
 # What is said before the names of the row tests with a verdict; the first that one of them has stands for the table's.
@@ -286,10 +286,11 @@ def tables(
     def decided(table: TableVerdict) -> TableVerdict:
         if rules == PAPER or not table.families:
             return table
-        if finding := [one for one in table.families if one.finds(alpha)]:
-            together = [_said(one, table, _tests_of(one.family, several)) for one in finding]
-            return replace(table, verdict=Verdict.CONTAMINATED, reason="; ".join(together))
         own = by_table[table.llm, table.table]
+        if finding := [one for one in table.families if one.finds(alpha)]:
+            by_family = grouped(own, lambda cell: known[cell.test].family)
+            together = [_said(one, table, by_family[one.family], several) for one in finding]
+            return replace(table, verdict=Verdict.CONTAMINATED, reason="; ".join(together))
         if lacking := [one for one in table.families if one.q_value <= alpha and one.without]:
             column, p_value = lacking[0].without or "", lacking[0].p_without or 0.0
             of_family = [cell for cell in own if known[cell.test].family is lacking[0].family]
@@ -308,11 +309,13 @@ def tables(
     return joined(verdicts, held(cells, declared, known, over), alpha) if declared else verdicts
 
 
-def _said(found: FamilyEvidence, table: TableVerdict, tests: str) -> str:
+def _said(found: FamilyEvidence, table: TableVerdict, cells: Sequence[Result], several: bool) -> str:
     """What the tests of a family found together, in words."""
+    if found.family is Family.CORPUS:
+        return holds(Held(tuple(cells), found))
     if table.in_turns and found.e_value is not None:
         return f"decided {_after(table)}: E = {rounded('e_value', found.e_value)}"
-    return f"the {tests} together: p = {found.p_value:.2g}"
+    return f"the {_tests_of(found.family, several)} together: p = {found.p_value:.2g}"
 
 
 def _after(table: TableVerdict) -> str:

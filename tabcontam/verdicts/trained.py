@@ -120,9 +120,9 @@ def _with(table: TableVerdict, own: Held, alpha: float) -> TableVerdict:
     """A table's verdict with what the documents hold: they can make it contaminated, and nothing else."""
     families = (*table.families, own.evidence)
     table = replace(table, families=families, bound=min(1.0, round(alpha * len(families), 12)))
-    if not own.evidence.finds(alpha):
-        return replace(table, reason=f"{table.reason}; {not_held(own)}")
     also = table.verdict is Verdict.CONTAMINATED
+    if not own.evidence.finds(alpha):
+        return table if also else replace(table, reason=f"{table.reason}; {not_held(own)}")
     found = f"{table.reason}; {told(own)}" if also else told(own)
     first = min(families, key=lambda one: (one.q_without or one.q_value, one.q_value, one.p_value))
     return replace(
@@ -140,8 +140,17 @@ def _with(table: TableVerdict, own: Held, alpha: float) -> TableVerdict:
 
 def told(own: Held) -> str:
     """What documents hold of a table, in words: `documents that it was trained on hold 12 of 300 rows (NAME): …`."""
-    tests = phrase(list(dict.fromkeys(cell.test for cell in own.cells)))
-    return f"documents that it was trained on hold {_shares(own)}: {tests}, {_p_value(own)}"
+    return f"documents that it was trained on hold {_shares(own)}: {_tests(own)}, {_p_value(own)}"
+
+
+def holds(own: Held) -> str:
+    """The same of a body of documents by itself."""
+    shares = phrase([f"{cell.hits} of {cell.answered} rows" for cell in own.cells if cell.hits])
+    return f"it holds {shares}: {_tests(own)}, {_p_value(own)}"
+
+
+def _tests(own: Held) -> str:
+    return phrase(list(dict.fromkeys(cell.test for cell in own.cells)))
 
 
 def not_held(own: Held) -> str:
