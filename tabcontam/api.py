@@ -254,7 +254,7 @@ def run(
         continues = f"what was answered is in {outcome.folder}; the same call with this `out` continues it"
         raise KeyboardInterrupt("; ".join((continues, *outcome.going_on)))
     if outcome.failure:
-        raise UsageError(f"no LLM could be reached: {outcome.failure}")
+        raise UsageError(outcome.unreached)
     return Results(outcome.folder, outcome.results)
 
 

@@ -189,7 +189,7 @@ def _ended(outcome: "Outcome") -> Exit:
         print(f"interrupted; continue with the same command and --out {outcome.folder}", file=sys.stderr)
         return Exit.INTERRUPTED
     if outcome.failure:
-        raise UsageError(f"no LLM could be reached: {outcome.failure}")
+        raise UsageError(outcome.unreached)
     return Exit.DONE
 
 

@@ -13,6 +13,7 @@ from tabcontam.verdicts.wording import shorten, text, visible
 
 LONGEST_NAME, LONGEST_FOUND, AROUND = 200, 400, 120  # characters
 PLACES = 10
+COUNTED = 12  # of the texts that were looked for
 
 
 @dataclass(frozen=True)
@@ -79,9 +80,10 @@ def documents(trial: Trial) -> str:
 
 
 def counted(trial: Trial) -> list[tuple[str, int]]:
-    """Each text that was looked for with the number of documents that hold it, those that are held by none left out."""
+    """Each text that was looked for with the number of documents that hold it, where one does; the first of them."""
     texts, counts = trial.get("texts"), trial.get("counts")
     if not isinstance(texts, list) or not isinstance(counts, list):
         return []
     pairs = zip(map(text, texts), _numbers(counts), strict=False)
-    return [(shorten(visible(one, line=True), LONGEST_NAME), count) for one, count in pairs if count > 0]
+    found = [(shorten(visible(one, line=True), LONGEST_NAME), count) for one, count in pairs if count > 0]
+    return found[:COUNTED]

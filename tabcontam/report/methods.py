@@ -275,7 +275,13 @@ def _found(view: RunResults) -> Iterator[Piece]:
         return
     by_verdict = grouped(tables, lambda table: table.verdict)
     searched = {table.llm for table in tables} & view.documents
-    whom = "an LLM" if not searched else "an LLM, or a body of documents," if len(searched) < _whose(tables) else "documents"
+    whom = (
+        "an LLM"
+        if not searched
+        else "an LLM, or a body of documents,"
+        if len(searched) < _whose(tables)
+        else "documents"
+    )
     yield f"Of {_count(len(tables), 'pair')} of {whom} and a table the verdict is {phrase(_counted(by_verdict))}. "
     if alone := sum(table.by_documents for table in tables):
         yield f"Of these, {alone:,} rest on documents alone that the LLM was trained on. "

@@ -183,8 +183,8 @@ def _is_prompt(trial: Trial) -> bool:
 def _lookup(trial: Trial) -> dict[str, Any]:
     """How many documents hold each text that was looked for, and some of the places: where, and what stands there."""
     found = [[one.where, one.before, one.found, one.after] for one in places(trial)]
-    held = [[one, f"{count:,}"] for one, count in counted(trial)]
-    return {"documents": documents(trial), "held": held, "found": found}
+    held = ", ".join(f"{one}: {count:,}" for one, count in counted(trial))
+    return {"documents": documents(trial) + (f" ({held})" if held else ""), "found": found}
 
 
 def is_passage(trial: Trial) -> bool:

@@ -210,7 +210,11 @@ class Redaction:
         column = names[table.dataset, table.edition or ""]
         rests_on = table.rests_on and column[table.rests_on]
         families = tuple(replace(one, without=one.without and column[one.without]) for one in table.families)
-        by = f"documents that it was trained on ({phrase(documents)})" if table.by_documents else "the row tests together"
+        by = (
+            f"documents that it was trained on ({phrase(documents)})"
+            if table.by_documents
+            else "the row tests together"
+        )
         found = None if table.p_value is None else f"{by}: p = {rounded('p_value', table.p_value)}"
         reason = _reason(table.verdict, table.detectable_share, rests_on) or found or table.outcome
         return replace(self._named(table), families=families, rests_on=rests_on, reason=reason)

@@ -58,7 +58,11 @@ def print_header(console: "Console", view: RunResults, verbosity: int = 0) -> No
         paper.line(", ".join(f"{name} {version}" for name, version in run.versions.items()))
     for llm in run.llms:
         stated = ", ".join(filter(None, ("control" if llm.control else "", llm.named_otherwise, llm.version)))
-        paper.line(f"{'documents' if llm.documents else 'llm'}: {llm.spec}" + (f" ({stated})" if stated else "") + (f": {llm.took}" if llm.took else ""))
+        paper.line(
+            f"{'documents' if llm.documents else 'llm'}: {llm.spec}"
+            + (f" ({stated})" if stated else "")
+            + (f": {llm.took}" if llm.took else "")
+        )
     for dataset in run.datasets:
         digest = f", sha256 {dataset.sha256[:8]}" if dataset.sha256 else ""
         paper.line(f"dataset: {dataset.named} ({dataset.shape}{digest})")
@@ -347,7 +351,9 @@ def _print_summary(paper: Paper, view: RunResults, letters: str, *, each_skip: b
         return
     paper.rule("short summary info", "cyan")
     for table in held:  # of which no cell of the LLM tells
-        paper.parts([(table.outcome.upper(), _style(view, table)), (f" {table.llm} {view.label(table)} - {table.why}", "")])
+        paper.parts(
+            [(table.outcome.upper(), _style(view, table)), (f" {table.llm} {view.label(table)} - {table.why}", "")]
+        )
     for outcome, cells in listed.items():
         if outcome is Verdict.SKIPPED and not each_skip:
             _print_skips(paper, cells)

@@ -148,6 +148,14 @@ class Outcome:
     seconds: float
     going_on: tuple[str, ...] = ()
 
+    @property
+    def unreached(self) -> str:
+        """That nobody under test gave a single reply, and why; empty where somebody did."""
+        if not self.failure:
+            return ""
+        searched = {cell.llm for cell in self.results.subjects} <= self.results.documents
+        return f"{'no documents could be searched' if searched else 'no LLM could be reached'}: {self.failure}"
+
 
 def prepare(order: RunOrder, progress: Progress | None = None, asks: bool = True) -> Run:
     """Open what the order names and plan every query. Raises `UsageError` before anything is sent or written.
@@ -291,7 +299,9 @@ def _reference(
     found, name = resolve(spec), name_of(spec)
     model = found.open(settings)
     if model.documents:
-        raise UsageError(f"{option_name('reference')}: {spec} is a body of documents, which answers nothing; name an LLM")
+        raise UsageError(
+            f"{option_name('reference')}: {spec} is a body of documents, which answers nothing; name an LLM"
+        )
     for other, (tested, _) in opened.items():
         if other == name or (tested.identity is not None and tested.identity == model.identity):
             raise UsageError(

@@ -90,7 +90,9 @@ def _cells(
     return own
 
 
-def joined(verdicts: Sequence[TableVerdict], found: Mapping[tuple[str, Rows], Held], alpha: float) -> list[TableVerdict]:
+def joined(
+    verdicts: Sequence[TableVerdict], found: Mapping[tuple[str, Rows], Held], alpha: float
+) -> list[TableVerdict]:
     """The verdicts with what the documents hold, and one more for each table of which the LLM itself has none.
 
     The same rows in several serializers or prompt sets are one find, and each of these tables has it.

@@ -90,12 +90,9 @@
       if (costly.length) fact("Costliest", make("ul", "words", ...costly));
     } else if (query.lookup) {
       fact("Looked for", ...messages.flat());
-      const found = (text) => make("mark", "right", make("span", "unseen", "found: "), text);
       const places = query.lookup.found.map(([where, before, text, after]) =>
-        make("li", "", `${where}: `, make("q", "", before, found(text), after)));
-      const held = query.lookup.held.map(([text, count]) => `${text}: ${count}`).join(", ");
-      const counted = make("p", "", `in ${query.lookup.documents}${held && ` (${held})`}`);
-      fact("Found", counted, ...(places.length ? [make("ul", "words", ...places)] : []));
+        make("li", "", `${where}: `, make("q", "", before, make("mark", "right", text), after)));
+      fact("Found", make("p", "", `in ${query.lookup.documents}`), make("ul", "words", ...places));
     } else {
       fact(query.kind === "decoy" ? "Prompt, where it differs" : "Prompt", ...messages.flat());
       fact("Answer", ...answer(query));
