@@ -9,8 +9,8 @@ SERIALIZER_HELP = "how rows are written: a name of list serializers, or a TOML f
 PROMPTS_HELP = "how queries are worded: a name of list prompts, or a TOML file of your own"
 EXPRESSION_HELP = "run only the tests whose id matches EXPR, as in pytest"
 MARKS_HELP = (
-    "run only the tests whose marks match EXPR, as in pytest: a family (knowledge, rows, likelihood, order, corpus, score), "
-    "paper, the source (ronval2024), what is needed (text, logprobs, corpus); list tests -v shows them"
+    "run only the tests whose marks match EXPR, as in pytest: a family (knowledge, rows, likelihood, order, corpus, "
+    "score), paper, the source (ronval2024), what is needed (text, logprobs, corpus); list tests -v shows them"
 )
 KNOWN_HELP = "a table whose rows the LLM may know, as a training split: they are not asked, and teach who guesses"
 SPLIT_HELP = (

@@ -352,7 +352,8 @@ class RunResults:
         for reference in self.run.references:
             stated = ", ".join(filter(None, (reference.named_otherwise, reference.version)))
             took = f" ({reference.took})" if reference.took else ""
-            text = f"reference {reference.spec}{f' ({stated})' if stated else ''}: what it answers, too, counts for nothing"
+            named = f"reference {reference.spec}{f' ({stated})' if stated else ''}"
+            text = f"{named}: what it answers, too, counts for nothing"
             notes.append(Note(NoteKind.REFERENCE, f"{text}{took}"))
         found = [
             table

@@ -1,4 +1,4 @@
-"""What documents hold that an LLM was trained on: it counts for this LLM alone, it can only find, and it clears nobody."""
+"""What documents hold that an LLM was trained on: it counts for this LLM alone, can only find, and clears nobody."""
 
 from typing import Any
 
