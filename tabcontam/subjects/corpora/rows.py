@@ -11,7 +11,7 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from tabcontam.subjects.corpora.blocks import Block
-from tabcontam.subjects.corpora.cells import Place, Row, Value, spans, winners
+from tabcontam.subjects.corpora.cells import Place, Row, spans, winners
 from tabcontam.subjects.corpora.tokens import Known, tokens
 from tabcontam.subjects.corpora.words import words
 
@@ -96,14 +96,12 @@ class Rows:
         texts = [value for value in self._texts[place] if rarest[value]]
         # One of the rarest must be there even if as many as may lack are: or the text, which never lacks.
         by_texts, by_rarest = sum(int(rarest[value]) for value in texts), sum(count for count, _ in beside[: free + 1])
-        if len(beside) <= free or by_texts <= by_rarest:
-            anchors = texts
-        else:
-            anchors = [value for _, value in beside[: free + 1]]
-        at = np.unique(np.concatenate([self._at(value, stands) for value in anchors]))
+        text_is_rarest = len(beside) <= free or by_texts <= by_rarest
+        anchors = texts if text_is_rarest else [value for _, value in beside[: free + 1]]
+        at = _merged([self._at(value, stands) for value in anchors])
         low, high = stands.reach(at, row)
         left = np.full(len(at), free)
-        own = np.unique(np.concatenate([self._at(value, stands) for value in texts]))
+        own = _merged([self._at(value, stands) for value in texts])
         for where in (own, *(self._at(value, stands) for _, value in beside)):
             near = np.searchsorted(where, low) < np.searchsorted(where, high, "right")
             left -= ~near if where is not own else np.where(near, 0, EVERYWHERE)
@@ -117,6 +115,13 @@ class Rows:
     def _at(self, value: int, stands: "_Stands") -> "Numbers":
         """Where a value may stand: the places of its rarest word."""
         return stands.of(min(self._words[value], key=stands.often.__getitem__))
+
+
+def _merged(places: Sequence["Numbers"]) -> "Numbers":
+    """Places in order, from lists that are in order."""
+    import numpy as np
+
+    return places[0] if len(places) == 1 else np.sort(np.concatenate(places))
 
 
 class _Lists:

@@ -114,7 +114,7 @@ class Known:
         import numpy as np
 
         self.hashes = np.unique(hashes)
-        bits = min(22, max(12, int(len(self.hashes)).bit_length() + 6))
+        bits = min(22, max(12, len(self.hashes).bit_length() + 6))
         self._shift = np.uint64(64 - bits)
         self._table = np.zeros(1 << bits, np.bool_)
         self._table[(self.hashes >> self._shift).astype(np.int64)] = True
