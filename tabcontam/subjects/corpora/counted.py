@@ -6,7 +6,7 @@ from typing import Any
 
 from tabcontam.evidence.questions import Lookup, Match, Matches, State
 
-MOST_DOCUMENTS = 1000  # that are counted of a lookup; of more it is told that there are more
+MOST_DOCUMENTS = 200  # that are counted of a lookup; of more it is told that there are more
 AROUND = 80  # bytes before and behind what was found that are quoted with it
 QUOTED = 2000  # bytes of what was found that are quoted
 

@@ -18,8 +18,8 @@ class Search:
 
     def __init__(self, lookups: Sequence[Lookup]) -> None:
         self._lookups = lookups
-        self._rows = Rows({number: Row.of(lookup) for number, lookup in self._of(By.CELLS).items()})
-        self._others = [
+        self._ways: list[Rows | Phrases | Strings] = [
+            Rows({number: Row.of(lookup) for number, lookup in self._of(By.CELLS).items()}),
             Phrases({number: lookup.texts for number, lookup in self._of(By.WORDS).items()}),
             Strings({number: lookup.texts for number, lookup in self._of(By.LETTERS).items()}),
             Strings({number: lookup.texts for number, lookup in self._of(By.SIGNS).items()}, signs=True),
@@ -43,8 +43,7 @@ class Search:
         left_out = set(over)
         for block in blocks(parts, goes_on):
             leaving = frozenset(left_out)
-            everything = (self._rows, *self._others)
-            for number, piece, places in chain.from_iterable(one.find(block, leaving) for one in everything):
+            for number, piece, places in chain.from_iterable(one.find(block, leaving) for one in self._ways):
                 counted = found.setdefault(number, Counted(self._lookups[number].most))
                 self._add(counted, block, piece, places)
                 if counted.full:

@@ -37,9 +37,9 @@ class Strings:
         self._single = [text for text in wanted if len(text) < min(WIDTHS) or len(wanted) <= FEW]
         self._by_width: list[tuple[int, Known, dict[int, list[bytes]]]] = []
         left = [text for text in wanted if text not in set(self._single)]
-        for width, own in ((8, [t for t in left if len(t) >= 8]), (4, [t for t in left if len(t) < 8])):
-            if own:
-                self._by_width.append((width, *_by_beginning(own, width)))
+        for width, some in ((8, [t for t in left if len(t) >= 8]), (4, [t for t in left if len(t) < 8])):
+            if some:
+                self._by_width.append((width, *_by_beginning(some, width)))
 
     def find(self, block: Block, over: frozenset[int] = frozenset()) -> Iterator[tuple[int, int, list[Place]]]:
         """For each text and each piece of the block that has it its first place."""

@@ -94,10 +94,10 @@ def _without_zeros(padded: "Bytes", begins: "Numbers", ends: "Numbers", dotted: 
 def _hashes(padded: "Bytes", first: "Numbers", last: "Numbers") -> "Hashes":
     import numpy as np
 
-    eight = np.ndarray((len(padded) - 7,), "<u8", padded, strides=(1,))
+    eight: Hashes = np.ndarray((len(padded) - 7,), "<u8", padded, strides=(1,))
     lengths = last - first
     masks = np.array([(1 << 8 * length) - 1 for length in range(9)], np.uint64)
-    hashes = eight[first] & masks[np.minimum(lengths, 8)]
+    hashes: Hashes = eight[first] & masks[np.minimum(lengths, 8)]
     hashes *= np.uint64(BY_FIRST)
     long = np.flatnonzero(lengths > 8)
     hashes[long] ^= eight[last[long] - 8] * np.uint64(BY_LAST)
