@@ -47,6 +47,7 @@ LINES = (
     "tabcontam.subjects.bedrock.provider:PROVIDER",
     "tabcontam.subjects.hf.provider:PROVIDER",
     "tabcontam.subjects.corpora.provider:PROVIDER",
+    "tabcontam.subjects.infinigram.provider:PROVIDER",
     "tabcontam.subjects.known:SIMULATED",
 )
 SERVICES = "tabcontam.subjects.openai.services:PROVIDERS"  # those that are a TOML entry each
