@@ -67,11 +67,11 @@ def load_prices(path: Path | None = None) -> Mapping[str, Price]:
 def price_of(identity: Mapping[str, str], local: bool, prices: Mapping[str, Price]) -> Price | None:
     """What the LLM of this identity costs; None where it is not known.
 
-    What runs on this machine is free, unless it has an entry: it may ask another for money. A provider's own address
-    finds the entry `provider:model`, another server `provider:model@address`, and a service `service:model`, too; so do
-    clouds, whose addresses are their users' own (azure, bedrock, vertex). The model has to be the entry's to the
-    letter: a dated name (gpt-4o-2024-05-13) may cost more than the plain one, so it has an entry of its own or none.
-    Only Google's `models/` before a name counts for nothing.
+    What runs on this machine, or charges nobody, is free, unless it has an entry: it may ask another for money. A
+    provider's own address finds the entry `provider:model`, another server `provider:model@address`, and a service
+    `service:model`, too; so do clouds, whose addresses are their users' own (azure, bedrock, vertex). The model has to
+    be the entry's to the letter: a dated name (gpt-4o-2024-05-13) may cost more than the plain one, so it has an entry
+    of its own or none. Only Google's `models/` before a name counts for nothing.
     """
     provider, address, model = (identity.get(key, "") for key in ("provider", "address", "model"))
     maker = BUILT_IN.get(provider)
@@ -81,7 +81,8 @@ def price_of(identity: Mapping[str, str], local: bool, prices: Mapping[str, Pric
         services = [each.name for each in BUILT_IN.values() if each.address == address]
         services += [maker.name] if maker and not maker.address else []  # a cloud is wherever its user has it
         names = [f"{provider}:{model}@{address}", *(f"{name}:{model}" for name in services)]
-    return next((prices[name] for name in names if name in prices), FREE if local else None)
+    free = local or (maker is not None and maker.free)
+    return next((prices[name] for name in names if name in prices), FREE if free else None)
 
 
 def prompt_bound(prompt_text_bytes: int, messages: int) -> int:

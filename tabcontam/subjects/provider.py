@@ -45,7 +45,7 @@ class Provider:
     says besides. `address` is that of its maker, for which the price table has plain names; the keys that the
     environment variables `keys` hold, the first that is set, go to its host and to no other. `words` are other words
     that people write for the name. `log_probabilities` says whether it gives those of a text that it is sent ("yes",
-    "no"), `seed` whether it is told a seed; "" where that is not known.
+    "no"), `seed` whether it is told a seed; "" where that is not known. `free` says that nobody is charged for it.
     """
 
     name: str
@@ -58,3 +58,4 @@ class Provider:
     words: tuple[str, ...] = ()
     log_probabilities: str = ""
     seed: str = ""
+    free: bool = False

@@ -18,6 +18,7 @@ class NoteKind(StrEnum):
     QUERIES = "queries"  # which of them were asked
     KNOWN = "known"  # rows that the LLMs may know
     JUDGES = "judges"  # who said which completions match, and how often they err
+    TRAINED = "trained on"  # documents whose finds count for an LLM
     REFERENCE = "reference"  # an LLM whose answers count for nothing
     TURNS = "turns"  # tables that were asked until they were decided
     EXPOSURE = "exposure"  # of an LLM that was made to read tables

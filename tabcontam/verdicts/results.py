@@ -169,9 +169,11 @@ class RunResults:
 
     @cached_property
     def llms(self) -> tuple[str, ...]:
-        """The LLMs that have cells, controls that joined first, then as the run names them."""
+        """The LLMs that have cells, or documents that they were trained on, controls that joined first, then as the run
+        names them."""
         asked, joined = self._llm_order, self.joined
-        return tuple(sorted({cell.llm for cell in self.cells}, key=lambda llm: (llm not in joined, asked[llm])))
+        there = {cell.llm for cell in self.cells} | {table.llm for table in self.tables}
+        return tuple(sorted(there, key=lambda llm: (llm not in joined, asked[llm])))
 
     @cached_property
     def blocks(self) -> tuple[Block, ...]:
@@ -208,6 +210,11 @@ class RunResults:
     def exposed(self) -> frozenset[tuple[str, TableName]]:
         """The LLMs and tables of those that check the tests and have read the table: rows must be found in them."""
         return frozenset((cell.llm, cell.table) for cell in self.cells if cell.exposed and cell.llm in self.checking)
+
+    @cached_property
+    def documents(self) -> frozenset[str]:
+        """The bodies of documents that were searched."""
+        return frozenset(llm.spec for llm in self.run.llms if llm.documents)
 
     @cached_property
     def joined(self) -> frozenset[str]:
@@ -345,13 +352,21 @@ class RunResults:
             Note(NoteKind.KNOWN, f"rows of {file} may be known: on {phrase(file.datasets)} they were not asked about")
             for file in self.run.known
         ]
-        for llm in self.run.references:
-            stated = ", ".join(filter(None, (llm.named_otherwise, llm.version)))
-            took = f" ({llm.took})" if llm.took else ""
-            text = f"reference {llm.spec}{f' ({stated})' if stated else ''}: what it answers, too, counts for nothing"
+        for llm, declared in grouped(self.run.trained_on, lambda one: one.llm).items():
+            names = phrase([one.documents for one in declared])
+            text = f"{names}: training data of {llm} by the user's word; rows that stand there count for it"
+            notes.append(Note(NoteKind.TRAINED, text))
+        for reference in self.run.references:
+            stated = ", ".join(filter(None, (reference.named_otherwise, reference.version)))
+            took = f" ({reference.took})" if reference.took else ""
+            named = f"reference {reference.spec}{f' ({stated})' if stated else ''}"
+            text = f"{named}: what it answers, too, counts for nothing"
             notes.append(Note(NoteKind.REFERENCE, f"{text}{took}"))
         found = [
-            table for table in self.tables if table.verdict is Verdict.CONTAMINATED and table.llm not in self.joined
+            table
+            for table in self.tables
+            if table.verdict is Verdict.CONTAMINATED and table.llm not in self.joined | self.documents
+            if not table.by_documents
         ]
         if self.calibrated and found and not self.run.references:
             where = phrase(list(dict.fromkeys(map(self.label, found)))[:NAMED])
@@ -382,7 +397,7 @@ class RunResults:
         """How many LLMs that have seen nothing would be found by mistake, at most; nothing where there are few LLMs."""
         levels: dict[str, float] = {}
         for table in self.tables:
-            if table.bound and table.llm not in self.joined:
+            if table.bound and table.llm not in self.joined | self.documents:
                 levels[table.llm] = max(levels.get(table.llm, 0.0), table.bound)
         if len(levels) < MANY or self.run.family_over == ALL:
             return ""

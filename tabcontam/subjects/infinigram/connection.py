@@ -1,0 +1,84 @@
+"""Requests to a server of the infini-gram protocol: a POST of JSON each, sent once, and what comes back."""
+
+import json
+from collections.abc import Mapping
+from importlib import import_module
+from ssl import PROTOCOL_TLS_CLIENT, SSLContext
+from typing import Any
+
+from tabcontam.subjects.base import TransientError
+from tabcontam.subjects.openai.connection import NoAnswer
+from tabcontam.subjects.openai.errors import Problem
+
+SECONDS = 60.0  # how long one request may take
+CONNECT_SECONDS = 10.0
+MOST_BYTES = 64 << 20  # of an answer: half a million pointers are 7 MB
+NOT_SENT = ("ConnectError", "ConnectTimeout", "ProxyError")  # httpx's names
+
+
+def _httpx() -> Any:
+    """The library that OpenAI's SDK stands on: httpx or its successor, whose names are the same."""
+    from openai import DEFAULT_CONNECTION_LIMITS
+
+    return import_module(type(DEFAULT_CONNECTION_LIMITS).__module__.partition(".")[0])
+
+
+class Connection:
+    """The connections to one address. No key goes over them, and a redirect is not followed."""
+
+    def __init__(self, url: str, local: bool, connections: int) -> None:
+        httpx = self._httpx = _httpx()
+        self._url = url
+        # Waiting for a free connection is no failure, however long the queue.
+        self._client = httpx.AsyncClient(
+            limits=httpx.Limits(max_connections=connections, max_keepalive_connections=connections),
+            timeout=httpx.Timeout(SECONDS, connect=CONNECT_SECONDS, pool=None),
+            follow_redirects=False,
+            trust_env=not local,  # no proxy stands between this machine and itself
+            # To load the certificates takes a while, and nobody shows one without https.
+            verify=True if url.lower().startswith("https:") else SSLContext(PROTOCOL_TLS_CLIENT),
+        )
+
+    async def post(self, body: Mapping[str, Any]) -> dict[str, Any]:
+        """The answer to one request. Raises `NoAnswer` with what the server said, or `TransientError`."""
+        content = json.dumps(body).encode()
+        try:
+            async with self._client.stream(
+                "POST", self._url, content=content, headers={"Content-Type": "application/json"}
+            ) as response:
+                read = b""
+                async for chunk in response.aiter_bytes():
+                    read += chunk
+                    if len(read) > MOST_BYTES:
+                        raise NoAnswer(Problem(413, f"the answer is longer than {MOST_BYTES >> 20} MB"))
+        except self._httpx.HTTPError as error:
+            raise self._broken(error) from None
+        return _answer(response.status_code, read, {name.lower(): text for name, text in response.headers.items()})
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._client.aclose()
+
+    def _broken(self, error: Exception) -> TransientError:
+        """What became of a connection."""
+        sent = type(error).__name__ not in NOT_SENT
+        if isinstance(error, self._httpx.TimeoutException):
+            seconds = SECONDS if sent else CONNECT_SECONDS
+            return TransientError(f"timed out after {seconds:g} s", "timeout", crowded=True, sent=sent)
+        text = f"connection failed{str(error) and f' ({error})'}"
+        return TransientError(text, "cut connection" if sent else "no connection", sent=sent)
+
+
+def _answer(status: int, content: bytes, headers: Mapping[str, str]) -> dict[str, Any]:
+    """The JSON object of an answer; an error is one whatever its status."""
+    try:
+        body = json.loads(content)
+    except (ValueError, RecursionError):
+        if status == 200:
+            raise TransientError("the reply is no JSON", "broken JSON", sent=True) from None
+        body = None
+    if status != 200 or (isinstance(body, dict) and "error" in body):
+        raise NoAnswer(Problem(status, body, headers))
+    if not isinstance(body, dict):
+        raise TransientError("the reply is no JSON object", "broken JSON", sent=True)
+    return body

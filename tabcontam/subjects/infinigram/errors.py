@@ -1,0 +1,44 @@
+"""What an error of a server of the infini-gram protocol means: whom it concerns.
+
+The server sends `{"error": TEXT}`: with status 400 for an index or a kind of query that it does not have, with 500 for
+what broke in it, and with 200 for what it does not like about a query (a text that is too long). In front of the public
+one stands something that answers 403 or 429 to whoever asks too quickly.
+"""
+
+import re
+from enum import Enum, auto
+
+from tabcontam.subjects.openai.errors import PASSING, Problem
+
+TOO_QUICK = (403, 429, 503, 529)  # fewer requests at a time would help
+NO_INDEX = re.compile(
+    r"invalid index|(unknown|no such) index|\bindex\b.{0,120}\b(not found|does not exist)", re.IGNORECASE
+)
+NO_KIND = re.compile(r"invalid query_type", re.IGNORECASE)
+LATER = re.compile(r"timed out|try again|overload|rate[ _-]?limit|too many requests", re.IGNORECASE)
+
+
+class Whom(Enum):
+    """Whom an error concerns."""
+
+    PASSING = auto()  # it may be gone the next time
+    INDEX = auto()  # there is no index of this name
+    PROTOCOL = auto()  # this is no server of the protocol, or an earlier one
+    DOOR = auto()  # it lets in nobody without a key
+    REQUEST = auto()  # this request alone
+
+
+def whom(problem: Problem) -> Whom:
+    """Whom an error concerns. One that no rule knows concerns this request alone."""
+    status, text = problem.status, problem.message
+    if NO_INDEX.search(text):
+        return Whom.INDEX
+    if NO_KIND.search(text):
+        return Whom.PROTOCOL
+    if status in PASSING or status in TOO_QUICK or (status >= 500 and status != 501):
+        return Whom.PASSING
+    if status in (401, 407):
+        return Whom.DOOR
+    if 300 <= status < 400 or status in (404, 405, 410, 501):
+        return Whom.PROTOCOL
+    return Whom.PASSING if LATER.search(text) else Whom.REQUEST

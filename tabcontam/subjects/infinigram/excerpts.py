@@ -1,0 +1,27 @@
+"""Which texts of a lookup stand in a stretch of a document, decided on the text itself."""
+
+from tabcontam.evidence.questions import Lookup, Match
+from tabcontam.subjects.corpora.cells import Place
+from tabcontam.subjects.corpora.exact import places
+from tabcontam.subjects.infinigram.answers import Excerpt
+
+AROUND = 80  # characters of a quote on either side
+
+
+def found_in(lookup: Lookup, excerpt: Excerpt) -> list[Match]:
+    """A match for each text of the lookup that stands in the stretch, at its first place."""
+    text, first = excerpt.text.encode("utf-8", "replace"), dict[int, Place]()
+    for place in places(text, lookup):
+        first.setdefault(place.text, place)
+    return [_match(excerpt.name, text, place) for place in first.values()]
+
+
+def _match(name: str, text: bytes, place: Place) -> Match:
+    """A place, quoted. Where in the document the stretch begins nobody says, so its offset is not known."""
+    before, found, behind = (
+        part.decode("utf-8", "replace")
+        for part in (text[: place.begin], text[place.begin : place.end], text[place.end :])
+    )
+    before = before[-AROUND:]
+    quote = before + found + behind[:AROUND]
+    return Match(name, -1, quote, len(before), len(before) + len(found), place.text, place.lacking)

@@ -1,0 +1,144 @@
+"""One lookup as requests: what is searched for, which of the places found are read, and what stands there.
+
+A row is searched for by the values beside the one that is compared, in any order: what is compared is no part of any
+query, so that its alternatives are treated alike. What the server finds is where a row may be; whether it is there is
+decided on the text of the documents.
+"""
+
+from collections.abc import Sequence
+
+from tabcontam.evidence.questions import By, Lookup, Match, Matches, State
+from tabcontam.subjects.infinigram.answers import Places
+from tabcontam.subjects.infinigram.excerpts import found_in
+from tabcontam.subjects.infinigram.joining import joined
+from tabcontam.subjects.infinigram.memory import LISTED, Clause, Memory
+from tabcontam.subjects.infinigram.reading import Reader, Send
+from tabcontam.subjects.infinigram.terms import TERMS, as_words, clauses, halves, rarest, spellings, term
+
+MOST_READ = 20  # stretches of documents that are read for one search
+FREQUENCY = 500_000  # places of a clause that the server looks at; no more can be asked for
+WIDEST = 1000  # tokens between two clauses; no more can be asked for
+WIDEST_ROW = 2500  # tokens of a row that is found: what is around a place is read as far on either side
+BETWEEN = 60  # tokens that may stand between two values: twelve words, with what is around them
+CLOSER = (4, 20)  # tokens between two values as files have them, and with names before them
+NEAR = 100  # tokens around a text
+
+
+class Seeking:
+    """The work on one lookup, through `send`."""
+
+    def __init__(self, lookup: Lookup, memory: Memory, send: Send) -> None:
+        self._lookup, self._memory, self._send = lookup, memory, send
+        self._most = max(1, min(MOST_READ, lookup.most))
+        self._reader = Reader(memory.index, send, self._most)
+        self._found: list[Match] = []
+        self._holding: dict[int, set[int]] = {place: set() for place in range(len(lookup.texts))}
+        self._sampled = self._left = False
+
+    async def matches(self) -> Matches:
+        """What stands there. Raises as `send` does, and ValueError for a reply that is none."""
+        return await (self._row() if self._lookup.by is By.CELLS else self._texts())
+
+    async def _row(self) -> Matches:
+        """A row: by its rarest values in any order; where these are too common, as files have it, too."""
+        rare = rarest(self._lookup.beside)
+        if not rare:
+            return Matches((), 0, State.FAILED, "none of the values beside it can be searched for")
+        parts = [[way for word in part for way in spellings(word)] for part in clauses(rare, self._lookup.lacking)]
+        await self._memory.learn((way for part in parts for way in part), self._send)
+        terms = [self._memory.terms(part)[:TERMS] for part in parts]
+        reach = min(WIDEST_ROW, BETWEEN * len(self._lookup.beside) + self._length)
+        lists = await self._lists(terms, reach)
+        whole = joined(lists, reach)
+        for between in CLOSER if whole.count > self._most else ():  # what stands closest together is read first
+            await self._read(joined(lists, between * len(self._lookup.beside) + self._length), reach)
+        await self._read(whole, reach)
+        if not lists or not self._reader.knows_all(whole):
+            self._reader.left = self._most
+            await self._as_files_have_it()
+        if not lists:
+            self._reader.left = self._most
+            await self._together(terms)
+        # A row that lacks more values than a clause has terms may meet none of them.
+        self._sampled = not lists or self._lookup.lacking >= min(TERMS, len(rare))
+        self._left = not self._reader.knows_all(whole)
+        return self._answer()
+
+    async def _lists(self, terms: Sequence[Clause], reach: int) -> list[Places]:
+        """Of the clauses of which all places are told as many as it takes to leave few places for the row."""
+        lists = list[Places]()
+        for clause in terms:
+            places = await self._memory.listed(clause, self._send)
+            if places.complete(LISTED):
+                lists.append(places)
+                if joined(lists, reach).count <= self._most:
+                    break
+        return lists
+
+    async def _as_files_have_it(self) -> None:
+        """Read where a half of the row stands with commas, tabs or blanks between its values."""
+        texts = [] if self._lookup.lacking else halves(self._lookup.beside)
+        await self._memory.learn(texts, self._send)
+        for clause in _each(self._memory.terms(texts)):
+            await self._read(await self._memory.find((clause,), 1, LISTED, self._send), NEAR + 2 * self._length)
+
+    async def _together(self, terms: Sequence[Clause]) -> None:
+        """Read what the server finds of values that stand together, by samples of their places."""
+        apart = min(WIDEST, BETWEEN * len(self._lookup.beside) + self._length)
+        found = await self._memory.find(terms, apart, FREQUENCY, self._send)
+        await self._read(found, len(terms) * apart)
+
+    async def _texts(self) -> Matches:
+        """Texts: each as it stands and, where case does not count, in small letters."""
+        ways = [way for text in self._lookup.texts for way in self._ways(term(text))]
+        await self._memory.learn(ways, self._send)
+        found = _each(self._memory.terms(ways))
+        if not found:
+            return Matches((), 0, State.FAILED, "none of the texts can be searched for")
+        for clause in found:
+            places = await self._memory.find((clause,), 1, LISTED, self._send)
+            await self._read(places, NEAR + max(map(len, self._lookup.texts)))
+            self._sampled |= not places.complete(LISTED)
+            self._left |= not self._reader.knows_all(places)
+        return self._answer()
+
+    def _ways(self, text: str) -> tuple[str, ...]:
+        ways = (text, text.lower()) if self._lookup.by is By.WORDS else (text,)
+        return tuple(dict.fromkeys(ways)) if as_words(text) else ()
+
+    @property
+    def _length(self) -> int:
+        """The tokens of the row's values, at most."""
+        return sum(map(len, self._lookup.beside))
+
+    async def _read(self, places: Places, reach: int) -> None:
+        """Read what is around the places, and take down which texts stand there."""
+        async for excerpt in self._reader.read(tuple(places), reach):
+            for match in found_in(self._lookup, excerpt):
+                self._holding[match.text].add(excerpt.document)
+                self._found.append(match)
+
+    def _answer(self) -> Matches:
+        documents = set[int]().union(*self._holding.values())
+        counts = tuple(map(len, self._holding.values()))
+        first = {match.text: match for match in reversed(self._found)}
+        others = [match for match in self._found if first[match.text] is not match]
+        told = (*(first[text] for text in sorted(first)), *others)[: self._lookup.most]
+        part = self._part
+        if part and not documents:
+            return Matches((), 0, State.TRUNCATED, part, counts=counts, more=True)
+        return Matches(told, len(documents), State.OK, counts=counts, more=bool(part))
+
+    @property
+    def _part(self) -> str:
+        """Why there may be more documents than were found; empty where there are none."""
+        if self._sampled:
+            return "it is so common that the index looked at a sample of its places only"
+        if self._left:
+            return f"it may stand in more places than the {self._reader.count} that were read"
+        return "the index does not show every document that may hold it" if self._reader.unseen else ""
+
+
+def _each(terms: Clause) -> list[Clause]:
+    """The terms in as many clauses as it takes, a query each."""
+    return [terms[place : place + TERMS] for place in range(0, len(terms), TERMS)]

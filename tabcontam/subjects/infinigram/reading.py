@@ -1,0 +1,73 @@
+"""Which of the places that a search found are read: some from everywhere, none twice."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import gcd
+from typing import Any
+
+from tabcontam.subjects.infinigram.answers import Excerpt, Place, excerpt_in
+from tabcontam.subjects.openai.connection import NoAnswer
+
+LEAST, MOST = 1000, 10_000  # tokens of a stretch; no more can be asked for
+GOLDEN = 0.618
+
+Send = Callable[[Mapping[str, Any]], Awaitable[dict[str, Any]]]
+
+
+@dataclass
+class Reader:
+    """Reads stretches of documents, `left` more of them. `count` were read, `unseen` the server does not show."""
+
+    index: str
+    send: Send
+    left: int
+    count: int = 0
+    unseen: int = 0
+    _seen: list[tuple[Place, int, int]] = field(default_factory=list)  # and how many tokens on either side of it
+
+    async def read(self, places: Sequence[Place], reach: int) -> AsyncIterator[Excerpt]:
+        """Stretches around places, each of which may go on for `reach` tokens to either side.
+
+        Where there are more places than may be read, the stretches are as long as can be, to hold several.
+        """
+        window = MOST if len(places) > self.left else min(MOST, max(LEAST, 4 * reach))
+        for place in spread(places):
+            if not self.left:
+                return
+            if self.knows(place):
+                continue
+            self.left -= 1
+            self.count += 1
+            try:
+                excerpt = excerpt_in(await self.send(self._asked(place, window)))
+            except NoAnswer:  # of this document alone
+                excerpt = None
+            if excerpt is None or not excerpt.text:
+                self.unseen += 1
+                self._seen.append((place, 0, 0))
+                continue
+            self._seen.append((place, max(0, excerpt.before - reach), max(0, excerpt.behind - reach)))
+            yield excerpt
+
+    def knows_all(self, places: Iterable[Place]) -> bool:
+        """Whether what is around each of these places was read, or could not be."""
+        return all(map(self.knows, places))
+
+    def knows(self, place: Place) -> bool:
+        """Whether a stretch that was read holds all around this place. A token takes one byte or more."""
+        return any(
+            seen.shard == place.shard and -before <= place.pointer - seen.pointer <= behind
+            for seen, before, behind in self._seen
+        )
+
+    def _asked(self, place: Place, window: int) -> dict[str, Any]:
+        """The request. The query is empty: else the text would come in pieces, without the blanks between them."""
+        at = {"s": place.shard, "ptr": place.pointer, "max_disp_len": window}
+        return {"index": self.index, "query_type": "get_doc_by_ptr", "query": "", **at}
+
+
+def spread(places: Sequence[Place]) -> Iterator[Place]:
+    """All places, neighbours far from each other: what is read first comes from everywhere."""
+    count = len(places)
+    step = next((step for step in range(max(1, int(count * GOLDEN)), count + 1) if gcd(step, count) == 1), 1)
+    return (places[turn * step % count] for turn in range(count))
