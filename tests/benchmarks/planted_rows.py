@@ -14,9 +14,11 @@ import gzip
 import html
 import io
 import json
+import multiprocessing
 import os
 import re
 import resource
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -25,6 +27,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 from time import perf_counter, process_time
+from typing import Any
 
 from tabcontam.evidence.questions import By, Lookup, Matches
 from tabcontam.subjects.corpora.files import corpus_files
@@ -258,19 +261,56 @@ def judged(rows: Sequence[Row], answers: Sequence[Matches]) -> Iterator[str]:
                 yield f"    {row.lookup.texts[match.text]} beside {row.lookup.beside}: {quote!r}"
 
 
+def made(folder: Path, megabytes: int) -> list[Row]:
+    """The rows, and the corpus in which some of them are planted."""
+    rng = Random(0)
+    rows = [row for name in (*THERE, *ABSENT) for row in rows_of(name, rng)]
+    folder.mkdir()
+    Corpus(folder, rows, megabytes, rng)
+    return rows
+
+
+def in_one_line(folder: Path, megabytes: int, rows: Sequence[Row]) -> list[Row]:
+    """A file of one line, and the rows that stand in it, a hundred megabytes apart."""
+    rng, planted = Random(1), [row for row in rows if row.times == 1]
+    folder.mkdir()
+    chunks = [chunk.replace("\n", " ").replace('"', "'") for chunk in prose(rng)[:20]]
+    with (folder / "line.jsonl").open("w", encoding="utf-8") as file:
+        file.write('{"text": "')
+        for number in range(megabytes):
+            file.write(rng.choice(chunks))
+            if number % 100 == 50:
+                row = planted[number // 100]
+                file.write(f" {as_csv(row.columns, row.cells)} ")
+        file.write('"}\n')
+    return planted[: (megabytes + 49) // 100]
+
+
+def in_the_line(folder: Path, rows: Sequence[Row]) -> str:
+    """What the search of one line took."""
+    answers, told = searched(folder, rows)
+    return f"one line: {told}; {sum(bool(answer.counts[0]) for answer in answers)} of {len(rows)} plants found"
+
+
 def main() -> None:
-    """Make the corpus, search it, and let grep do what it can."""
+    """Make the corpus, search it, and let grep do what it can: each in a process of its own, with its own memory."""
     megabytes = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
+    fresh = multiprocessing.get_context("spawn")
+
+    def alone(work: Callable[..., Any], *given: object) -> Any:
+        with fresh.Pool(1) as pool:
+            return pool.apply(work, given)
+
     with tempfile.TemporaryDirectory(dir=sys.argv[2] if len(sys.argv) > 2 else None) as place:
-        rng, folder = Random(0), Path(place) / "corpus"
-        folder.mkdir()
-        rows = [row for name in (*THERE, *ABSENT) for row in rows_of(name, rng)]
-        Corpus(folder, rows, megabytes, rng)
-        answers, told = searched(folder, rows)
+        folder, line = Path(place) / "corpus", Path(place) / "line"
+        rows = alone(made, folder, megabytes)
+        answers, told = alone(searched, folder, rows)
         print(told, flush=True)
         print(grepped(folder, rows), flush=True)
-        for line in judged(rows, answers):
-            print(line)
+        for found in judged(rows, answers):
+            print(found)
+        shutil.rmtree(folder)
+        print(alone(in_the_line, line, alone(in_one_line, line, megabytes, rows)))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Documents put together to blocks of megabytes, so that all of them are looked through at once."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
@@ -43,6 +43,19 @@ class Block:
 
     text: bytes
     pieces: tuple[Piece, ...]
+
+    @classmethod
+    def of(cls, held: Sequence[tuple[Piece, bytes]]) -> "Block":
+        """Stretches put together; where a piece begins and ends, and what is its own, is said by places of another
+        text, in which it stands.
+        """
+        pieces, at = [], 0
+        for piece, text in held:
+            shift = at - piece.begin
+            moved = (number + shift for number in piece[2:])
+            pieces.append(Piece(piece.source, piece.start, *moved))
+            at += len(text) + len(BETWEEN)
+        return cls(BETWEEN.join(text for _, text in held), tuple(pieces))
 
     @cached_property
     def tokens(self) -> Tokens:
@@ -96,10 +109,10 @@ def blocks(parts: Iterable[Part], more: bool = False) -> Iterator[Block]:
 
 
 def _block(held: list[tuple[Part, bool]]) -> Block:
-    pieces, at = [], 0
+    pieces = []
     for (source, start, text), goes_on in held:
-        end = at + len(text)
-        first, last = at + MARGIN if start else at, end - 2 * LONGEST if goes_on else end
-        pieces.append(Piece(source, start, at, end, first, last))
-        at = end + len(BETWEEN)
-    return Block(BETWEEN.join(part.text for part, _ in held), tuple(pieces))
+        end = len(text)
+        pieces.append(
+            (Piece(source, start, 0, end, MARGIN if start else 0, end - 2 * LONGEST if goes_on else end), text)
+        )
+    return Block.of(pieces)

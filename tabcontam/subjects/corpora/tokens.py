@@ -117,7 +117,7 @@ def _without_zeros(padded: "Bytes", begins: "Numbers", ends: "Numbers", dotted: 
     import numpy as np
 
     first, last = begins.copy(), ends.copy()
-    words = np.unique(dotted)
+    words = dotted[np.append(True, dotted[1:] != dotted[:-1])] if len(dotted) else dotted
     trailing = words
     while len(trailing := trailing[padded[last[trailing] - 1] == ZERO]):
         last[trailing] -= 1
