@@ -15,7 +15,8 @@ from statistics import fmean
 import numpy as np
 from numpy.typing import NDArray
 
-from tabcontam.statistics.exact import clopper_pearson, spearman
+from tabcontam.statistics.correlations import spearman
+from tabcontam.statistics.exact import clopper_pearson
 
 BEFORE, AFTER, NEITHER = 1, -1, 0
 LISTED = 20_000  # ways to exchange release dates that are all looked at; of more so many are drawn

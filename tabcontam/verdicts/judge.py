@@ -26,6 +26,7 @@ from tabcontam.verdicts import one_column
 from tabcontam.verdicts.cells import CellName, FamilyEvidence, Result, Statistic, TableName, TableVerdict, Won
 from tabcontam.verdicts.decisions import Decision, published, texts, without_evidence
 from tabcontam.verdicts.facts import RunFacts, in_order, known_tests
+from tabcontam.verdicts.generation import generations
 from tabcontam.verdicts.ranks import correlations, ranking
 from tabcontam.verdicts.reference import Reference, concede
 from tabcontam.verdicts.results import RunResults
@@ -268,6 +269,7 @@ def results(run: RunFacts, cells: Sequence[Result]) -> RunResults:
         tables=tuple(tables(concluded, run.rules, alpha, known, run.family_over)),
         ranking=ranks,
         correlations=correlations(ranks),
+        generations=generations(concluded, known),
     )
 
 
