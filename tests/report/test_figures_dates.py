@@ -61,7 +61,7 @@ def test_outputs_generated_exactly_stand_against_accuracy(room: float) -> None:
     (figure,) = exact_against_accuracy(generated(FOUR), room)
     (axes,) = figure.axes
     assert figure.get_figwidth() <= room
-    assert axes.get_title().startswith("rte: r 0.99 (0.")
+    assert axes.get_title().startswith("rte#train: r 0.99 (0.")
     assert [text.get_text() for text in axes.texts] == list(FOUR)
     assert (axes.get_xlabel(), axes.get_ylabel()) == ("outputs generated exactly", "0-shot accuracy")
 
