@@ -6,7 +6,8 @@ from statistics import median
 
 from tabcontam.evidence.base import Family, Verdict
 from tabcontam.groups import grouped
-from tabcontam.statistics.exact import clopper_pearson, spearman
+from tabcontam.statistics.correlations import spearman
+from tabcontam.statistics.exact import clopper_pearson
 
 TABLE = "table"  # the verdict on the table, which its row tests come to together
 HALF, NEARLY_ALL = 0.5, 0.95  # the shares that a smallest exposure is stated for

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 from tabcontam.evidence.answering import Answering
 from tabcontam.evidence.compared import Compared, Judged
 from tabcontam.evidence.kinds import DECIDED as DECIDED
+from tabcontam.evidence.kinds import GENERATED as GENERATED
 from tabcontam.evidence.kinds import NEEDED as NEEDED
 from tabcontam.evidence.kinds import OF_A_PAPER as OF_A_PAPER
 from tabcontam.evidence.kinds import OF_ROWS as OF_ROWS
@@ -198,7 +199,7 @@ class Test(ABC):
     family: ClassVar[Family]
     kind: ClassVar[Kind]
     published: ClassVar[PublishedRule | None] = None
-    measure: ClassVar[str] = ""  # the column of the ranking that its score goes into, if any
+    measure: ClassVar[str] = ""  # the column of the ranking, or the figure, that its score goes into, if any
     needs: ClassVar[frozenset[Capability]] = frozenset({Capability.GENERATE})
     shows_rows: ClassVar[bool] = True  # whether the serializer matters
     worded: ClassVar[bool] = False  # whether its queries are worded by `prompts`, so that the prompt set matters
@@ -377,7 +378,7 @@ class Facts:
     shows_rows: bool
     """Whether its prompts show rows, so that the serializer matters."""
     measure: str
-    """The column of the ranking that its score goes into; empty where it goes into none."""
+    """The column of the ranking that its score goes into, or `generated`; empty where it goes into none."""
     source: str = ""
     """The paper that has its published rule, by first author and year, as in ronval2024; empty where there is none."""
     marks: tuple[str, ...] = ()

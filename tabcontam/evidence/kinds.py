@@ -6,6 +6,7 @@ from typing import Literal
 from tabcontam.evidence.questions import Capability
 
 Measure = Literal["score", "membership", "zero_shot", "one_shot"]  # the columns of the ranking
+GENERATED = "generated"  # what is measured of outputs: it stands in a figure beside accuracies
 
 
 class Kind(StrEnum):

@@ -100,23 +100,22 @@ def both_words(found: BothSides) -> str:
 
 
 def _sides(group: Group) -> str:
-    parts = [
-        f"of {pairs(side)} of an LLM and a table that came out {words} {counted(side)}"
-        for side, words in ((group.before, "before its training data end"), (group.after, "after"))
-    ]
-    text = ", ".join(parts)
-    exactly = f"by the exact binomial test {group.before.exactly} and {group.after.exactly}"
-    return f"{text[:1].upper()}{text[1:]} (t-test at 99%; {exactly})."
+    before, after = group.before, group.after
+    return (
+        f"Of {pairs(before)} of an LLM and a table that came out before its training data end, {before.above} "
+        f"{_are(before.above)} above the majority class, {before.significant} of them significantly; of {pairs(after)} "
+        f"whose table came out after, {after.above} {_are(after.above)}, {after.significant} of them significantly "
+        f"(t-test at 99%; by the exact binomial test {before.exactly} and {after.exactly})."
+    )
+
+
+def _are(count: int) -> str:
+    return "is" if count == 1 else "are"
 
 
 def pairs(side: Side) -> str:
     """`1 pair`, `3 pairs`."""
     return f"{side.pairs:,} pair{'' if side.pairs == 1 else 's'}"
-
-
-def counted(side: Side) -> str:
-    """How many are above the majority class, and how many significantly so."""
-    return f"{side.above} are above the majority class, {side.significant} significantly so"
 
 
 def signed(value: float | None, digits: int = 3) -> str:

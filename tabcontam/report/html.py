@@ -13,7 +13,18 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from tabcontam.evidence.base import Verdict
-from tabcontam.report import chronology_page, comparisons, evidence, judges, openness, papers, ranking, scores, squares
+from tabcontam.report import (
+    chronology_page,
+    comparisons,
+    evidence,
+    generation,
+    judges,
+    openness,
+    papers,
+    ranking,
+    scores,
+    squares,
+)
 from tabcontam.report.environment import embedded, environment, ours
 from tabcontam.report.filters import choices, places
 from tabcontam.report.published import agreements
@@ -135,6 +146,7 @@ def _shared(titles: Titles, trials: Iterable[Mapping[str, Any]]) -> dict[str, An
         **scores.context(view),
         **chronology_page.context(view),
         **openness.context(view),
+        **generation.context(view),
         **comparisons.context(view),
         **papers.context(view, titles),
         **judges.context(view),

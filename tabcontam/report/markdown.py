@@ -11,6 +11,8 @@ from tabcontam.evidence.base import Verdict
 from tabcontam.groups import grouped
 from tabcontam.report import papers
 from tabcontam.report.comparisons import CHANGED, KINDS, counted, figures
+from tabcontam.report.generation import generation_sentences
+from tabcontam.report.openness import openness_sentences
 from tabcontam.report.ranking import about, correlation_sentences, shown
 from tabcontam.report.sentences import Sentence, scope, sentences
 from tabcontam.report.standings import Titles, standings
@@ -240,7 +242,7 @@ def _ranking(view: RunResults) -> Iterator[str]:
     header = ("LLM", *(column.words.capitalize() for column in columns))
     rows = [(code(rank.llm), *(_measure(rank, column.name) for column in columns)) for rank in view.ranks_in_order]
     yield from table(header, rows, right=len(columns))
-    for sentence in correlation_sentences(view):
+    for sentence in (*correlation_sentences(view), *openness_sentences(view), *generation_sentences(view)):
         yield f"- {prose(sentence)}"
     yield ""
 

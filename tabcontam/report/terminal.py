@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from tabcontam.evidence.base import UNDECIDED, Verdict
 from tabcontam.groups import grouped
 from tabcontam.report import comparisons, papers
+from tabcontam.report.generation import generation_sentences
 from tabcontam.report.lookups import documents, is_lookup, places
 from tabcontam.report.openness import openness_sentences
 from tabcontam.report.paper import INDENT, NARROWEST, Paper
@@ -294,7 +295,7 @@ def _print_ranking(paper: Paper, view: RunResults) -> None:
     for sentence in left_out(view):
         paper.line(sentence, "dim")
     if len(view.ranks_in_order) > 1:
-        for sentence in (*correlation_sentences(view), *openness_sentences(view)):
+        for sentence in (*correlation_sentences(view), *openness_sentences(view), *generation_sentences(view)):
             paper.line(sentence)
     paper.line()
 

@@ -7,7 +7,14 @@ from tabcontam.evidence.score.supervised import supervised
 from tabcontam.tables.cards import find_card
 from tabcontam.tables.dated import is_dated
 from tabcontam.tables.table import load_table
+from tabcontam.verdicts.facts import DatasetFacts
 from tabcontam.verdicts.results import RunResults
+
+
+def _is_part(dataset: DatasetFacts) -> bool:
+    """Whether it is some rows of a table by their dates."""
+    card = find_card(dataset.name)
+    return is_dated(dataset.split or "") and (card is None or bool(card.dated_by))
 
 
 def baselines(
@@ -15,7 +22,7 @@ def baselines(
 ) -> tuple[dict[str, float], list[str]]:
     """The lift of a supervised baseline over the majority class, by the table's name in the run, and a line on each
     table of a card that cannot be had here. `tell` is called with the name of each table before it is read."""
-    tables = [dataset for dataset in view.run.datasets if not dataset.is_file and not is_dated(dataset.split or "")]
+    tables = [dataset for dataset in view.run.datasets if not dataset.is_file and not _is_part(dataset)]
     specs = {dataset.name: dataset.named for dataset in tables}
     if view.run.recorded:
         cards = {cell.dataset: find_card(cell.dataset) for cell in view.cells}

@@ -15,11 +15,12 @@ from statistics import fmean
 import numpy as np
 from numpy.typing import NDArray
 
-from tabcontam.statistics.exact import spearman
+from tabcontam.statistics.correlations import spearman
+from tabcontam.statistics.exact import clopper_pearson
 
 BEFORE, AFTER, NEITHER = 1, -1, 0
-DRAWS = 9_999  # of release dates
-LISTED = 20_000  # ways to exchange release dates that are all looked at
+LISTED = 20_000  # ways to exchange release dates that are all looked at; of more so many are drawn
+SURE = 0.99  # that a share of drawn ways, which a seed has a part in, is not below that of all ways
 SAME = 1e-12  # sums of the same terms in another order differ by less
 LEVEL = 0.01  # the paper's
 LEAST = 4  # datasets that a trend takes
@@ -33,8 +34,9 @@ class Exchanged:
     """What release dates come to when they are exchanged between datasets.
 
     `difference` is the mean lift over the majority class before, minus that after, within each LLM and averaged over
-    those LLMs that have both; `p_value` says how often it is as large where dates are exchanged. `ways` counts the ways
-    that were looked at, all there are where it is `exact`.
+    those LLMs that have both; `p_value` says in which share of the ways to exchange dates it is as large. `ways` counts
+    those that were looked at, all there are where it is `exact`. Where they are drawn the p-value is the upper limit
+    (Clopper and Pearson, one-sided, 99%) of the share in all ways: who tries many seeds gains little by it.
     """
 
     difference: float
@@ -125,8 +127,11 @@ def exchanged(lifts: Floats, sides: Ints, seed: int = 0) -> Exchanged | None:
     return Exchanged(found, float(_shares(lifts[None], eras, own, labels, exact)[0]), both, len(labels), exact)
 
 
-def exchanged_p_values(lifts: Floats, sides: Ints, seed: int = 0, draws: int = DRAWS) -> Floats:
-    """The p-values of `exchanged` in many worlds at once: `lifts` has a world in front of each LLM and dataset."""
+def exchanged_p_values(lifts: Floats, sides: Ints, seed: int = 0, draws: int = LISTED) -> Floats:
+    """The p-values of `exchanged` in many worlds at once: `lifts` has a world in front of each LLM and dataset.
+
+    What is measured (not NaN) has to be the same in all of them.
+    """
     eras, own = _eras(sides)
     labels, exact = _labels(own, np.random.default_rng(seed), draws)
     return _shares(lifts, eras, own, labels, exact)
@@ -161,12 +166,16 @@ def _eras(sides: Ints) -> tuple[Ints, Ints]:
     return eras.astype(np.int64), own.reshape(-1).astype(np.int64)
 
 
-def _labels(own: Ints, rng: np.random.Generator, draws: int = DRAWS) -> tuple[Ints, bool]:
+def _labels(own: Ints, rng: np.random.Generator, draws: int = LISTED) -> tuple[Ints, bool]:
     """Ways to give the datasets each other's eras: all of them where they are few, else so many that are drawn."""
     sizes = np.bincount(own)
     if factorial(len(own)) // prod(factorial(int(size)) for size in sizes) <= LISTED:
         return _all_labels([int(size) for size in sizes], len(own)), True
-    return own[np.argsort(rng.random((draws, len(own))), axis=1)], False
+    return _drawn(own, draws, rng), False
+
+
+def _drawn(own: Ints, draws: int, rng: np.random.Generator) -> Ints:
+    return own[np.argsort(rng.random((draws, len(own))), axis=1)]
 
 
 def _all_labels(sizes: Sequence[int], places: int) -> Ints:
@@ -183,12 +192,15 @@ def _all_labels(sizes: Sequence[int], places: int) -> Ints:
 
 
 def _shares(lifts: Floats, eras: Ints, own: Ints, labels: Ints, exact: bool) -> Floats:
-    """The share of ways in which the difference is as large as the true one, which is among them."""
+    """The share of ways in which the difference is as large as the true one; of drawn ways its upper limit."""
     found = _differences(lifts, eras, own[None])
-    drawn = _differences(lifts, eras, labels)
-    as_large = (drawn >= found - SAME).sum(axis=1)
-    shares: Floats = as_large / len(labels) if exact else (1 + as_large) / (1 + len(labels))
-    return shares
+    as_large = (_differences(lifts, eras, labels) >= found - SAME).sum(axis=1)
+    if exact:
+        shares: Floats = as_large / len(labels)  # the true one is among them
+        return shares
+    confidence = 2 * SURE - 1  # of an interval whose upper end is passed once in a hundred draws
+    limits = {count: clopper_pearson(count, len(labels), confidence)[1] for count in {*as_large.tolist()}}
+    return np.array([limits[count] for count in as_large.tolist()])
 
 
 def _differences(lifts: Floats, eras: Ints, labels: Ints) -> Floats:
@@ -196,20 +208,17 @@ def _differences(lifts: Floats, eras: Ints, labels: Ints) -> Floats:
 
     The mean over LLMs that have both sides of the mean lift before less that after; 0 where none has.
     """
-    measured = (~np.isnan(lifts)).astype(np.float64)
+    measured = ~np.isnan(lifts[0])
     values = np.nan_to_num(lifts)
     total = np.zeros((len(lifts), len(labels)))
-    llms = np.zeros_like(total)
+    llms = np.zeros(len(labels))
     for llm in range(lifts.shape[1]):
-        side = eras[:, llm][labels]
-        means = []
-        there = np.ones_like(total, dtype=bool)
-        for which in (BEFORE, AFTER):
-            own = (side == which).astype(np.float64).T
-            counts = measured[:, llm] @ own
-            there &= counts > 0
-            means.append((values[:, llm] @ own) / np.maximum(counts, 1.0))
-        total += np.where(there, means[0] - means[1], 0.0)
-        llms += there
+        side = np.where(measured[llm], eras[:, llm][labels], NEITHER)
+        before, after = ((side == which).astype(np.float64) for which in (BEFORE, AFTER))
+        counts = [own.sum(axis=1, keepdims=True) for own in (before, after)]
+        there = (counts[0] > 0) & (counts[1] > 0)
+        weights = np.where(there, before / np.maximum(counts[0], 1.0) - after / np.maximum(counts[1], 1.0), 0.0)
+        total += values[:, llm] @ weights.T
+        llms += there[:, 0]
     differences: Floats = total / np.maximum(llms, 1.0)
     return differences

@@ -17,9 +17,7 @@ from scipy import special  # the rest of scipy is imported where it is needed: i
 UNIT = 8  # bits are counted in eighths, so that the distribution of their sum is exact
 TARGET = 0.95  # the power that a detectable share is stated for
 RATES = 101  # hit rates that an interval of the AUC is the widest over
-LEAST_PAIRS = 4  # of a rank correlation: all orders of three are too few to say anything
 GRID, FINER = 32, 6  # parts that an interval is cut into, and how often: 32 ** 6 is 10 ** 9
-ORDERS = 50_000  # of a permutation test: all orders of up to 8 values are fewer
 
 
 def units(chance: float) -> int:
@@ -255,41 +253,3 @@ def fisher(first_hits: int, first_trials: int, second_hits: int, second_trials: 
 
     misses = [first_trials - first_hits, second_trials - second_hits]
     return float(fisher_exact(np.array([[first_hits, second_hits], misses])).pvalue)
-
-
-@dataclass(frozen=True)
-class RankCorrelation:
-    """Spearman's coefficient of two measures, in [-1, 1], with a 95% interval and a two-sided p-value."""
-
-    value: float
-    interval: tuple[float, float]
-    p_value: float
-
-
-def spearman(first: Sequence[float], second: Sequence[float]) -> RankCorrelation | None:
-    """Spearman's rank correlation of parallel values; None for fewer than 4, or where a side is the same throughout.
-
-    The p-value is from all orders of up to 8 values, and from 50 000 seeded ones of more. The interval is Fisher's
-    transform with the variance of Bonett and Wright (2000), which is rough for few values; a coefficient of 1 or -1 has
-    no variance there, so its other limit is that of a coefficient half a step nearer to 0.
-    """
-    if len(first) < LEAST_PAIRS or len(set(first)) < 2 or len(set(second)) < 2:
-        return None
-    from scipy.stats import permutation_test, rankdata
-
-    ranks = [rankdata(values) - (len(values) + 1) / 2 for values in (first, second)]
-    scale = float(np.sqrt((ranks[0] ** 2).sum() * (ranks[1] ** 2).sum()))
-
-    def coefficient(order: NDArray[np.float64], axis: int) -> NDArray[np.float64]:
-        return np.asarray((order * ranks[1]).sum(axis=axis) / scale)
-
-    found = permutation_test(
-        ranks[:1], coefficient, permutation_type="pairings", vectorized=True, n_resamples=ORDERS, random_state=0
-    )
-    value, pairs = min(1.0, max(-1.0, float(found.statistic))), len(first)
-    most = 1 - 6 / (pairs * (pairs**2 - 1))  # half a step of Spearman's coefficient below 1
-    inner = min(most, max(-most, value))
-    error = float(special.ndtri(0.975)) * ((1 + inner**2 / 2) / (pairs - 3)) ** 0.5
-    low, high = np.tanh([np.arctanh(inner) - error, np.arctanh(inner) + error]).tolist()
-    interval = (-1.0 if value <= -most else low), (1.0 if value >= most else high)
-    return RankCorrelation(value, interval, float(found.pvalue))

@@ -123,7 +123,8 @@ class Card:
 
     `released` is when the data could first be read, a year, a month or a day; `released_source` says who states it.
     Data that tell what happened over time are `completed` then, up to their last row; `dated_by` is the column that has
-    the date of each row, written as `dated_as` says in the words of `strptime`.
+    the date of each row, written as `dated_as` says in the words of `strptime`. Where that column has names, as of
+    races, `dates` says when each of them was.
 
     `source` is the file of a user's own card, "" of a shipped one. The rows of a card that is not `public` leave this
     machine only if the user says so; the shipped cards are public, and a user's own states it.
@@ -141,6 +142,7 @@ class Card:
     completed: str = ""
     dated_by: str = ""
     dated_as: str = "%Y-%m-%d"
+    dates: Mapping[str, str] = field(default_factory=dict)
     public: bool = True
     source: str = ""
 
@@ -268,9 +270,10 @@ def _card(raw: dict[str, Any], source: str) -> Card:
     listed = raw.pop("editions", None)
     if not isinstance(listed, list) or not listed or not all(isinstance(edition, dict) for edition in listed):
         raise ValueError("no [[editions]]")
-    about = checked(Card, raw, "the card", ("editions", "source"))
+    dates = _dates(raw.pop("dates", {}))
+    about = checked(Card, raw, "the card", ("editions", "source", "dates"))
     editions = tuple(_edition(dict(edition), shared) for edition in listed)
-    card = Card(**about, editions=editions, source=source)
+    card = Card(**about, editions=editions, source=source, dates=dates)
     _check("name", card.name, NAME.fullmatch(card.name), "a-z, 0-9, - and _")
     for text in (card.title, *card.aliases, *card.not_aliases):
         _check("names", text, text.strip() and text.isprintable(), "a text of one line")
@@ -278,10 +281,22 @@ def _card(raw: dict[str, Any], source: str) -> Card:
         _check("released and completed", text, STATED.fullmatch(text), "YYYY, YYYY-MM or YYYY-MM-DD")
     if card.completed and card.completed < card.released[: len(card.completed)]:
         raise ValueError(f"completed is {card.completed}, before it was released")
+    if dates and not card.dated_by:
+        raise ValueError("dates are those of the values of a column: dated_by names it")
     names = [edition.name for edition in editions]
     if twice := {name for name in names if names.count(name) > 1}:
         raise ValueError(f"two editions are named {min(twice)!r}")
     return card
+
+
+def _dates(raw: object) -> Mapping[str, str]:
+    """The dates of a column's values, each with its month at least."""
+    if not isinstance(raw, Mapping):
+        raise ValueError("dates are no table of values and dates")
+    for value, stated in raw.items():
+        fits = isinstance(stated, str) and len(stated) >= len("YYYY-MM") and STATED.fullmatch(stated)
+        _check(f"the date of {value!r}", stated, fits, "YYYY-MM or YYYY-MM-DD")
+    return dict(raw)
 
 
 def _edition(raw: dict[str, Any], shared: Mapping[str, Any]) -> Edition:

@@ -2,14 +2,15 @@
 
 A card whose rows tell what happened over time names the column of their dates. `before-2023-10` and `after-2023-10` are
 splits of its table: what an LLM whose training data end in that month may have read, and what it cannot have read. Rows
-of the month itself are on neither side.
+of the month itself are on neither side. A table whose rows have no dates is on one side as a whole, where its card says
+when it came out and was completed.
 """
 
 import re
 from dataclasses import replace
 from datetime import datetime
 
-from tabcontam.errors import UsageError
+from tabcontam.errors import UsageError, option
 from tabcontam.tables.table import Table
 
 BEFORE, AFTER = "before", "after"
@@ -38,7 +39,8 @@ def part_of(table: Table, split: str) -> Table:
     told = month_of(split)
     if told is None:
         raise UsageError(
-            f"unknown split {split!r} of {table.name}; its rows have dates: write after-YYYY-MM, or before-"
+            f"unknown split {split!r} of {table.name}; its rows have dates: write {table.name}#after-YYYY-MM or "
+            f"#before-YYYY-MM, or {option('split', 'after-cutoff')}"
         )
     sides, _ = sides_of(table, told[1])
     return sides[told[0]]
@@ -47,8 +49,12 @@ def part_of(table: Table, split: str) -> Table:
 def sides_of(table: Table, month: str) -> tuple[dict[str, Table], int]:
     """The rows before a month (YYYY-MM) and after it, each as a table of its own, and how many are of the month itself.
 
-    Both have all columns, and the rows in the order of the table. Raises `UsageError` for a table without dated rows.
+    Both have all columns, and the rows in the order of the table. Raises `UsageError` where neither the rows have dates
+    nor those of the card tell on which side the whole table is.
     """
+    if not table.dated_by and (whole := _side_of(table, month)):
+        parts = {side: replace(table, rows=(), split=f"{side}-{month}") for side in (BEFORE, AFTER)}
+        return {**parts, whole: replace(parts[whole], rows=table.rows)}, 0
     months = months_of(table)
     rows: dict[str, list[tuple[str | None, ...]]] = {BEFORE: [], AFTER: []}
     for row, own in zip(table.rows, months, strict=True):
@@ -58,14 +64,32 @@ def sides_of(table: Table, month: str) -> tuple[dict[str, Table], int]:
     return parts, len(table.rows) - sum(map(len, rows.values()))
 
 
+def _side_of(table: Table, month: str) -> str:
+    """The side of a whole table by when it came out and was completed; "" where both sides are possible."""
+    first, last = table.released[: len(month)], (table.completed or table.released)[: len(month)]
+    if first and first > month[: len(first)]:
+        return AFTER
+    return BEFORE if last and last < month[: len(last)] else ""
+
+
 def months_of(table: Table) -> list[str]:
     """The month of each row, as YYYY-MM. Raises `UsageError` where the table has no dates, or a row none."""
     if not table.dated_by:
-        raise UsageError(f"the rows of {table.name} have no dates; name a dataset whose card has dated_by, or no split")
+        span = " to ".join(filter(None, (table.released, table.completed)))
+        stated = f", and it is of {span}" if span else ""
+        raise UsageError(
+            f"the rows of {table.name} have no dates{stated}; name a dataset whose card has dated_by, or no split"
+        )
     if table.dated_by not in table.columns:
         raise UsageError(f"{table.name} has no column {table.dated_by!r}; mend dated_by in its card")
     found = []
     for number, cell in enumerate(table.column(table.dated_by), 1):
+        if table.dates:
+            if not (day := table.dates.get(cell or "")):
+                said = f"row {number} of {table.name} has {cell!r} in {table.dated_by}"
+                raise UsageError(f"{said}, of which the card's dates say nothing; add it to them")
+            found.append(day[: len("YYYY-MM")])
+            continue
         try:
             found.append(f"{datetime.strptime(cell or '', table.dated_as):%Y-%m}")
         except ValueError:

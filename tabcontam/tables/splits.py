@@ -44,14 +44,14 @@ Doing = Callable[[str], AbstractContextManager[object]]
 
 @dataclass(frozen=True)
 class _Part:
-    """A table, whether it is asked about, whether it came from a column of a FILE, which splits are not here, and a
-    line on rows that are on neither side of a date."""
+    """A table, whether it is asked about, whether it came from a column of a FILE, which splits are not here, and
+    lines on rows that are on neither side of a date, and on a side that has none."""
 
     table: Table
     asked: bool = True
     of_column: bool = False
     lacking: tuple[str, ...] = ()
-    line: str = ""
+    lines: tuple[str, ...] = ()
 
 
 def load_tables(
@@ -105,9 +105,14 @@ def _parts(
         return [_Part(table, _asked(table, splits))]
     edition = card.edition(edition_name)
     if not edition.split:
+        if split is not None and card.dated_by:
+            return [_Part(load_table(spec, target=target, name=name, form=form))]  # which says how dates are written
         if split is None and ALL in splits.names:
             return [_Part(load_table(spec, target=target, name=name, form=form))]
         wrong = split or splits.names[0]
+        if card.dated_by:
+            forms = "before-cutoff, after-cutoff, before-YYYY-MM or after-YYYY-MM"
+            raise UsageError(f"unknown split {wrong!r} of {card.name}; its rows have dates: {forms}")
         raise UsageError(f"{card.name}@{edition.name} has no splits; leave {wrong!r} out, or name another dataset")
     meant = None if split is None else edition.part(split).split
     found: list[_Part] = []
@@ -132,14 +137,21 @@ def _by_dates(spec: str | Table, splits: Splits, target: str | None, name: str |
         raise UsageError(f"{option_name('split')}: {dated} is told by dates and {other} is not; ask for one kind")
     table = spec if isinstance(spec, Table) else load_table(spec, target=target, name=name, form=form)
     if table.split:
-        raise UsageError(f"{table.named} is a split already, and dates tell another; leave #{table.split} out")
+        raise UsageError(
+            f"{table.name} has splits of its own, as {table.split}, and its rows have no dates; leave it out here"
+        )
     found: list[_Part] = []
     for month in dict.fromkeys(told[1] for each in splits.names if (told := month_of(each))):
         sides, neither = sides_of(table, month)
         line = (
             f"{table.name}: {neither:,} of {len(table.rows):,} rows are of {month} itself: on neither side, never asked"
         )
-        found += [_Part(side, splits.chooses(side.split), line=line if neither else "") for side in sides.values()]
+        lines = [line] * bool(neither)
+        chosen = [side for side in sides.values() if splits.chooses(side.split)]
+        empty = [side for side in chosen if not side.rows] if any(side.rows for side in chosen) else []
+        lines += [f"{side.named} has no row: nothing is asked of it" for side in empty]
+        asked = {side.split for side in chosen} - {side.split for side in empty}
+        found += [_Part(side, side.split in asked, lines=tuple(lines)) for side in sides.values()]
     return found
 
 
@@ -200,7 +212,7 @@ def _told_apart(parts: Sequence[_Part], splits: Splits) -> tuple[tuple[Table, ..
                     f"{table.named}: split {missing} cannot be had here: rows that stand there, too, may be asked"
                 )
             found.append(table)
-            lines += filter(None, (line, part.line))
+            lines += filter(None, (line, *part.lines))
     return tuple(found), tuple(dict.fromkeys(lines))
 
 

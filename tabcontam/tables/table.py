@@ -64,8 +64,8 @@ class Table:
     part, too (None where one is not to be had); `text` says which columns are texts to read, if any are. `header` is
     whether the file's first line names its columns: of one that begins with a row they are named by a card, or counted.
     `reading` is how the user said that its text is to be read. `dated_by` is the column of its rows' dates, written as
-    `dated_as` says, if they have any. `facts` is what `cached_fact` has found out about the
-    table.
+    `dated_as` says or told by its values in `dates`, if they have any; `released` and `completed` are the card's dates
+    of the whole table. `facts` is what `cached_fact` has found out about the table.
     """
 
     name: str
@@ -92,6 +92,9 @@ class Table:
     reading: str = ""
     dated_by: str = ""
     dated_as: str = ""
+    dates: Mapping[str, str] = field(default_factory=dict)
+    released: str = ""
+    completed: str = ""
     facts: dict[Hashable, object] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @classmethod
@@ -209,9 +212,9 @@ def load_table(spec: str, *, target: str | None = None, name: str | None = None,
         if given := _given(target, name, form):
             raise UsageError(f"{given} applies to files alone; leave it out for the dataset {card.name!r}")
         edition = card.edition(edition_name)
-        if split is not None and not edition.split and card.dated_by:
-            from tabcontam.tables.dated import part_of
+        from tabcontam.tables.dated import is_dated, part_of
 
+        if split is not None and not edition.split and (card.dated_by or is_dated(split)):
             return part_of(_card_table(card, edition), split)
         return _card_table(card, edition if split is None else edition.part(split))
     if not spec or (file is None and not path.exists() and not path.suffix and len(path.parts) <= 1):
@@ -266,6 +269,9 @@ def _card_table(card: Card, edition: Edition) -> Table:
         private=not card.public,
         dated_by=card.dated_by,
         dated_as=card.dated_as,
+        dates=card.dates,
+        released=card.released,
+        completed=card.completed,
     )
     if card.source and card.dated_by:
         from tabcontam.tables.dated import months_of

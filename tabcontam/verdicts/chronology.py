@@ -177,7 +177,10 @@ def chronologies(
 ) -> tuple[tuple[Chronology, ...], tuple[str, ...]]:
     """What each classification test of a run comes to by dates, and a line on each LLM and table that is left out."""
     pairs, left_out = dated(view)
-    within = grouped(both_sides(view, cells_by_dates(view)), lambda one: one.test)
+    by_dates = cells_by_dates(view)
+    sides = both_sides(view, by_dates)
+    within = grouped(sides, lambda one: one.test)
+    left_out = (*left_out, *_on_one_side(by_dates, sides))
     titles = view.test_titles
     found = (
         replace(
@@ -189,8 +192,24 @@ def chronologies(
 
 
 def cells_by_dates(view: RunResults) -> list[Result]:
-    """The cells of classification whose rows are those from before a month, or from after it."""
-    return [cell for cell in view.subjects if cell.kind is Kind.CLASSIFICATION and is_dated(cell.split or "")]
+    """The cells of classification whose rows are a part of a table: those from before a month, or from after it."""
+    return [cell for cell in view.subjects if cell.kind is Kind.CLASSIFICATION and _is_part(view, cell)]
+
+
+def _is_part(view: RunResults, cell: Result) -> bool:
+    """Whether a cell is of some rows of a table by their dates: a table without dated rows is on a side as a whole."""
+    if not is_dated(cell.split or ""):
+        return False
+    card = card_of(view, cell)
+    return card is None or bool(card.dated_by)
+
+
+def _on_one_side(cells: Sequence[Result], found: Sequence[BothSides]) -> tuple[str, ...]:
+    """A line on each LLM and table that were asked about rows by dates and have no two sides to compare."""
+    both = {(one.llm, one.dataset) for one in found}
+    alone = dict.fromkeys((cell.llm, cell.dataset) for cell in cells if (cell.llm, cell.dataset) not in both)
+    why = "rows from before its training cut-off and from after it are not both there"
+    return tuple(f"{llm} on {dataset}: {why}" for llm, dataset in alone)
 
 
 def dated(view: RunResults) -> tuple[Mapping[str, Sequence[Pair]], tuple[str, ...]]:
@@ -199,7 +218,7 @@ def dated(view: RunResults) -> tuple[Mapping[str, Sequence[Pair]], tuple[str, ..
     pairs: dict[str, list[Pair]] = {}
     taken: set[tuple[str, str, str]] = set()
     for cell in view.subjects:
-        if cell.kind is not Kind.CLASSIFICATION or cell.verdict is not None or is_dated(cell.split or ""):
+        if cell.kind is not Kind.CLASSIFICATION or cell.verdict is not None or _is_part(view, cell):
             continue
         if not cell.answered:
             left[f"{cell.llm} on {cell.dataset}: no answer was one of the classes"] = None

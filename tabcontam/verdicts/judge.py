@@ -25,6 +25,7 @@ from tabcontam.verdicts import one_column
 from tabcontam.verdicts.cells import CellName, FamilyEvidence, Result, Statistic, TableName, TableVerdict, Won
 from tabcontam.verdicts.decisions import Decision, corrected, published, texts, without_evidence
 from tabcontam.verdicts.facts import RunFacts, TrainedOn, in_order, known_tests
+from tabcontam.verdicts.generation import generations
 from tabcontam.verdicts.ranks import correlations, ranking
 from tabcontam.verdicts.reference import Reference, concede
 from tabcontam.verdicts.results import RunResults
@@ -260,6 +261,7 @@ def results(run: RunFacts, cells: Sequence[Result]) -> RunResults:
         tables=tuple(tables(concluded, run.rules, alpha, known, run.family_over, run.trained_on)),
         ranking=ranks,
         correlations=correlations(ranks),
+        generations=generations(concluded, known),
     )
 
 

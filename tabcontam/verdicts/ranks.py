@@ -7,7 +7,8 @@ from typing import Any, get_args
 
 from tabcontam.evidence.base import DECIDED, Facts, Measure, Verdict
 from tabcontam.groups import grouped
-from tabcontam.statistics.exact import clopper_pearson, mean_interval, spearman
+from tabcontam.statistics.correlations import spearman
+from tabcontam.statistics.exact import clopper_pearson, mean_interval
 from tabcontam.verdicts.cells import Result, TableName
 from tabcontam.verdicts.checked import Coefficient, Count, Interval, Share
 from tabcontam.verdicts.facts import known_tests

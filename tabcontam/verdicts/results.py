@@ -13,6 +13,7 @@ from tabcontam.verdicts.advice import instead
 from tabcontam.verdicts.cells import Result, TableName, TableVerdict
 from tabcontam.verdicts.comparison import Comparison
 from tabcontam.verdicts.facts import RunFacts, in_order, in_words, known_tests
+from tabcontam.verdicts.generation import Generation
 from tabcontam.verdicts.judgements import Agreement, JudgeFacts
 from tabcontam.verdicts.notes import Note, NoteKind, of_controls, of_exposure
 from tabcontam.verdicts.ranks import Correlation, Rank
@@ -93,6 +94,8 @@ class RunResults:
     """The LLMs under test by their score, as in the paper's Table 2."""
     correlations: tuple[Correlation, ...] = ()
     """How the measures of the ranking go together."""
+    generations: tuple[Generation, ...] = ()
+    """Outputs generated exactly against accuracy on the same table, where three LLMs or more have both."""
     comparisons: tuple[Comparison, ...] = ()
     """Cells that differ in one thing, side by side."""
     judges: tuple[JudgeFacts, ...] = ()

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tabcontam.statistics.chronology import BEFORE, exchanged_p_values, without
+from tabcontam.statistics.chronology import BEFORE, LISTED, exchanged_p_values, without
 from tests.benchmarks.method_page import put, rate
 
 BEGIN, END = "<!-- chronology: python -m tests.benchmarks.chronology -->", "<!-- end of chronology -->"
@@ -82,7 +82,7 @@ def made(world: World, worlds: int, rng: np.random.Generator) -> tuple[Floats, F
     return rng.binomial(ROWS, share) / ROWS, majority, baseline
 
 
-def found(world: World, worlds: int, seed: int = 0, draws: int = 999) -> dict[str, int]:
+def found(world: World, worlds: int, seed: int = 0, draws: int = LISTED) -> dict[str, int]:
     """In how many worlds each test finds that older tables are classified otherwise than later ones."""
     counts = dict.fromkeys(FINDS, 0)
     for number, first in enumerate(range(0, worlds, TOGETHER)):

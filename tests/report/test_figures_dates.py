@@ -7,6 +7,8 @@ import pytest
 from tabcontam.verdicts.chronology import chronologies
 from tests.report.synthetic import results as plain_results
 from tests.verdicts import dated
+from tests.verdicts.test_generation import FOUR
+from tests.verdicts.test_generation import results as generated
 from tests.verdicts.test_openness import EVERY
 from tests.verdicts.test_openness import results as scored
 
@@ -50,6 +52,18 @@ def test_kinds_and_sizes_stand_side_by_side() -> None:
     assert {text.get_text() for text in legend.get_texts()} == {"llama", "qwen"}
     (alone,) = by_openness(scored({"gpt-4": 0.9, "gpt-j": 0.0}))
     assert len(alone.axes) == 1
+
+
+@pytest.mark.parametrize("room", [7.0, 3.35])
+def test_outputs_generated_exactly_stand_against_accuracy(room: float) -> None:
+    from tabcontam.report.figures.generation import exact_against_accuracy
+
+    (figure,) = exact_against_accuracy(generated(FOUR), room)
+    (axes,) = figure.axes
+    assert figure.get_figwidth() <= room
+    assert axes.get_title().startswith("rte#train: r 0.99 (0.")
+    assert [text.get_text() for text in axes.texts] == list(FOUR)
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("outputs generated exactly", "0-shot accuracy")
 
 
 def test_without_two_sides_or_two_llms_there_is_no_figure() -> None:

@@ -1,6 +1,6 @@
 """Tails are those of all outcomes written out, to the last digit; intervals hold what they promise."""
 
-from itertools import permutations, product
+from itertools import product
 from math import comb, isclose, prod
 from sys import float_info
 
@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from tabcontam.statistics import exact as statistics
 from tabcontam.statistics.exact import (
     Discrimination,
     any_dependence,
@@ -24,7 +23,6 @@ from tabcontam.statistics.exact import (
     poisson_binomial,
     poisson_binomial_tail,
     share_interval,
-    spearman,
     units,
     weighted_tail,
 )
@@ -326,59 +324,3 @@ class TestMeanInterval:
     def test_a_length_that_differs_is_an_error(self) -> None:
         with pytest.raises(ValueError, match="argument"):
             mean_interval([0.5], [], [1.0])
-
-
-class TestSpearman:
-    @settings(max_examples=20, deadline=None)
-    @given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=4, max_size=6))
-    def test_is_scipys_coefficient_with_the_p_value_of_all_orders(self, pairs: list[tuple[int, int]]) -> None:
-        first, second = ([float(pair[side]) for pair in pairs] for side in (0, 1))
-        found = spearman(first, second)
-        if len(set(first)) == 1 or len(set(second)) == 1:
-            assert found is None
-            return
-        assert found is not None
-        assert found.value == pytest.approx(float(stats.spearmanr(first, second).statistic))
-        others = [float(stats.pearsonr(stats.rankdata(first), order).statistic) for order in permutations_of(second)]
-        above = np.mean([other >= found.value - 1e-9 for other in others])
-        below = np.mean([other <= found.value + 1e-9 for other in others])
-        assert found.p_value == pytest.approx(min(1.0, 2 * min(above, below)))
-
-    def test_three_are_too_few_to_say(self) -> None:
-        assert spearman([1, 2, 3], [1, 2, 3]) is None
-
-    def test_a_perfect_order_of_few_is_not_sure(self) -> None:
-        four, ten = (spearman(range(number), range(number)) for number in (4, 10))
-        assert four is not None
-        assert ten is not None
-        assert four.value == 1.0
-        assert four.p_value == pytest.approx(2 / 24)
-        assert four.interval[0] < 0 < 0.9 < ten.interval[0] < four.interval[1] == ten.interval[1] == 1.0
-
-    def test_the_other_way_round_is_the_same_but_for_the_sign(self) -> None:
-        first, second = [0.1, 0.5, 0.2, 0.9, 0.7], [3.0, 1.0, 4.0, 1.5, 9.0]
-        up, down = spearman(first, second), spearman(first, [-value for value in second])
-        assert up is not None
-        assert down is not None
-        assert down.value == pytest.approx(-up.value)
-        assert down.interval == pytest.approx((-up.interval[1], -up.interval[0]))
-        assert down.p_value == pytest.approx(up.p_value)
-
-    def test_the_interval_holds_the_coefficient_of_all_nineteen_times_in_twenty(
-        self, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        """Of pairs from a normal law with a correlation of 0.6, whose rank correlation is known; 12 LLMs."""
-        monkeypatch.setattr(statistics, "ORDERS", 10)  # the p-value is not asked for
-        rng, truth = np.random.default_rng(1), 6 / np.pi * np.arcsin(0.3)
-        draws = rng.multivariate_normal([0, 0], [[1, 0.6], [0.6, 1]], size=(400, 12))
-        found = [spearman(draw[:, 0].tolist(), draw[:, 1].tolist()) for draw in draws]
-        held = [each is not None and each.interval[0] <= truth <= each.interval[1] for each in found]
-        assert np.mean(held) >= 0.93
-
-    def test_the_same_p_value_every_time(self) -> None:
-        values = [float(number * 7 % 11) for number in range(11)]
-        assert spearman(values, sorted(values)) == spearman(values, sorted(values))
-
-
-def permutations_of(values: list[float]) -> list[list[float]]:
-    return [list(order) for order in permutations(stats.rankdata(values).tolist())]

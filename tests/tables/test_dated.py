@@ -67,7 +67,10 @@ def test_a_split_by_dates_is_named_behind_the_dataset(tmp_path: Path) -> None:
     [
         (("after-2025-01", "train"), "after-2025-01 is told by dates and train is not"),
         (("after-2030-01",), "#after-2030-01 has no row; give a split of two or more"),
-        (("after-2025-13",), "has no splits"),
+        (
+            ("after-2025-13",),
+            "unknown split 'after-2025-13' of levels; its rows have dates: before-cutoff",
+        ),
     ],
 )
 def test_what_is_no_split_by_dates_is_one_line(tmp_path: Path, names: tuple[str, ...], said: str) -> None:
@@ -76,9 +79,58 @@ def test_what_is_no_split_by_dates_is_one_line(tmp_path: Path, names: tuple[str,
     assert said in str(error.value)
 
 
-def test_a_file_has_no_dates() -> None:
-    with pytest.raises(UsageError, match="the rows of iris have no dates; name a dataset whose card has dated_by"):
+def test_a_file_has_no_dates(tmp_path: Path) -> None:
+    (tmp_path / "own.csv").write_text("a,b\n1,2\n3,4\n5,6\n", "utf-8")
+    with pytest.raises(UsageError, match=r"the rows of own.csv have no dates; name a dataset whose card has dated_by"):
+        load_tables([str(tmp_path / "own.csv")], Splits(("after-2025-01",)))
+
+
+def test_a_table_without_dated_rows_is_on_one_side_as_its_card_says() -> None:
+    iris = load_table("iris")
+    (before,), _ = load_tables(["iris"], Splits(("before-2025-01",)))
+    assert (before.named, before.rows) == ("iris#before-2025-01", iris.rows)
+    assert load_table("iris#before-2025-01") == before
+    with pytest.raises(UsageError, match="iris#after-2025-01 has no row"):
         load_tables(["iris"], Splits(("after-2025-01",)))
+    both = load_tables(["iris"], Splits(("before-2025-01", "after-2025-01")))
+    assert both == ((before,), ("iris#after-2025-01 has no row: nothing is asked of it",))
+
+
+def test_a_table_that_grew_over_the_month_is_on_no_side(tmp_path: Path) -> None:
+    name = card(tmp_path, released="2024-12", completed="2025-03")
+    Path(name).write_text(Path(name).read_text("utf-8").replace('dated_by = "day"\n', ""), "utf-8")
+    with pytest.raises(UsageError, match="levels have no dates, and it is of 2024-12 to 2025-03"):
+        load_tables([name], Splits(("after-2025-01",)))
+    (after,), _ = load_tables([name], Splits(("after-2024-11",)))
+    assert len(after.rows) == len(DAYS)
+
+
+def test_a_column_of_names_is_dated_by_the_card(tmp_path: Path) -> None:
+    name = card(tmp_path)
+    text = Path(name).read_text("utf-8")
+    listed = "\n".join(f'"{day}" = "{day[6:]}-{day[3:5]}"' for day in DAYS)
+    told = text.replace('dated_as = "%d/%m/%Y"', "").replace("[[editions]]", f"[dates]\n{listed}\n\n[[editions]]")
+    Path(name).write_text(told, "utf-8")
+    assert [len(side.rows) for side in sides_of(load_table(name), "2025-01")[0].values()] == [1, 3]
+    Path(name).write_text(told.replace(f'"{DAYS[2]}" = "2025-01"', ""), "utf-8")
+    with pytest.raises(UsageError, match="'31/01/2025' in day, of which the card's dates say nothing"):
+        load_table(name)
+    Path(name).write_text(told.replace('"2025-03"', '"2025"'), "utf-8")
+    with pytest.raises(UsageError, match="the date of '03/03/2025' cannot be '2025'; write YYYY-MM or YYYY-MM-DD"):
+        load_table(name)
+
+
+def test_splits_of_other_kinds_are_told_apart(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="unknown split 'after-cutoff' of levels; its rows have dates: write"):
+        load_tables([f"{card(tmp_path)}#after-cutoff"])
+    with pytest.raises(UsageError, match="unknown split 'later' of levels; its rows have dates: before-cutoff"):
+        load_tables([card(tmp_path)], Splits(("later",)))
+
+
+@needs_data
+def test_a_card_with_splits_of_its_own_is_parted_by_no_date() -> None:
+    with pytest.raises(UsageError, match="adult has splits of its own, as train, and its rows have no dates"):
+        load_tables(["adult"], Splits(("after-2023-10",)))
 
 
 @pytest.mark.parametrize(

@@ -32,6 +32,23 @@ def test_both_sides_of_the_llms_own_cut_off_stand_beside_each_other() -> None:
     assert '<h2 id="chronology">' in render_pages(view, [])["index.html"]
 
 
+def test_rows_of_one_side_alone_are_named_and_left_out() -> None:
+    found, left_out = chronologies(parted("after-2023-10"))
+    assert found == ()
+    assert left_out == (
+        "gpt-4o on internationals: rows from before its training cut-off and from after it are not both there",
+    )
+
+
+def test_a_table_without_dated_rows_is_a_pair_as_a_whole() -> None:
+    view = results(lambda *_: 50, ("gpt-4o",), ("iris",))
+    datasets = tuple(replace(one, split="before-2023-10") for one in view.run.datasets)
+    cells = tuple(replace(cell, split="before-2023-10") for cell in view.cells)
+    (found,), left_out = chronologies(replace(view, cells=cells, run=replace(view.run, datasets=datasets)))
+    assert [(pair.dataset, pair.side) for pair in found.pairs] == [("iris", 1)]
+    assert left_out == ()
+
+
 def test_a_split_that_reaches_over_the_cut_off_is_on_no_side() -> None:
     over = parted("before-2024-06", "after-2024-06")
     assert both_sides(over, cells_by_dates(over)) == ()

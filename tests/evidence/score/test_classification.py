@@ -62,11 +62,12 @@ def test_an_invalid_answer_is_no_wrong_one() -> None:
     assert evidence.sentence.endswith("; 4 answers were none of the classes")
 
 
-def test_always_the_same_class_gets_what_the_majority_class_gets() -> None:
-    majority = TEST.queries(IRIS, IS, Random("0"))[0].chance["majority"].likeliest or ""
-    evidence = weighed(lambda number, query: majority)
-    assert evidence.value == evidence.expected
-    assert f"the majority class gets {evidence.value:.2f}, logistic regression" in evidence.sentence
+def test_always_the_same_class_is_never_above_the_majority_class() -> None:
+    """Where classes are as large as each other the table's largest one may be the smaller one among the asked rows."""
+    always = [weighed(lambda number, query, name=name: name) for name in ("setosa", "versicolor", "virginica")]
+    assert max(evidence.value for evidence in always) == always[0].expected
+    (best,) = {one.expected for one in always}
+    assert all(f"the majority class gets {best:.2f}, logistic regression" in one.sentence for one in always)
 
 
 def test_a_few_labelled_irises_are_enough_for_the_baseline() -> None:

@@ -123,8 +123,9 @@ class TaskExamples(RowTest):
 
     Published rule: an LLM that writes training examples of the task when it is asked to has seen the task; the
     examples need not be real. It finds whoever follows instructions, since the features stand in the prompt: here one
-    row of the table's form is enough. How many rows are exactly the table's, nearly so (all but one or two cells), or
-    of its form alone is said beside it; the authors read the answers themselves.
+    row of the table's form is enough. How many rows are exactly the table's, nearly so (all but one or two cells), of
+    its form alone, or of another form (a label that it has not, a word for a number) is said beside it; the authors
+    read the answers themselves.
 
     Needs: rows that their first cells tell apart, so no table that lists every combination of its values, or texts of
     eight words or more; and an LLM that generates text, in chat or completion form.

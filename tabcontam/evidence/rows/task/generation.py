@@ -7,7 +7,7 @@ from random import Random
 from typing import ClassVar
 
 from tabcontam.errors import Skip
-from tabcontam.evidence.base import Evidence, Prompt, PublishedRule, Query, Reading, Reply, Test, Trial
+from tabcontam.evidence.base import GENERATED, Evidence, Prompt, PublishedRule, Query, Reading, Reply, Test, Trial
 from tabcontam.evidence.prompts import ask
 from tabcontam.evidence.rows.guided.completion import RECITED, arms_in_words, gained_by_name, several
 from tabcontam.evidence.rows.guided.guided import (
@@ -100,6 +100,7 @@ class ExactGeneration(Guided):
     """
 
     id: ClassVar[str] = "exact_generation"
+    measure: ClassVar[str] = GENERATED
     published = PublishedRule("outputs are generated exactly", source=LI)
     answering: ClassVar[GuidedAnswers] = Outputs()
     own_marks: ClassVar[frozenset[str]] = OWN_MARKS

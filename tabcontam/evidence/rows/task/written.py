@@ -30,15 +30,20 @@ from tabcontam.tables.facts import cached_fact
 from tabcontam.tables.table import Cell, Table
 
 LISTED = 64  # values of a feature by which a cell is read
+FEW_WORDS = 20  # different ones at most: another one is not of the table's form
 
 
 @dataclass(frozen=True)
 class Written:
-    """The table that answers are compared with, the different rows that they list, and how many are listed again."""
+    """The table that answers are compared with, the different rows that they list, and how many are listed again.
+
+    `strange` counts the different ones besides that have words where the table has numbers.
+    """
 
     table: Table
     rows: tuple[Row, ...]
     repeated: int
+    strange: int = 0
 
     @property
     def in_words(self) -> str:
@@ -47,9 +52,19 @@ class Written:
         apart = differing(self.table, whole)
         exact, near = apart.count(0), sum(0 < cells <= min(NEAR, _most_near(self.table)) for cells in apart)
         again = f", {self.repeated} of them again" if self.repeated else ""
-        form = len(self.rows) - exact - near
-        counts = f"{exact} exactly rows of the table, {near} nearly, {form} of its form alone"
-        return f"{len(self.rows) + self.repeated} rows written{again}: {counts}"
+        form = max(0, sum(map(self._of_its_form, self.rows)) - exact - near)
+        invented = len(self.rows) - exact - near - form + self.strange
+        like = f"{exact} exactly rows of the table, {near} nearly, {form} of its form alone"
+        return (
+            f"{len(self.rows) + self.repeated + self.strange} rows written{again}: {like}, {invented} of another form"
+        )
+
+    def _of_its_form(self, row: Row) -> bool:
+        """Whether a written row has every feature, and of those with few different words one that the table has."""
+        classes = cached_fact(self.table, "few words", lambda: _few_words(self.table))
+        return all(name in row for name in self.table.columns) and all(
+            cell is None or cell_key(cell) in classes.get(name, {cell_key(cell)}) for name, cell in row.items()
+        )
 
 
 def written(trials: Sequence[Trial]) -> Written | None:
@@ -58,22 +73,28 @@ def written(trials: Sequence[Trial]) -> Written | None:
     if held is None:
         return None
     table = unpacked(held)
-    rows = [row for trial in trials for row in rows_of(trial, table)]
+    every = [row for trial in trials for row in _listed(trial, table)]
+    rows = [row for row in every if may_be(row, _numeric(table))]
+    strange = {_identity(row) for row in every if not may_be(row, _numeric(table))}
     different = {_identity(row): row for row in reversed(rows)}
-    return Written(table, tuple(reversed(different.values())), len(rows) - len(different))
+    again = len(every) - len(different) - len(strange)
+    return Written(table, tuple(reversed(different.values())), again, len(strange))
 
 
 def rows_of(trial: Trial, table: Table) -> list[Row]:
     """The rows that one read answer lists, those aside that have words where the table has numbers."""
+    return [row for row in _listed(trial, table) if may_be(row, _numeric(table))]
+
+
+def _listed(trial: Trial, table: Table) -> list[Row]:
+    """All rows that one read answer lists."""
     parsed = trial.reading.parsed if trial.readable and trial.reading else None
     if not isinstance(parsed, Mapping):
         return []
-    sorts = cached_fact(table, "sorts of features", lambda: _sorts(table))
-    numeric = [name for name in table.columns if sorts[name].numeric]
+    sorts = _sorts_of(table)
     listed = [{column_of(name): parsed[name] for name in names} for names in by_row(list(parsed))]
     known = [{name: cell for name, cell in row.items() if name in sorts} for row in listed]
-    bare = (values_bare(_with_code(row, table), sorts) for row in known)
-    return [row for row in bare if may_be(row, numeric)]
+    return [values_bare(_with_code(row, table), sorts) for row in known]
 
 
 def rows_meant(trial: Trial, table: Table) -> set[int]:
@@ -141,6 +162,20 @@ def _with_code(row: Row, table: Table) -> Row:
     codes = {name.casefold(): code for code, name in table.names_of_codes(table.target).items()} if table.target else {}
     label = row.get(table.target or "")
     return {**row, table.target or "": codes[label.casefold()]} if label and label.casefold() in codes else row
+
+
+def _sorts_of(table: Table) -> dict[str, Sort]:
+    return cached_fact(table, "sorts of features", lambda: _sorts(table))
+
+
+def _numeric(table: Table) -> list[str]:
+    return [name for name in table.columns if _sorts_of(table)[name].numeric]
+
+
+def _few_words(table: Table) -> dict[str, set[Cell]]:
+    """The values of each feature of words that has few different ones, as they are compared."""
+    own = {name: table.distinct(name) for name in table.columns if name not in _numeric(table)}
+    return {name: {cell_key(value) for value in values} for name, values in own.items() if len(values) <= FEW_WORDS}
 
 
 def _sorts(table: Table) -> dict[str, Sort]:

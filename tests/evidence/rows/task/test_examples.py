@@ -141,6 +141,19 @@ def test_the_beginning_and_the_end_of_the_file_count_nothing() -> None:
     assert f"{FIRST + LAST} exactly rows of the table" in found.sentence
 
 
+def test_rows_are_counted_as_exact_near_of_the_form_or_of_another() -> None:
+    own = [dict(zip(SHIPS.columns, SHIPS.rows[row], strict=True)) for row in middle()[:2]]
+    last = SHIPS.columns[-1]
+    near = {**own[1], SHIPS.columns[1]: "Zwibarge"}
+    form = {**near, SHIPS.columns[0]: "9999", SHIPS.columns[3]: "Nobody", SHIPS.columns[2]: "1.25"}
+    other = {**form, last: "perhaps"}
+    word = {**form, SHIPS.columns[0]: "many"}
+    rows = [own[0], near, form, other, word, own[0]]
+    found = weighed("\n".join(line(list(row.values())) for row in rows))
+    counts = "1 exactly rows of the table, 1 nearly, 1 of its form alone, 2 of another form"
+    assert found.sentence.startswith(f"6 rows written, 1 of them again: {counts};")
+
+
 def test_known_rows_count_nothing() -> None:
     known = replace(SHIPS, known=(SHIPS.rows[:60],))
     queries = TEST.planned(known, CSV, Random(0))

@@ -1,0 +1,86 @@
+"""Correlations of two measures over LLMs or tables, with intervals, and p-values from the orders of one of them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+LEAST_PAIRS = 4  # of a correlation: all orders of three are too few to say anything
+ORDERS = 50_000  # of a permutation test: all orders of up to 8 values are fewer
+ON_A_LINE = 1e-9  # a coefficient that is nearer to 1 has no interval
+
+
+@dataclass(frozen=True)
+class RankCorrelation:
+    """Spearman's coefficient of two measures, in [-1, 1], with a 95% interval and a two-sided p-value."""
+
+    value: float
+    interval: tuple[float, float]
+    p_value: float
+
+
+def spearman(first: Sequence[float], second: Sequence[float]) -> RankCorrelation | None:
+    """Spearman's rank correlation of parallel values; None for fewer than 4, or where a side is the same throughout.
+
+    The p-value is from all orders of up to 8 values, and from 50 000 seeded ones of more. The interval is Fisher's
+    transform with the variance of Bonett and Wright (2000), which is rough for few values; a coefficient of 1 or -1 has
+    no variance there, so its other limit is that of a coefficient half a step nearer to 0.
+    """
+    if len(first) < LEAST_PAIRS or len(set(first)) < 2 or len(set(second)) < 2:
+        return None
+    from scipy.stats import rankdata
+
+    value, p_value = _coefficient(*(rankdata(values).astype(np.float64) for values in (first, second)))
+    pairs = len(first)
+    most = 1 - 6 / (pairs * (pairs**2 - 1))  # half a step of Spearman's coefficient below 1
+    inner = min(most, max(-most, value))
+    error = float(special.ndtri(0.975)) * ((1 + inner**2 / 2) / (pairs - 3)) ** 0.5
+    low, high = np.tanh([np.arctanh(inner) - error, np.arctanh(inner) + error]).tolist()
+    interval = (-1.0 if value <= -most else low), (1.0 if value >= most else high)
+    return RankCorrelation(value, interval, p_value)
+
+
+@dataclass(frozen=True)
+class Correlated:
+    """Pearson's coefficient of two measures, in [-1, 1], with a 95% interval and a two-sided p-value.
+
+    There is no interval where all points lie on one line.
+    """
+
+    value: float
+    interval: tuple[float, float] | None
+    p_value: float
+
+
+def pearson(first: Sequence[float], second: Sequence[float]) -> Correlated | None:
+    """Pearson's correlation of parallel values; None for fewer than 4, or where a side is the same throughout.
+
+    The interval is Fisher's transform, which is rough for few values; it cannot be had of three. The p-value is from
+    all orders of up to 8 values, and from 50 000 seeded ones of more, so that it supposes no form of distribution.
+    """
+    if len(first) < LEAST_PAIRS or len(set(first)) < 2 or len(set(second)) < 2:
+        return None
+    value, p_value = _coefficient(np.array(first, np.float64), np.array(second, np.float64))
+    if 1 - abs(value) < ON_A_LINE:
+        return Correlated(value, None, p_value)
+    error = float(special.ndtri(0.975)) / (len(first) - 3) ** 0.5
+    low, high = np.tanh([np.arctanh(value) - error, np.arctanh(value) + error]).tolist()
+    return Correlated(value, (low, high), p_value)
+
+
+def _coefficient(first: NDArray[np.float64], second: NDArray[np.float64]) -> tuple[float, float]:
+    """The correlation of two series, and its two-sided p-value over the orders of one of them."""
+    from scipy.stats import permutation_test
+
+    sides = [values - values.mean() for values in (first, second)]
+    scale = float(np.sqrt((sides[0] ** 2).sum() * (sides[1] ** 2).sum()))
+
+    def coefficient(order: NDArray[np.float64], axis: int) -> NDArray[np.float64]:
+        return np.asarray((order * sides[1]).sum(axis=axis) / scale)
+
+    found = permutation_test(
+        sides[:1], coefficient, permutation_type="pairings", vectorized=True, n_resamples=ORDERS, random_state=0
+    )
+    return min(1.0, max(-1.0, float(found.statistic))), float(found.pvalue)
