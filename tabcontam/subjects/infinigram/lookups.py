@@ -42,10 +42,9 @@ class Seeking:
 
     async def _row(self) -> Matches:
         """A row: by its rarest values in any order; where these are too common, as files have it, too."""
-        rare = rarest(self._lookup.beside)
-        if not rare:
-            return Matches((), 0, State.FAILED, "none of the values beside it can be searched for")
-        parts = clauses(rare, self._lookup.lacking)
+        parts = clauses(rarest(self._lookup.beside), self._lookup.lacking)
+        if not parts:
+            return Matches((), 0, State.FAILED, "too few of the values beside it can be searched for")
         await self._memory.learn((way for part in parts for word in part for way in spellings(word)), self._send)
         reach = min(WIDEST_ROW, BETWEEN * len(self._lookup.beside) + self._length)
         lists = await self._lists(parts, reach)
@@ -57,7 +56,7 @@ class Seeking:
         self._left = not self._reader.knows_all(whole)
         if self._sampled or self._left:
             await self._as_files_have_it()
-        if self._sampled and parts:
+        if self._sampled:
             await self._together(parts)
         return self._answer()
 

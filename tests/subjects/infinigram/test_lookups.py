@@ -145,9 +145,10 @@ def test_of_rows_a_document_each_none_is_cleared_that_stands_there(rendering: st
     assert [answer.counts for answer in absent] == [(0, 0, 0)] * 20
 
 
-def test_values_without_a_word_are_no_row() -> None:
-    answer = found(PROSE, Lookup(("5", "6"), by=By.CELLS, beside=("?", "-")))
-    assert (answer.state, answer.detail) == (State.FAILED, "none of the values beside it can be searched for")
+@pytest.mark.parametrize(("beside", "lacking"), [(("?", "-"), 0), ((), 0), (("7", "8"), 2)])
+def test_too_few_values_are_no_row(beside: tuple[str, ...], lacking: int) -> None:
+    answer = found(PROSE, Lookup(("5", "6"), by=By.CELLS, beside=beside, lacking=lacking))
+    assert (answer.state, answer.detail) == (State.FAILED, "too few of the values beside it can be searched for")
 
 
 def test_operators_of_the_server_in_a_cell_are_no_operators() -> None:
