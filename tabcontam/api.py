@@ -162,6 +162,7 @@ def run(
     split_column: str | None = None,
     key: str | Path | Sequence[str | Path] = (),
     withheld: str | Path | Sequence[str | Path] = (),
+    trained_on: str | Sequence[str] | Mapping[str, str | Sequence[str]] = (),
     reference: str | None = None,
     judge: str | None = None,
     overlap: str | None = None,
@@ -198,13 +199,14 @@ def run(
     `encoding` and `header` (does the first line name the columns?) say how a FILE of text is read, where that is not to
     be found out. `split` names splits to ask about, or "all", `split_column` the column of a FILE that tells them.
     `llm` may give LLMs names of their own: `{"mine": "openai:NAME@…"}` is `"mine=openai:NAME@…"`.
-    `judge` is an LLM that says of completions whether they match, `overlap` what Algorithm 1 compares texts by. `key`
-    names the key files of planted tables, `withheld` files of rows that were never published. `queries` is a number or
-    "paper", `samples` how often an LLM without log-probabilities is asked the same in their place, and with a
-    `temperature` how often all queries of the row tests are, `shots` how many demonstrations of other tables chat
-    models are shown there, `alpha` and `min_power` are in (0, 1), `max_cost` is in US dollars. With `until_decided` a
-    table is asked until its verdict is reached, and is let go once an LLM that remembers the share `min_power` of its
-    rows would have been found.
+    `trained_on` declares documents to be what an LLM was trained on: `{"llama3": "corpus:dumps/"}` is
+    `"llama3=corpus:dumps/"`. `judge` is an LLM that says of completions whether they match, `overlap` what Algorithm 1
+    compares texts by. `key` names the key files of planted tables, `withheld` files of rows that were never published.
+    `queries` is a number or "paper", `samples` how often an LLM without log-probabilities is asked the same in their
+    place, and with a `temperature` how often all queries of the row tests are, `shots` how many demonstrations of other
+    tables chat models are shown there, `alpha` and `min_power` are in (0, 1), `max_cost` is in US dollars. With
+    `until_decided` a table is asked until its verdict is reached, and is let go once an LLM that remembers the share
+    `min_power` of its rows would have been found.
     With `batch` LLMs are asked by the batch API of their maker, for half the price, and the call waits for up to a
     day. The report lies in `out`, by default `reports/<time>`; the same call with the same `out` continues it.
     Nothing is printed, unless `progress` is true: then on standard error. It may be called where an event loop is
@@ -226,6 +228,7 @@ def run(
         "key": tuple(map(Path, [key] if isinstance(key, str | Path) else key)),
         "withheld": tuple(map(str, [withheld] if isinstance(withheld, str | Path) else withheld)),
         "header": _header(header),
+        "trained_on": _declared(trained_on),
         "reference": None if reference is None else _several(reference)[0],
         "judge": None if judge is None else _several(judge)[0],
         "overlap": None if overlap is None else _several(overlap)[0],
@@ -251,7 +254,7 @@ def run(
         continues = f"what was answered is in {outcome.folder}; the same call with this `out` continues it"
         raise KeyboardInterrupt("; ".join((continues, *outcome.going_on)))
     if outcome.failure:
-        raise UsageError(f"no LLM could be reached: {outcome.failure}")
+        raise UsageError(outcome.unreached)
     return Results(outcome.folder, outcome.results)
 
 
@@ -280,6 +283,13 @@ def _several(words: str | Sequence[str]) -> tuple[str, ...]:
         if not isinstance(word, str):
             raise UsageError(f"{word!r} is no name; write a text")
     return several
+
+
+def _declared(given: str | Sequence[str] | Mapping[str, str | Sequence[str]]) -> tuple[str, ...]:
+    """Which documents an LLM was trained on, as `--trained-on` takes it. Raises `UsageError`."""
+    if not isinstance(given, Mapping):
+        return _several(given)
+    return tuple(f"{llm}={documents}" for llm, several in given.items() for documents in _several(several))
 
 
 def _datasets(given: "Dataset | Sequence[Dataset]") -> "tuple[str | Table | Frame, ...]":

@@ -61,7 +61,8 @@ class Account:
         if not replies:
             return None
         ((detail, _),) = Counter(reply.detail for reply in replies).most_common(1)
-        return f"every one of {len(replies)} requests failed: {detail}"
+        what = "lookups" if all(cell.subject.model.documents for cell in under_test.values()) else "requests"
+        return f"every one of {len(replies)} {what} failed: {detail}"
 
     def used(self) -> dict[str, LlmFacts]:
         """What each LLM took: requests, those that were sent again, dollars, and why it ended early, if it did."""

@@ -19,7 +19,8 @@ class Estimate:
 
     `thinking_tokens` are what a model that reasons may write on top. Requests that are sent again after a fault are not
     in it. `dollars` is None where no price is known. `missing` says why the LLM cannot be reached, where that is so;
-    then nothing is known of its answers in the store. `batched` says that prompts go into batches, but for the first.
+    then nothing is known of its answers in the store. `batched` says that prompts go into batches, but for the first;
+    `documents` that it is a body of documents, whose `requests` are lookups.
     """
 
     llm: str
@@ -32,6 +33,7 @@ class Estimate:
     dollars: Decimal | None
     missing: str | None = None
     batched: bool = False
+    documents: bool = False
 
 
 def tokens_read(model: Model, question: Question) -> int:
@@ -46,7 +48,9 @@ def tokens_read(model: Model, question: Question) -> int:
 
 
 def price_for(model: Model, prices: Mapping[str, Price]) -> Price | None:
-    """What an LLM costs by these prices; None where nobody knows."""
+    """What an LLM costs by these prices; None where nobody knows. To search documents has no price."""
+    if model.documents:
+        return FREE
     if model.identity is None:
         return None if isinstance(model, MissingModel) else FREE
     if model.written_at:  # a price may be named by the address as it is written
@@ -94,4 +98,5 @@ def estimate(
             spared, dearest = spared + saved, max(dearest, saved)
     # The dearest may be the one that is asked at once.
     dollars = price.cost(prompts, answers + thinking) - spared + dearest if price else None
-    return Estimate(model.spec, planned, answered, requests, prompts, answers, thinking, dollars, missing, batched)
+    tokens = (prompts, answers, thinking)
+    return Estimate(model.spec, planned, answered, requests, *tokens, dollars, missing, batched, model.documents)

@@ -59,13 +59,21 @@ class Subject:
 
     @property
     def tested(self) -> bool:
-        """Whether it is an LLM under test."""
+        """Whether it is an LLM under test, or a body of documents that was named."""
         return not self.joined and not self.reference
 
     @property
     def sequential(self) -> bool:
-        """Whether it may be asked until a table is decided: controls and the reference are asked everything."""
-        return self.tested and not self.model.control
+        """Whether it may be asked until a table is decided: controls and the reference are asked everything, and
+        documents are searched for every row."""
+        return self.tested and not self.model.control and not self.model.documents
+
+    def takes(self, test: Test) -> bool:
+        """Whether a test is put to it at all: what searches documents to those alone that have some, and to a body of
+        documents nothing else. Whatever else a test needs and it has not is told as a skipped cell."""
+        if Capability.SEARCH in test.needs:
+            return Capability.SEARCH in self.model.capabilities | self.model.may_have
+        return not self.model.documents
 
 
 def check_reachable(subjects: Sequence[Subject], lacking: Mapping[str, str]) -> None:
@@ -197,7 +205,8 @@ def plan(
 ) -> list[PlannedCell]:
     """Every cell with every query, before anything is sent. The same seed plans the same queries for every LLM.
 
-    The reference has cells of those tests alone whose chances its answers change.
+    The reference has cells of those tests alone whose chances its answers change, and each subject of those that are
+    put to it at all (`Subject.takes`).
 
     Tests that show no rows are planned once, under the first serializer, and those that word their own queries under
     the first of `prompts` (the default set, where none is given). `tell` is told for how many of how many combinations
@@ -218,20 +227,24 @@ def plan(
         sheets.append(sheet_of(*place[:3], options, place[3]))
     # The p-value that is sure to be a finding: alpha, divided by the cells of a family that share it.
     deciding = Counter(sheet.test.family for sheet in sheets if sheet.test.decides and sheet.unfit is None)
-    sharing = max(1, sum(subject.tested for subject in subjects)) if options.family_over == ALL else 1
-    at = {sheet.test.family: level(options.alpha, sharing * deciding[sheet.test.family]) for sheet in sheets}
+    at = {
+        family: level(options.alpha, cells * _sharing([one.test for one in sheets], family, subjects, options))
+        for family, cells in {sheet.test.family: deciding[sheet.test.family] for sheet in sheets}.items()
+    }
     worded = _in_words(subjects, sheets, options)
     written = {sheet.named(""): sheet.written for sheet in sheets}
     reasons = [_uninformative(sheet, written, at[sheet.test.family], options) for sheet in sheets]
     asked = [sheet for sheet, reason in zip(sheets, reasons, strict=True) if not (reason or sheet.unfit)]
     showing = {sheet.named("").of_table for sheet in asked if sheet.test.row_test}
+    llms = sum(subject.tested and not subject.model.documents for subject in subjects)
+    tested = max(1, llms) if options.family_over == ALL else 1
     whole = in_turns = _with_turns(sheets, reasons)
     if options.until_decided:
         in_turns = _with_turns([_without_papers(sheet, options) for sheet in sheets], reasons)
 
     def cells(subject: Subject) -> Iterator[PlannedCell]:
         for number, (sheet, reason) in enumerate(zip(whole, reasons, strict=True)):
-            if not sheet.test.referred and subject.reference:
+            if not subject.takes(sheet.test) or (subject.reference and not sheet.test.referred):
                 continue
             in_turn = options.until_decided and subject.sequential and not reason
             sequential = in_turn and sheet.test.bet_on and any(query.row is not None for query in sheet.written)
@@ -242,13 +255,21 @@ def plan(
                 subject=subject,
                 uninformative=reason,
                 level=at[sheet.test.family],
-                table_level=level(options.alpha, sharing * len(showing)),
+                table_level=level(options.alpha, tested * len(showing)),
                 sequential=sequential,
                 deferred=in_turn and sheet.test.row_test and not sequential,
             )
             yield _resampled(_or_in_words(cell, worded.get(number), options), options)
 
     return [cell for subject in subjects for cell in cells(subject)]
+
+
+def _sharing(tests: Sequence[Test], family: Family, subjects: Sequence[Subject], options: Options) -> int:
+    """How many subjects under test share the error budget of a family: one, or all to whom its tests are put."""
+    if options.family_over != ALL:
+        return 1
+    own = [test for test in tests if test.family is family]
+    return max(1, sum(subject.tested and any(map(subject.takes, own)) for subject in subjects))
 
 
 def _in_words(subjects: Sequence[Subject], sheets: Sequence[Sheet], options: Options) -> dict[int, Sheet]:

@@ -186,7 +186,7 @@ def line_key(line: Mapping[str, Any]) -> Key:
 
 def sent(question: Question, form: Form) -> str | list[dict[str, str]]:
     """What was sent, as trials.jsonl holds it: of a prompt the rendering, of endings what they go on from, of a lookup
-    its texts, a line each.
+    its texts, a line each; where they are values of a row, the first beside the others and what it is compared with.
     """
     match question:
         case Passage():
@@ -194,10 +194,20 @@ def sent(question: Question, form: Form) -> str | list[dict[str, str]]:
         case Endings():
             return question.beginning
         case Lookup():
-            return "\n".join(question.texts)
+            return _sought(question)
     if form is Form.CHAT:
         return [{"role": message.role, "content": message.content} for message in question.chat]
     return question.completion if form is Form.COMPLETION else question.seq2seq
+
+
+def _sought(question: Lookup) -> str:
+    """What is looked for, in words that a person can follow."""
+    if question.by is not By.CELLS or not question.texts:
+        return "\n".join(question.texts)
+    own, *others = question.texts
+    lacking = f" (all but {question.lacking} of them at least)" if question.lacking else ""
+    beside = f", beside {', '.join(question.beside)}{lacking}" if question.beside else ""
+    return f"{own}{beside}" + (f"\ncompared with, in its place: {', '.join(others)}" if others else "")
 
 
 def trial_line(

@@ -9,8 +9,8 @@ SERIALIZER_HELP = "how rows are written: a name of list serializers, or a TOML f
 PROMPTS_HELP = "how queries are worded: a name of list prompts, or a TOML file of your own"
 EXPRESSION_HELP = "run only the tests whose id matches EXPR, as in pytest"
 MARKS_HELP = (
-    "run only the tests whose marks match EXPR, as in pytest: a family (knowledge, rows, likelihood, order, score), "
-    "paper, the source (ronval2024), what is needed (text, logprobs, corpus); list tests -v shows them"
+    "run only the tests whose marks match EXPR, as in pytest: a family (knowledge, rows, likelihood, order, corpus, "
+    "score), paper, the source (ronval2024), what is needed (text, logprobs, corpus); list tests -v shows them"
 )
 KNOWN_HELP = "a table whose rows the LLM may know, as a training split: they are not asked, and teach who guesses"
 SPLIT_HELP = (
@@ -25,8 +25,12 @@ WITHHELD_HELP = (
 )
 KEY_HELP = "the key of a dataset that was planted before it was published (see plant): adds the test planted"
 LLM_HELP = (
-    "a name or PROVIDER:MODEL, see list llms; #MY_KEY behind an address names the variable that holds the key for it, "
-    "LABEL= before it all a name of your own for reports"
+    "a name or PROVIDER:MODEL, see list llms, or documents to be searched (corpus:PATH); #MY_KEY behind an address "
+    "names the variable that holds the key for it, LABEL= before it all a name of your own for reports"
+)
+TRAINED_ON_HELP = (
+    "documents that an LLM of the run was trained on, as LLM=corpus:PATH: they are searched, and rows that they hold "
+    "count for this LLM and no other; the LLM is named as behind --llm"
 )
 REFERENCE_HELP = "an LLM that did not see the tables, as an older one: what it answers, too, counts for nothing"
 JUDGE_HELP = (

@@ -26,6 +26,7 @@ from tabcontam.cli.helps import (
     SPLIT_COLUMN_HELP,
     SPLIT_HELP,
     TEMPERATURE_HELP,
+    TRAINED_ON_HELP,
     UNTIL_DECIDED_HELP,
     WITHHELD_HELP,
 )
@@ -108,6 +109,7 @@ def _add_asking(run: argparse.ArgumentParser) -> None:
     what.add_argument("--split-column", metavar="COLUMN", help=SPLIT_COLUMN_HELP)
     what.add_argument("--key", action="append", default=[], type=path, metavar="KEYFILE", help=KEY_HELP)
     what.add_argument("--withheld", action="append", default=[], metavar="FILE", help=WITHHELD_HELP)
+    what.add_argument("--trained-on", action="append", default=[], metavar="LLM=DOCUMENTS", help=TRAINED_ON_HELP)
     what.add_argument("--reference", metavar="SPEC", help=REFERENCE_HELP)
     what.add_argument("--judge", metavar="LLM", help=JUDGE_HELP)
     what.add_argument(

@@ -113,6 +113,7 @@ def order_of(words: Mapping[str, Any], command: str) -> "RunOrder":
         known=tuple(words["known"]),
         keys=tuple(words["key"]),
         withheld=tuple(words["withheld"]),
+        trained_on=tuple(words["trained_on"]),
         reference=words["reference"],
         judge=words["judge"],
         overlap=words["overlap"],
@@ -188,7 +189,7 @@ def _ended(outcome: "Outcome") -> Exit:
         print(f"interrupted; continue with the same command and --out {outcome.folder}", file=sys.stderr)
         return Exit.INTERRUPTED
     if outcome.failure:
-        raise UsageError(f"no LLM could be reached: {outcome.failure}")
+        raise UsageError(outcome.unreached)
     return Exit.DONE
 
 

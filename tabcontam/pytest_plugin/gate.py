@@ -20,6 +20,8 @@ from tabcontam.evidence.base import State
 from tabcontam.evidence.prompts import load_prompt_set
 from tabcontam.pytest_plugin.marks import RUN, STOPS, Asking, Condition
 from tabcontam.runs.folder import last_lines
+from tabcontam.subjects.corpora.files import corpus_files
+from tabcontam.subjects.labels import split_label
 from tabcontam.tables.cards import find_card, split_edition
 from tabcontam.tables.files import named_file
 from tabcontam.tables.serializers import load_serializer
@@ -137,6 +139,7 @@ class Gate:
                 send_rows=asking.send_rows,
                 known=[self._file(name) for name in asking.known],
                 reference=asking.reference,
+                trained_on=[f"{asking.llm}={documents}" for documents in asking.trained_on],
                 until_decided=asking.until_decided is not None,
                 min_power=asking.until_decided or MIN_POWER,
                 progress=shown,
@@ -157,10 +160,11 @@ class Gate:
         serializer = load_serializer(self._file(asking.serializer)).source if asking.serializer else ""
         prompts = load_prompt_set(self._file(asking.prompts)).source if asking.prompts else ""
         llms = [llm.partition(":")[2] for llm in (asking.llm, asking.reference) if llm]
+        documents = [_documents(each) for each in (asking.llm, *asking.trained_on)]
         paths = (*llms, serializer, prompts, *map(_source, [*datasets, *map(self._file, asking.known)]))
         files = [_state(Path(path)) for path in paths]
         name = re.sub(r"[^a-zA-Z0-9.]+", "-", asking.llm)[:40]
-        digest = hashlib.sha256(json.dumps([facts, files]).encode()).hexdigest()[:12]
+        digest = hashlib.sha256(json.dumps([facts, files, documents]).encode()).hexdigest()[:12]
         if (cache := getattr(self.config, "cache", None)) is None:
             raise UsageError(
                 "runs are kept in pytest's cache; leave out -p no:cacheprovider, or give --tabcontam-report"
@@ -220,6 +224,18 @@ def _source(dataset: str) -> str:
     if card is not None:
         return card.source
     return dataset if file is None else str(file.path)
+
+
+def _documents(spec: str) -> object:
+    """What tells the files of a body of documents from what they were before; None for an LLM."""
+    provider, _, typed = split_label(spec)[1].partition(":")
+    if provider != "corpus":
+        return None
+    try:
+        files = corpus_files(typed).files
+        return [(str(file), (found := file.stat()).st_size, found.st_mtime_ns) for file in files]
+    except (UsageError, OSError):
+        return None  # the run tells what is wrong
 
 
 def _state(path: Path) -> object:

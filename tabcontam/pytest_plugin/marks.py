@@ -26,6 +26,7 @@ class Asking:
     send_rows: bool
     known: tuple[str, ...] = ()
     reference: str | None = None
+    trained_on: tuple[str, ...] = ()
     until_decided: float | None = None  # the share of rows by which a table is let go, where it is asked so
 
 
@@ -77,6 +78,7 @@ def uncontaminated(
     known: str | Path | Sequence[str | Path] = (),
     reference: str | None = None,
     until_decided: bool = False,
+    trained_on: str | Sequence[str] = (),
 ) -> Condition:
     """The mark's arguments, checked. Raises ValueError with one line."""
     listed = (fail_on,) if isinstance(fail_on, str) else fail_on
@@ -101,9 +103,13 @@ def uncontaminated(
     _check(
         "reference", reference, reference is None or (isinstance(reference, str) and reference), "the name of an LLM"
     )
+    documents = (trained_on,) if isinstance(trained_on, str) else trained_on
+    are = isinstance(documents, list | tuple) and all(isinstance(each, str) and each.strip() for each in documents)
+    _check("trained_on", trained_on, are, "documents as corpus:PATH, or several")
     allowed = tuple(sorted(map(str, files)))
     let_go = (min_power or MIN_POWER) if until_decided else None
-    asking = Asking(llm, serializer, prompts, target, queries, bool(send_rows), allowed, reference, let_go)
+    read = tuple(dict.fromkeys(documents))
+    asking = Asking(llm, serializer, prompts, target, queries, bool(send_rows), allowed, reference, read, let_go)
     return Condition(asking, str(dataset), contaminated, undecided, tuple(listed), min_power)
 
 

@@ -16,6 +16,7 @@ from tabcontam.evidence.base import Verdict
 from tabcontam.report.csv_text import guarded
 from tabcontam.report.models import llm_facts, own, public_name
 from tabcontam.verdicts.cells import TableVerdict
+from tabcontam.verdicts.facts import LlmFacts
 from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.rules import CALIBRATED
 
@@ -23,6 +24,8 @@ COLUMNS = (
     "Evaluation Dataset", "Subset", "Contaminated Source", "Version", "Model or corpus", "Train Split",
     "Development Split", "Test Split", "Approach", "Reference", "PR",
 )  # fmt: skip
+
+LOCAL = "corpus:"
 
 
 def reported(view: RunResults) -> list[TableVerdict]:
@@ -32,8 +35,14 @@ def reported(view: RunResults) -> list[TableVerdict]:
         table
         for table in view.tables_in_order
         if table.verdict is Verdict.CONTAMINATED and table.llm in facts and not own(facts[table.llm])
+        if not _unknown_to_others(facts[table.llm])
     ]
     return list({(table.llm, table.dataset, table.edition, table.split): table for table in found}.values())
+
+
+def _unknown_to_others(llm: LlmFacts) -> bool:
+    """Whether it is documents on this machine to which the user gave no name: nobody else knows what lies there."""
+    return llm.documents and llm.stands_for in ("", llm.spec) and llm.spec.startswith(LOCAL)
 
 
 def render_conda(view: RunResults) -> str:
@@ -53,13 +62,13 @@ def render_conda(view: RunResults) -> str:
         cells = (
             named,
             edition + view.split(table),
-            public_name(llm),
+            llm.spec if llm.documents else public_name(llm),
             llm.version or "",
-            "model",
+            "corpus" if llm.documents else "model",
             "",
             "",
             "",
-            "model-based",
+            "data-based" if llm.documents or table.by_documents else "model-based",
             "",
             "",
         )

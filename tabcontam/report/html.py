@@ -7,7 +7,7 @@ write text, never markup. Without scripts everything is still there but the evid
 
 import inspect
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -23,8 +23,8 @@ from tabcontam.report.standings import Standing, Titles, standings
 from tabcontam.verdicts.cells import Result, TableVerdict, count
 from tabcontam.verdicts.gate import Conclusion
 from tabcontam.verdicts.notes import NoteKind
-from tabcontam.verdicts.results import E_VALUE, Block, RunResults
-from tabcontam.verdicts.wording import rounded
+from tabcontam.verdicts.results import E_VALUE, Block, Column, RunResults
+from tabcontam.verdicts.wording import phrase, rounded
 
 if TYPE_CHECKING:
     pass
@@ -138,12 +138,47 @@ def _shared(titles: Titles, trials: Iterable[Mapping[str, Any]]) -> dict[str, An
         **comparisons.context(view),
         **papers.context(view, titles),
         **judges.context(view),
+        **_of_documents(view),
         "numbers": numbers,
         "rounded": rounded,
         "counts": count,
         "wide": WIDE,
         "few": FEW,
     }
+
+
+@dataclass(frozen=True)
+class InDocuments:
+    """What documents that an LLM was trained on hold of a table: whether that is a finding, and what is said of it."""
+
+    found: bool
+    title: str
+
+
+def _of_documents(view: RunResults) -> dict[str, Any]:
+    """Which tests have a row in the heatmap of an LLM or of documents, and what documents hold for an LLM."""
+    of_tables = {(table.llm, view.label(table)): table for table in view.tables}
+
+    rows = {
+        searched: {cell.test for cell in view.possible if (cell.llm in view.documents) is searched}
+        for searched in (True, False)
+    }
+
+    def rows_of(block: Block) -> Collection[str]:
+        return rows[block.llm in view.documents]
+
+    def held_by(column: Column) -> InDocuments | None:
+        table = of_tables.get((column.llm, column.label))
+        searched = phrase([name for one in table.families for name in one.documents]) if table else ""
+        if table is None or not searched:
+            return None
+        names = phrase(table.documents)
+        return InDocuments(bool(names), f"rows found in {names}" if names else f"nothing found in {searched}")
+
+    def trained_on(llm: str) -> list[str]:
+        return [one.documents for one in view.run.trained_on if one.llm == llm]
+
+    return {"rows_of": rows_of, "held_by": held_by, "trained_on": trained_on}
 
 
 def pages_of(tests: Iterable[str]) -> dict[str, list[Paragraph]]:

@@ -4,7 +4,7 @@ A paragraph is a list of pieces: words of ours, and names that somebody else cho
 and disarms in its own way.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from tabcontam.evidence.base import Facts, Family, Verdict
@@ -20,7 +20,8 @@ from tabcontam.verdicts.wording import phrase, rounded
 
 # What a reader of the paper must know of the run as well, in the words of the report.
 TOLD = (
-    NoteKind.QUERIES, NoteKind.KNOWN, NoteKind.REFERENCE, NoteKind.REDACTED, NoteKind.SEEDS, NoteKind.VERSIONS,
+    NoteKind.QUERIES, NoteKind.KNOWN, NoteKind.TRAINED, NoteKind.REFERENCE, NoteKind.REDACTED, NoteKind.SEEDS,
+    NoteKind.VERSIONS,
     NoteKind.EDITIONS, NoteKind.STOPPED, NoteKind.ENDED, NoteKind.INTERRUPTED, NoteKind.NOT_FINISHED,
 )  # fmt: skip
 CONTINUES = "; the same command"  # with which a note goes on for the person who made the run
@@ -86,12 +87,15 @@ def _count(number: int, name: str, names: str = "") -> str:
 
 def _llms(view: RunResults) -> Iterator[Piece]:
     facts = {llm.spec: llm for llm in view.run.llms}
-    asked = list(dict.fromkeys(cell.llm for cell in view.subjects))
+    named = list(dict.fromkeys(cell.llm for cell in view.subjects))
+    asked, searched = ([llm for llm in named if (llm in view.documents) is wanted] for wanted in (False, True))
     python = view.run.versions.get("python")
     yield from (f"With tabcontam {view.run.version} ", software(view.run.version))
     yield f"{f', on Python {python},' if python else ''} we tested "
-    yield f"{_count(len(asked), 'LLM')} for contamination with tabular data{_when(view)}: "
-    yield from _listed([list(_llm(view, llm, facts.get(llm))) for llm in asked] or [["none"]])
+    counted = [_count(len(asked), "LLM")] if asked or not searched else []
+    counted += [_count(len(searched), "body of documents", "bodies of documents")] if searched else []
+    yield f"{phrase(counted)} for contamination with tabular data{_when(view)}: "
+    yield from _listed([list(_llm(view, llm, facts.get(llm))) for llm in (*asked, *searched)] or [["none"]])
     yield ". "
 
 
@@ -270,8 +274,17 @@ def _found(view: RunResults) -> Iterator[Piece]:
     if not tables:
         return
     by_verdict = grouped(tables, lambda table: table.verdict)
-    counted = [f"{verdict} in {len(by_verdict[verdict]):,}" for verdict in Verdict if verdict in by_verdict]
-    yield f"Of {_count(len(tables), 'pair')} of an LLM and a table the verdict is {phrase(counted)}. "
+    searched = {table.llm for table in tables} & view.documents
+    whom = (
+        "an LLM"
+        if not searched
+        else "an LLM, or a body of documents,"
+        if len(searched) < _whose(tables)
+        else "documents"
+    )
+    yield f"Of {_count(len(tables), 'pair')} of {whom} and a table the verdict is {phrase(_counted(by_verdict))}. "
+    if alone := sum(table.by_documents for table in tables):
+        yield f"Of these, {alone:,} rest on documents alone that the LLM was trained on. "
     shares = sorted(
         table.detectable_share
         for table in by_verdict.get(Verdict.NOT_DETECTED, ())
@@ -282,6 +295,14 @@ def _found(view: RunResults) -> Iterator[Piece]:
         spread = least if least == most else f"{least} to {most} (depending on the table)"
         yield f"Where a table is not detected, an LLM that remembers {spread} of its rows would have been found; what "
         yield "less is remembered stays unseen. "
+
+
+def _whose(tables: Sequence[TableVerdict]) -> int:
+    return len({table.llm for table in tables})
+
+
+def _counted(by_verdict: Mapping[Verdict, Sequence[TableVerdict]]) -> list[str]:
+    return [f"{verdict} in {len(by_verdict[verdict]):,}" for verdict in Verdict if verdict in by_verdict]
 
 
 def _controls(view: RunResults) -> Iterator[Piece]:

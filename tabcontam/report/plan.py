@@ -44,13 +44,22 @@ def plan_text(cells: Sequence[PlannedCell], estimates: Sequence[Estimate], leavi
     lines += ["", left_out] if left_out else []
     lines += ["", *(line for estimate in estimates for line in _llm(estimate)), ""]
     lines += [f"{rows} rows of {dataset} would be shown to {llm}" for (llm, dataset), rows in leaving.items()]
-    there = [estimate for estimate in estimates if estimate.dollars is not None or not estimate.missing]
-    known = [estimate.dollars for estimate in estimates if estimate.dollars is not None]
-    requests = sum(estimate.requests for estimate in there or estimates)
-    price = f"at most {_dollars(sum(known, Decimal(0)))}" if there else "at a price that is unknown"
-    lines.append(f"{requests:,} requests in {len(cells):,} cells, {price}; nothing was asked")
+    lines.append(f"{_all(cells, estimates)}; nothing was asked")
+    there = (estimate for estimate in estimates if not estimate.missing)
     lines += [f"no price is known for {each.llm}; see --prices" for each in there if each.dollars is None]
     return "\n".join(lines)
+
+
+def _all(cells: Sequence[PlannedCell], estimates: Sequence[Estimate]) -> str:
+    """How much is asked of all LLMs, and looked up in all documents, and what that costs at most."""
+    asked, searched = ([each for each in estimates if each.documents is wanted] for wanted in (False, True))
+    there = [estimate for estimate in asked if estimate.dollars is not None or not estimate.missing]
+    known = [estimate.dollars for estimate in asked if estimate.dollars is not None]
+    price = f"at most {_dollars(sum(known, Decimal(0)))}" if there else "at a price that is unknown"
+    requests = f"{sum(estimate.requests for estimate in there or asked):,} requests"
+    lookups = f"{sum(estimate.requests for estimate in searched):,} lookups"
+    what = " and ".join([requests] * bool(asked) + [lookups] * bool(searched))
+    return f"{what} in {len(cells):,} cells" + (f", {price}" if asked else "")
 
 
 def _cell(cell: PlannedCell) -> str:
@@ -58,7 +67,8 @@ def _cell(cell: PlannedCell) -> str:
     until = (
         ", until the table is decided" if cell.sequential else ", if that does not decide it" if cell.deferred else ""
     )
-    what = f"{len(cell.queries)} to ask{until}" + (f", if it has {cell.provided}" if cell.provided else "")
+    verb = "look up" if cell.subject.model.documents else "ask"
+    what = f"{len(cell.queries)} to {verb}{until}" + (f", if it has {cell.provided}" if cell.provided else "")
     if cell.provided and cell.otherwise:
         what += f", else {len(cell.otherwise.queries)} in words"
     if cell.skip:
@@ -71,7 +81,10 @@ def _cell(cell: PlannedCell) -> str:
 
 
 def _llm(estimate: Estimate) -> list[str]:
-    """Two lines: how much is left to ask, and its bounds."""
+    """Two lines: how much is left to ask, and its bounds. Of documents one: to search them has neither."""
+    if estimate.documents:
+        before = f" ({estimate.answered:,} were before)" if estimate.answered else ""
+        return [f"{estimate.llm}: {estimate.missing or f'{estimate.requests:,} lookups are left{before}'}"]
     known = f"{estimate.answered:,} of {estimate.queries:,} queries are answered already, "
     lines = [f"{estimate.llm}: {estimate.missing or f'{known}{estimate.requests:,} requests are left'}"]
     if estimate.requests and estimate.missing and estimate.dollars is None:

@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from math import isfinite, log
 from typing import Any
 
-from tabcontam.asking.trials import LOOKUP, PASSAGE
+from tabcontam.asking.trials import PASSAGE
 from tabcontam.evidence.base import State
 from tabcontam.guesser.chance import Guess, bits
 from tabcontam.guesser.rounding import Rounded, worths
 from tabcontam.reading.reading import declines, is_mark, same_value
+from tabcontam.report.lookups import counted, documents, is_lookup, places
 from tabcontam.report.marks import Mark, marked, of_row, of_words
 from tabcontam.report.trials import Trial
 from tabcontam.verdicts.wording import rounded, shorten, text, visible
@@ -160,8 +161,8 @@ def _asked(trial: Trial, row: Sequence[AskedCell]) -> dict[str, Any]:
     """What was expected and what was read."""
     if is_passage(trial):
         return {"passage": {"read": one_line(text(trial.get("parsed"))), "tokens": _costly(trial)}}
-    if trial.get("question") == LOOKUP:
-        return {"lookup": {"documents": text(trial.get("documents")), "found": _found(trial)}}
+    if is_lookup(trial):
+        return {"lookup": _lookup(trial)}
     if isinstance(trial.get("expected"), Mapping):
         return {"row": [_cell_shown(cell) for cell in row]}
     return {"words": _words(trial)} if _asks_words(trial) else {"choice": _choice(trial)}
@@ -176,17 +177,14 @@ def _judged(trial: Trial) -> list[list[str]]:
 
 def _is_prompt(trial: Trial) -> bool:
     """Whether something was asked in words."""
-    return trial.get("question") not in (PASSAGE, LOOKUP)
+    return not is_passage(trial) and not is_lookup(trial)
 
 
-def _found(trial: Trial) -> list[list[str]]:
-    """The places that a lookup found: which document, where in it, and what stands there."""
-    told = trial.get("found")
-    matches = [match for match in told if isinstance(match, list) and len(match) == 3] if isinstance(told, list) else []
-    return [
-        [one_line(text(source)), text(offset), visible(text(quote)[:LONGEST_VALUE])]
-        for source, offset, quote in matches
-    ]
+def _lookup(trial: Trial) -> dict[str, Any]:
+    """How many documents hold each text that was looked for, and some of the places: where, and what stands there."""
+    found = [[one.where, one.before, one.found, one.after] for one in places(trial)]
+    held = ", ".join(f"{one}: {count:,}" for one, count in counted(trial))
+    return {"documents": documents(trial) + (f" ({held})" if held else ""), "found": found}
 
 
 def is_passage(trial: Trial) -> bool:

@@ -9,6 +9,7 @@ import io
 from collections.abc import Iterable, Iterator, Mapping
 
 from tabcontam.report.csv_text import guarded
+from tabcontam.report.lookups import is_lookup, places
 from tabcontam.report.query import row_of
 from tabcontam.report.trials import Trial, by_cell
 from tabcontam.verdicts.cells import Result
@@ -17,7 +18,7 @@ from tabcontam.verdicts.wording import text
 
 COLUMNS = (
     "llm", "dataset", "edition", "split", "serializer", "prompts", "test", "query", "row", "row_bits", "column",
-    "answer", "expected", "right", "chance", "bits",
+    "answer", "expected", "right", "chance", "bits", "documents", "found_in",
 )  # fmt: skip
 
 
@@ -26,7 +27,9 @@ def render_recalled(view: RunResults, trials: Iterable[Trial]) -> str:
 
     `row` is the table's row, counted from 1 below the header; empty in trials of older runs. `row_bits` is what all of
     the query's cells are worth together, `bits` what the one is: 0 unless it is right,
-    or a number that is right in fewer digits; `right` is then false.
+    or a number that is right in fewer digits; `right` is then false. A row that documents hold has a line for the cell
+    that was looked up beside the others, with the number of documents and the first place; `right` says that it is the
+    row's own.
     """
     written = io.StringIO(newline="")
     writer = csv.writer(written)
@@ -39,8 +42,13 @@ def render_recalled(view: RunResults, trials: Iterable[Trial]) -> str:
 
 
 def _lines(cell: Result, trial: Trial) -> Iterator[list[object]]:
-    if not trial.get("chance") or not isinstance(trial.get("expected"), Mapping):
+    if not isinstance(trial.get("expected"), Mapping) or not (trial.get("chance") or is_lookup(trial)):
         return
+    found_in: list[object] = ["", ""]
+    if is_lookup(trial):
+        if not trial.get("hit"):
+            return
+        found_in = [trial.get("documents"), guarded(next((place.where for place in places(trial)), ""))]
     told = row_of(trial)
     named = (
         cell.llm,
@@ -56,7 +64,8 @@ def _lines(cell: Result, trial: Trial) -> Iterator[list[object]]:
     row, row_bits = trial.get("row"), sum(one.bits for one in told)
     number = row + 1 if isinstance(row, int) and not isinstance(row, bool) else ""
     for one in told:
-        if one.chance is not None and one.read is not None:
+        if one.read is not None and (one.chance is not None or is_lookup(trial)):
             found = [guarded(one.feature), guarded(one.read), guarded(one.expected or "")]
             right = "true" if one.state == "right" else "false"
-            yield [*asked, number, round(row_bits, 2), *found, right, f"{one.chance:.4g}", round(one.bits, 2)]
+            chance = "" if one.chance is None else f"{one.chance:.4g}"
+            yield [*asked, number, round(row_bits, 2), *found, right, chance, round(one.bits, 2), *found_in]

@@ -12,10 +12,10 @@ from typing import TypeVar
 
 from tabcontam.evidence.base import UNDECIDED, Verdict
 from tabcontam.evidence.registry import built_in_tests
-from tabcontam.report.sentences import ONE_COLUMN, REMEMBERING, UNDECIDED_BECAUSE
+from tabcontam.report.sentences import NOT_TOLD, ONE_COLUMN, REMEMBERING, UNDECIDED_BECAUSE
 from tabcontam.tables.cards import Card, all_cards
 from tabcontam.verdicts.cells import InTable, Result, TableVerdict
-from tabcontam.verdicts.facts import FILE, DatasetFacts, KnownFacts, LlmFacts, RunFacts
+from tabcontam.verdicts.facts import FILE, DatasetFacts, KnownFacts, LlmFacts, RunFacts, TrainedOn
 from tabcontam.verdicts.notes import Note, NoteKind
 from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.wording import phrase, rounded
@@ -25,6 +25,7 @@ from tabcontam.verdicts.wording import phrase, rounded
 OPEN = frozenset({"CC0", "CC0 1.0", "CC BY 4.0", "CC BY 3.0", "PDDL", "PDDL 1.0", "Public domain", "MIT"})
 SAID = {"expected_hits": "{} by guessing", "recalled_bits": "{} bits recalled", "p_value": "p = {}"}  # in a sentence
 USUAL_SPLITS = ("train", "training", "validation", "valid", "val", "dev", "development", "test", "testing")
+PLACES = ("corpus",)  # providers whose models are paths, and no names
 LEFT_OUT = "left out"  # in place of a word that somebody else chose
 Part = TypeVar("Part", bound=InTable)
 TableId = tuple[str, str]  # the name and the edition of a dataset
@@ -76,6 +77,12 @@ class Redaction:
         """The name of each LLM: without addresses and folders."""
         judge = (self.run.judge,) if self.run.judge else ()
         return _apart((llm.spec, _without_place(llm.spec)) for llm in (*self.run.llms, *self.run.references, *judge))
+
+    def words(self, said: str) -> str:
+        """A sentence of ours with the names of documents as they are published: they are paths on this machine."""
+        for name in sorted((llm.spec for llm in self.run.llms if llm.documents), key=len, reverse=True):
+            said = said.replace(name, self.llm(name))
+        return said
 
     def judge(self, by: str) -> str:
         """What somebody is called who judged completions: a person by a number."""
@@ -170,6 +177,8 @@ class Redaction:
 
     def _cell(self, cell: Result, names: Mapping[TableId, Mapping[str, str]]) -> Result:
         cell = replace(cell, reference=cell.reference and self.llm(cell.reference))
+        if cell.llm in self._documents and cell.verdict in UNDECIDED:  # why a file cannot be read names it
+            cell = replace(cell, reason=NOT_TOLD[cell.verdict], sentence=None)
         if not self.hides(cell.dataset, cell.edition):
             return self._named(cell)
         column = names[cell.dataset, cell.edition or ""]
@@ -188,19 +197,31 @@ class Redaction:
             bets={name and column[name]: won for name, won in cell.bets.items()},
             rests_on=rests_on,
             reason=_reason(cell.verdict, cell.detectable_share, rests_on),
-            sentence=_sentence(cell),
+            sentence=_held(cell) if cell.llm in self._documents else _sentence(cell),
             not_averaged=cell.not_averaged and "nobody could know its answers",
         )
 
     def _table(self, table: TableVerdict, names: Mapping[TableId, Mapping[str, str]]) -> TableVerdict:
+        documents = tuple(map(self.llm, table.documents))
+        families = tuple(replace(one, documents=tuple(map(self.llm, one.documents))) for one in table.families)
+        table = replace(table, documents=documents, families=families)
         if not self.hides(table.dataset, table.edition):
-            return self._named(table)
+            return replace(self._named(table), reason=self.words(table.reason))
         column = names[table.dataset, table.edition or ""]
         rests_on = table.rests_on and column[table.rests_on]
         families = tuple(replace(one, without=one.without and column[one.without]) for one in table.families)
-        found = None if table.p_value is None else f"the row tests together: p = {rounded('p_value', table.p_value)}"
+        by = (
+            f"documents that it was trained on ({phrase(documents)})"
+            if table.by_documents
+            else "the row tests together"
+        )
+        found = None if table.p_value is None else f"{by}: p = {rounded('p_value', table.p_value)}"
         reason = _reason(table.verdict, table.detectable_share, rests_on) or found or table.outcome
         return replace(self._named(table), families=families, rests_on=rests_on, reason=reason)
+
+    @cached_property
+    def _documents(self) -> frozenset[str]:
+        return frozenset(llm.spec for llm in self.run.llms if llm.documents)
 
     def _run(self, run: RunFacts) -> RunFacts:
         known = tuple(_known(file) for file in run.known)
@@ -213,6 +234,9 @@ class Redaction:
             judge=self._llm(run.judge) if run.judge else None,
             catalogue={self.llm(name): entry for name, entry in run.catalogue.items()},
             known=known,
+            trained_on=tuple(
+                TrainedOn(llm=self.llm(one.llm), documents=self.llm(one.documents)) for one in run.trained_on
+            ),
             datasets=tuple(self._dataset(one) for one in run.datasets),
             durations=tuple(self._named(one) for one in run.durations),
             runs=tuple(replace(one, folder=self._folders[one.folder], command=None) for one in run.runs),
@@ -285,6 +309,15 @@ def _sentence(cell: Result) -> str | None:
     return ", ".join(told) or None
 
 
+def _held(cell: Result) -> str | None:
+    """What documents hold, from the numbers of the cell."""
+    if cell.verdict in UNDECIDED or not cell.queries:
+        return None
+    told = [f"{cell.hits} of {cell.answered} found"] if cell.hits is not None else []
+    told += [f"p = {rounded('p_value', cell.p_value)}"] if cell.p_value is not None else []
+    return ", ".join(told) or None
+
+
 def _known(file: KnownFacts) -> KnownFacts:
     return file if _open(file.sha256, all_cards().values()) else replace(file, name="a known file", sha256="")
 
@@ -297,7 +330,7 @@ def _without_place(spec: str) -> str:
     """
     provider, colon, model = re.sub(r"@https?:.*", "", spec, flags=re.DOTALL).partition(":")
     parts = [part for part in re.split(r"[/\\]", model) if part]
-    lies = model.startswith(("/", ".", "~")) or "\\" in model or len(parts) > 2
+    lies = model.startswith(("/", ".", "~")) or "\\" in model or len(parts) > 2 or provider in PLACES
     return f"{provider}{colon}{parts[-1] if lies and parts else model}"
 
 

@@ -24,7 +24,13 @@ UNDECIDED_BECAUSE = {
     Verdict.NO_ANSWER: "too few readable answers",
     Verdict.SKIPPED: "not asked",
 }
-VERBS = ("recalls ", "knows ", "is ")  # with which a part of a sentence begins whose subject is the LLM
+NOT_TOLD = {  # the same of documents
+    Verdict.UNINFORMATIVE: "a search could not have told these rows from others",
+    Verdict.NO_ANSWER: "too little of it could be read",
+    Verdict.SKIPPED: "not searched",
+}
+VERBS = ("recalls ", "knows ", "is ", "holds ")  # with which a part of a sentence begins whose subject is the LLM
+TRAINED_ON = "documents that it was trained on"
 ONE_COLUMN = "what was found rests on one column"
 CUT_SHORT = "not asked to the end"
 REMEMBERING = "an LLM that remembers {} of the rows would have been found"
@@ -52,11 +58,14 @@ class Sentence:
 def scope(view: RunResults) -> str:
     """What was tested, in one line: LLMs, tables, tests, queries, the day, the rules."""
     subjects = view.subjects
+    searched = {cell.llm for cell in subjects} & view.documents
     llms, tests = {cell.llm for cell in subjects}, {cell.test for cell in subjects}
     tables = {(cell.dataset, cell.edition, cell.split) for cell in subjects}
     serializers, prompts = ({getattr(cell, way) for cell in subjects} for way in ("serializer", "prompts"))
     queries = sum(cell.queries for cell in subjects)
-    counts = [_count(len(llms), "LLM"), _count(len(tables), "table"), _count(len(tests), "test")]
+    bodies = _count(len(searched), "body of documents", "bodies of documents")
+    counts = [_count(len(llms - searched), "LLM")] * bool(llms - searched or not searched) + [bodies] * bool(searched)
+    counts += [_count(len(tables), "table"), _count(len(tests), "test")]
     counts += [_count(len(serializers), "serializer")] * (len(serializers) > 1)
     counts += [_count(len(prompts), "prompt set")] * (len(prompts) > 1)
     # Where the run ended early, or once a table was decided, not all queries were asked.
@@ -73,13 +82,24 @@ def sentences(view: RunResults, titles: Titles | None = None) -> list[Sentence]:
     asked = [_sentence(titles, block) for block in view.blocks]
     present = {block.llm for block in view.blocks}
     absent = dict.fromkeys(llm.spec for llm in view.run.llms if llm.spec not in present)
-    asked += [Sentence(llm, titles.llm(llm), False, " ", "was asked nothing.") for llm in absent]
+    asked += [Sentence(llm, titles.llm(llm), False, " ", f"{_of_absent(titles, llm)}.") for llm in absent]
     return sorted(asked, key=lambda sentence: sentence.control)
+
+
+def _of_absent(titles: Titles, llm: str) -> str:
+    """What is said of an LLM that was asked nothing: what documents that it was trained on hold."""
+    held = [table for table in titles.view.tables_in_order if table.llm == llm and table.documents]
+    by_documents = grouped(held, lambda table: table.documents)
+    clauses = [
+        f"{TRAINED_ON} ({phrase(documents)}) hold rows of {_listed([titles.dataset(table.dataset) for table in own])}"
+        for documents, own in by_documents.items()
+    ]
+    return "; ".join(["was asked nothing", *clauses])
 
 
 def _sentence(titles: Titles, block: Block) -> Sentence:
     found = list(_together(standings(titles, block).values()))
-    said = _of_subject
+    said = _of_documents if block.llm in titles.view.documents else _of_subject
     if block.control:
         said = _of_exposed if block.cells[0].exposed else _of_unexposed
     clauses = [*said(found), *_unasked(titles, block)]
@@ -110,13 +130,17 @@ def _strongest_way(own: Sequence[Standing], ways: Sequence[Standing]) -> Standin
 
 
 def _of_subject(found: Sequence[Standing]) -> Iterator[str]:
-    recalled = [one for one in found if one.rows is Verdict.CONTAMINATED]
+    recalled = [one for one in found if one.rows is Verdict.CONTAMINATED and not one.by_documents]
     for void, group in _by_void([one for one in recalled if not one.unsure]):
         as_well = f" ({_flagged(void, group)} as well)" if void else ""
         yield f"recalls rows of {_names(group)}{as_well}"
     for void, group in _by_void([one for one in recalled if one.unsure]):
         why = f"{_flagged(void, group)} as well"
         yield f"what was found on {_names(group)} may be plausibility, not memory: {why}"
+    held = grouped((one for one in found if one.documents), lambda one: (one.documents, one.by_documents))
+    for (documents, alone), group in held.items():
+        as_well = "" if alone else " as well"
+        yield f"{TRAINED_ON} ({phrase(documents)}) hold rows of {_names(group)}{as_well}"
     yield from _of_known([one for one in found if one.known and one.rows is not Verdict.CONTAMINATED])
     rest = [one for one in found if not one.known and one.rows is not Verdict.CONTAMINATED]
     for group in _by_power([one for one in rest if one.rows is Verdict.NOT_DETECTED]):
@@ -158,6 +182,24 @@ def _of_rows_unasked(found: Sequence[Standing]) -> Iterator[str]:
         yield f"nothing could be told about {_names(undecided)}: {_reason(undecided)}"
     if scored := [one for one in found if one.knowledge is None]:
         yield f"only scores on {_names(scored)}, on which nothing is decided"
+
+
+def _of_documents(found: Sequence[Standing]) -> Iterator[str]:
+    """What is said of a body of documents: what it holds."""
+    if held := [one for one in found if one.rows is Verdict.CONTAMINATED]:
+        yield f"holds rows of {_names(held)}"
+    if clean := [one for one in found if one.rows is Verdict.NOT_DETECTED]:
+        yield f"no rows of {_names(clean)} found in it"
+    for verdict, because in NOT_TOLD.items():
+        for group in _by_end([one for one in found if one.rows is verdict]):
+            why = CUT_SHORT if group[0].cut else because
+            told = {one.why for one in group}
+            reason = f" ({one})" if len(told) == 1 and (one := told.pop()) else ""
+            yield f"whether it holds rows of {_names(group)} could not be told: {why}{reason}"
+    if described := [one for one in found if one.known and one.rows is not Verdict.CONTAMINATED]:
+        yield f"it holds what a page about {_names(described)} says"
+    if unasked := [one for one in found if one.rows is None and not one.known]:
+        yield f"it was not searched for rows of {_names(unasked)}"
 
 
 def _of_exposed(found: Sequence[Standing]) -> Iterator[str]:

@@ -24,7 +24,8 @@ class Standing:
     nothing was decided on the rows; `rests_on` the column, or columns of one entity, on which alone a finding rests,
     where it does and so decides nothing. `void` has the row tests that the controls named in `control` show to be worth
     nothing on this table; `unsure` says that the gate cannot tell, although `rows` has a verdict. `cut` says that not
-    every query was asked, and `source` names the file that recorded answers come from.
+    every query was asked, and `source` names the file that recorded answers come from. `documents` hold rows of it that
+    the LLM was trained on, by the user's word; with `by_documents` the answers show nothing besides.
     """
 
     table: str
@@ -42,6 +43,8 @@ class Standing:
     edition: str | None
     split: str | None
     source: str | None
+    documents: tuple[str, ...] = ()
+    by_documents: bool = False
 
     @property
     def known(self) -> bool:
@@ -104,6 +107,8 @@ def _standing(titles: Titles, cells: Sequence[Result], table: TableVerdict | Non
     view = titles.view
     rows = [cell for cell in cells if cell.test in view.row_tests]
     found = any(cell.verdict is Verdict.CONTAMINATED for cell in rows)
+    if not rows and table and not table.documents:  # documents were searched for it, and no row test was asked
+        table = None
     verdict = Verdict.CONTAMINATED if found else table.verdict if table else strongest(cell.verdict for cell in rows)
     shares = [cell.detectable_share for cell in rows if cell.detectable_share is not None]
     share, unsure = table.detectable_share if table else min(shares, default=None), False
@@ -131,6 +136,8 @@ def _standing(titles: Titles, cells: Sequence[Result], table: TableVerdict | Non
         edition=cells[0].edition,
         split=cells[0].split,
         source=cells[0].source,
+        documents=table.documents if table else (),
+        by_documents=table.by_documents if table else False,
     )
 
 

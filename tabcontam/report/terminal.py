@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from tabcontam.evidence.base import UNDECIDED, Verdict
 from tabcontam.groups import grouped
 from tabcontam.report import comparisons, papers
+from tabcontam.report.lookups import documents, is_lookup, places
 from tabcontam.report.openness import openness_sentences
 from tabcontam.report.paper import INDENT, NARROWEST, Paper
 from tabcontam.report.query import prompt_of
@@ -44,7 +45,7 @@ CELLS_SHOWN = 20  # contaminated cells whose evidence is printed without -v
 CHANGES_SHOWN = 20  # of a comparison, without -v
 VERDICT = max(len(verdict.value) for verdict in Verdict) + 1
 TABLE_NUMBERS = {"q_value": "q {}", "recalled_bits": "{} bits recalled"}
-LONGEST = {"features": 160, "asked": 240, "answered": 240, "expected": 240}
+LONGEST = {"features": 160, "asked": 240, "answered": 240, "expected": 240, "quoted": 600}
 
 
 def print_header(console: "Console", view: RunResults, verbosity: int = 0) -> None:
@@ -57,7 +58,11 @@ def print_header(console: "Console", view: RunResults, verbosity: int = 0) -> No
         paper.line(", ".join(f"{name} {version}" for name, version in run.versions.items()))
     for llm in run.llms:
         stated = ", ".join(filter(None, ("control" if llm.control else "", llm.named_otherwise, llm.version)))
-        paper.line(f"llm: {llm.spec}" + (f" ({stated})" if stated else "") + (f": {llm.took}" if llm.took else ""))
+        paper.line(
+            f"{'documents' if llm.documents else 'llm'}: {llm.spec}"
+            + (f" ({stated})" if stated else "")
+            + (f": {llm.took}" if llm.took else "")
+        )
     for dataset in run.datasets:
         digest = f", sha256 {dataset.sha256[:8]}" if dataset.sha256 else ""
         paper.line(f"dataset: {dataset.named} ({dataset.shape}{digest})")
@@ -208,8 +213,9 @@ def _print_tables(paper: Paper, view: RunResults) -> None:
 def _figures(table: TableVerdict) -> str:
     """What a table's verdict rests on; the bits of a finding alone, since a guesser earns some, too."""
     shown = {Verdict.CONTAMINATED: ("q_value", "recalled_bits"), Verdict.NOT_DETECTED: ("q_value",)}
-    left_out = "q_value" if table.in_turns else ""  # its reason says E
-    known = [key for key in shown.get(table.verdict, ()) if key in table.numbers and key != left_out]
+    left_out = ["q_value"] * bool(table.in_turns)  # its reason says E
+    left_out += ["recalled_bits"] * table.by_documents  # which are the LLM's own
+    known = [key for key in shown.get(table.verdict, ()) if key in table.numbers and key not in left_out]
     numbers = [TABLE_NUMBERS[key].format(rounded(key, table.numbers[key])) for key in known]
     return ", ".join(filter(None, (*numbers, table.why)))
 
@@ -219,6 +225,10 @@ def _print_trial(paper: Paper, trials: list[Trial], style: str) -> None:
         paper.line("no trial of this cell was kept", "dim")
         return
     trial = trials[0]
+    if is_lookup(trial):
+        _print_lookup(paper, trial, style)
+        _print_more(paper, trials)
+        return
     features = listed(trial.get("asked")).replace("\n", ", ")
     question = "".join(words for _, words in prompt_of(trial)[-1:])  # without what every query says before it
     paper.block("asked", shorten(question.rstrip(), LONGEST["asked"], tail=True))
@@ -227,6 +237,21 @@ def _print_trial(paper: Paper, trials: list[Trial], style: str) -> None:
     reply = shorten(text(trial.get("reply")).strip(), LONGEST["answered"])
     paper.block("answered", reply, style if trial.get("hit") else "")
     paper.block("expected", shorten(listed(trial.get("expected")).replace("\n", ", "), LONGEST["expected"]), "green")
+    _print_more(paper, trials)
+
+
+def _print_lookup(paper: Paper, trial: Trial, style: str) -> None:
+    """What was looked up in documents, and the first place where it stands."""
+    sought = "".join(words for _, words in prompt_of(trial))
+    paper.block("looked up", shorten(sought, LONGEST["asked"]))
+    paper.block("found in", documents(trial))
+    for place in places(trial)[:1]:
+        paper.block("first", place.where)
+        quote = f"{place.before}[{place.found}]{place.after}".replace("\n", " ")
+        paper.block("which has", shorten(quote, LONGEST["quoted"]), style if trial.get("hit") else "")
+
+
+def _print_more(paper: Paper, trials: Sequence[Trial]) -> None:
     if len(trials) > 1:
         paper.line(f"({len(trials) - 1} more in trials.jsonl)", "dim")
 
@@ -321,9 +346,14 @@ def _print_summary(paper: Paper, view: RunResults, letters: str, *, each_skip: b
     listed = {
         SUMMARY[letter]: [cell for cell in view.subjects if cell.verdict is SUMMARY[letter]] for letter in letters
     }
-    if not any(listed.values()):
+    held = [table for table in view.tables_in_order if table.by_documents and "c" in letters]
+    if not any(listed.values()) and not held:
         return
     paper.rule("short summary info", "cyan")
+    for table in held:  # of which no cell of the LLM tells
+        paper.parts(
+            [(table.outcome.upper(), _style(view, table)), (f" {table.llm} {view.label(table)} - {table.why}", "")]
+        )
     for outcome, cells in listed.items():
         if outcome is Verdict.SKIPPED and not each_skip:
             _print_skips(paper, cells)

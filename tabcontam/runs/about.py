@@ -59,6 +59,7 @@ def describe(run: "Run", started: datetime, used: Mapping[str, LlmFacts]) -> Run
         llms=tuple(_llm(run, subject, used) for subject in run.subjects if not subject.reference),
         references=tuple(_llm(run, subject, used) for subject in run.subjects if subject.reference),
         known=tuple(_known(run, file) for file in run.known),
+        trained_on=run.trained_on,
         catalogue=catalogued({subject.model.spec: _written(run, subject.model.spec) for subject in run.subjects}),
         datasets=tuple(
             DatasetFacts(
@@ -115,6 +116,7 @@ def _llm(run: "Run", subject: Subject, used: Mapping[str, LlmFacts]) -> LlmFacts
         version=subject.model.version,
         control=subject.joined,
         checks=subject.model.control,
+        documents=subject.model.documents,
     )
 
 

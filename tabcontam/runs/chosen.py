@@ -1,12 +1,18 @@
-"""Which of the chosen tests a run asks: those for which everything was given, and that have the queries it asks."""
+"""Which of the chosen tests a run asks, and of whom.
 
-from collections.abc import Sequence
+They are those for which everything was given, that have the queries it asks, and that somebody in the run can take:
+what searches documents is put to those alone that have some, and to a body of documents nothing else is.
+"""
+
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
-from tabcontam.asking.plan import has_papers
+from tabcontam.asking.plan import Subject, has_papers
 from tabcontam.errors import NothingSelected, option
-from tabcontam.evidence.base import Given, Test
+from tabcontam.evidence.base import Capability, Given, Test
+from tabcontam.evidence.registry import all_tests
 from tabcontam.verdicts.rules import PAPER
+from tabcontam.verdicts.wording import phrase
 
 if TYPE_CHECKING:
     from tabcontam.runs.run import RunOrder
@@ -42,3 +48,49 @@ def asked(tests: Sequence[Test], order: "RunOrder") -> tuple[list[Test], tuple[T
     if not found:
         raise NothingSelected(f"none of the chosen tests has queries of the paper's own: {', '.join(named)}")
     return found, tuple(test for test in tests if test not in found)
+
+
+def put_to(
+    tests: Sequence[Test], subjects: Sequence[Subject], declared: Collection[str] = ()
+) -> tuple[list[Test], tuple[Subject, ...], tuple[str, ...]]:
+    """The tests that somebody under test takes, the subjects that take one, and a line on each that takes none.
+
+    Controls do not join where documents alone are searched. An LLM of which it is `declared` what it was trained on
+    stays, since that counts for it. Raises `NothingSelected` where nobody under test takes a test.
+    """
+    under_test = [subject for subject in subjects if subject.tested]
+    taken = [test for test in tests if any(subject.takes(test) for subject in under_test)]
+    if not taken:
+        raise NothingSelected(_not_taken(tests, under_test))
+    idle = [subject.model for subject in under_test if not any(map(subject.takes, taken))]
+    lines = tuple(_idle(model.spec, model.documents, taken) for model in idle if model.spec not in declared)
+    searched = all(Capability.SEARCH in test.needs for test in taken)
+    kept = tuple(
+        subject
+        for subject in subjects
+        if not (subject.joined and searched) and (subject.model not in idle or subject.model.spec in declared)
+    )
+    return taken, kept, lines
+
+
+def _not_taken(tests: Sequence[Test], subjects: Sequence[Subject]) -> str:
+    """Why none of these tests can be put to these subjects, and what to type instead."""
+    chosen, named = phrase([test.id for test in tests]), phrase([subject.model.spec for subject in subjects])
+    if all(subject.model.documents for subject in subjects):
+        what = "is a body of documents" if len(subjects) == 1 else "are bodies of documents"
+        verb = "asks" if len(tests) == 1 else "ask"
+        return f"{chosen} {verb} LLMs, and {named} {what}; choose {searching()}, or name an LLM, too"
+    verb = "searches" if len(tests) == 1 else "search"
+    return f"{chosen} {verb} documents, and nobody named has some; name some with {option('llm', 'corpus:PATH')}"
+
+
+def searching() -> str:
+    """The tests that search documents, as a choice."""
+    return " or ".join(test.id for test in all_tests() if Capability.SEARCH in test.needs)
+
+
+def _idle(spec: str, documents: bool, tests: Sequence[Test]) -> str:
+    """A line on somebody named to whom none of these tests is put."""
+    verb = "chosen tests ask LLMs" if documents else "chosen tests search documents"
+    what = "is not searched" if documents else "is asked nothing"
+    return f"{spec} {what}: the {verb} alone ({phrase([test.id for test in tests])})"

@@ -101,6 +101,9 @@ def _check_same_run(folder: Path, run: "Run", held: RunResults) -> None:
         if set(before) != set(now):
             kind = f"with {given} {phrase(names)}" if names else f"without {given}"
             raise UsageError(f"{folder} holds a run {kind}; choose another folder with {option('out')}")
+    if lost := [one for one in held.run.trained_on if one not in run.trained_on]:
+        given = option("trained_on", f"{lost[0].llm}={lost[0].documents}")
+        raise UsageError(f"{folder} holds a run with {given}; choose another folder with {option('out')}")
     for llm in (*held.run.llms, *held.run.references):
         meant = named.get(llm.spec)
         if llm.resolved and meant and llm.resolved != meant:

@@ -71,11 +71,33 @@ def asked_once(options: Options, tests: Sequence[Test], subjects: Sequence[Subje
     if options.temperature is None:
         return ()
     once = [test.id for test in tests if not test.resampled and Capability.GENERATE in test.needs]
-    own = [subject.model for subject in subjects if not subject.model.control]
+    own = [subject.model for subject in subjects if not (subject.model.control or subject.model.documents)]
     greedy = [model.spec for model in own if Capability.SAMPLE not in model.capabilities]
     lines = [f"{option_name('temperature')}: {phrase(once)} asked once, since several answers are not weighed there"]
     lines += [f"{option_name('temperature')}: {phrase(greedy)} asked once, since no answer is drawn there"]
     return tuple(line for line, there in zip(lines, (once, greedy), strict=True) if there)
+
+
+def check_documents(options: Options, judge: str | None, reference: str | None, subjects: Sequence[Subject]) -> None:
+    """Raises `UsageError` for what is said of how LLMs are asked, where documents alone are searched."""
+    named = [subject.model for subject in subjects if subject.tested]
+    if not all(model.documents for model in named):
+        return
+    what = "is a body of documents" if len(named) == 1 else "are bodies of documents"
+    given = {
+        "until_decided": options.until_decided,
+        "samples": options.samples,
+        "temperature": options.temperature,
+        "shots": options.shots,
+        "batch": options.batch,
+        "judge": judge,
+        "reference": reference,
+    }
+    if wrong := [word for word, value in given.items() if value]:
+        raise UsageError(
+            f"{option_name(wrong[0])} says how an LLM is asked, and {phrase([model.spec for model in named])} {what}: "
+            f"leave {option_name(wrong[0])} out, or name an LLM, too"
+        )
 
 
 def check_splits(subjects: Sequence[Subject], tables: Sequence[Table]) -> None:
@@ -92,7 +114,7 @@ def check_batches(subjects: Sequence[Subject]) -> tuple[str, ...]:
 
     Raises `UsageError` where no LLM has one. What joins the run as a control is asked at once as always.
     """
-    asked = [subject.model for subject in subjects if not subject.joined]
+    asked = [subject.model for subject in subjects if not subject.joined and not subject.model.documents]
     there = [model for model in asked if not isinstance(model, MissingModel)]
     without = [model.spec for model in there if model.batches is None]
     have = "has" if len(without) == 1 else "have"
@@ -109,7 +131,7 @@ def check_prices(subjects: Sequence[Subject], prices: Mapping[str, Price]) -> No
     """Raises `UsageError` for an LLM whose cost cannot be bounded."""
     for subject in subjects:
         model = subject.model
-        if model.identity and price_of(model.identity, model.local, prices) is None:
+        if model.identity and not model.documents and price_of(model.identity, model.local, prices) is None:
             raise UsageError(
                 f"{option_name('max_cost')}: no price is known for {model.spec}; "
                 f"give it in a file behind {option('prices')}"

@@ -264,6 +264,7 @@ def _merged_facts(runs: Sequence[RunFacts], names: Sequence[str]) -> RunFacts:
         llms=tuple(replace(llm, control=llm.control and llm.spec not in named) for llm in llms),
         datasets=_last((one for run in runs for one in run.datasets), lambda one: one.key),
         references=_last((llm for run in runs for llm in run.references), lambda llm: llm.spec),
+        trained_on=_last((one for run in runs for one in run.trained_on), lambda one: one),
         known=_last((file for run in runs for file in run.known), lambda file: file),
         serializers=_last((one for run in runs for one in run.serializers), lambda one: one.name),
         prompts=_last((one for run in runs for one in run.prompts), lambda one: one.name),

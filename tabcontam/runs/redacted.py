@@ -19,6 +19,7 @@ from typing import Any
 from tabcontam.asking.trials import RESULTS, TRIALS, Journal, Line, as_lines, open_folder
 from tabcontam.errors import UsageError, option
 from tabcontam.paths import replace_file
+from tabcontam.report.lookups import is_lookup
 from tabcontam.report.redaction import Redaction, redacted
 from tabcontam.runs.folder import merge, shown_lines, write_report
 from tabcontam.verdicts.document import read_results
@@ -96,7 +97,9 @@ def _renamed(line: Line, done: Redaction) -> Line:
     edition = done.edition(line["dataset"], line["edition"]) or ""
     split = done.split(line["dataset"], line["edition"], line["split"])
     judged = [[done.judge(by), word.partition(":")[0]] for by, word in line.get("judged", ())]
-    said = {"judged": judged} if judged else {}
+    said: Line = {"judged": judged} if judged else {}
+    if is_lookup(line):  # whose documents are named by their files, and quoted with what stands beside the rows
+        said |= {"reply": "", "found": []}
     return line | {"llm": done.llm(line["llm"]), "edition": edition, "split": split, "detail": ""} | said
 
 

@@ -31,11 +31,12 @@ from tabcontam.paths import replace_file
 from tabcontam.reading.words import Dictionary, english
 from tabcontam.runs.about import describe
 from tabcontam.runs.beside import completed, interruptible
-from tabcontam.runs.chosen import asked, with_given
+from tabcontam.runs.chosen import asked, put_to, with_given
 from tabcontam.runs.continued import check_last_failed, check_same_run, check_same_versions
 from tabcontam.runs.contradictions import (
     asked_once,
     check_batches,
+    check_documents,
     check_options,
     check_prices,
     check_samples,
@@ -46,6 +47,7 @@ from tabcontam.runs.folder import new_folder, record
 from tabcontam.runs.judging import judge_facts, judging_of, open_judge, rows_leaving
 from tabcontam.runs.overlap import measure_for
 from tabcontam.runs.reaching import reached_meanwhile
+from tabcontam.runs.trained import check_declared, check_searched, declared
 from tabcontam.subjects.base import Model
 from tabcontam.subjects.labels import by_name, name_of
 from tabcontam.subjects.missing import MissingModel
@@ -60,6 +62,7 @@ from tabcontam.tables.splits import EVERY, Splits, load_tables
 from tabcontam.tables.table import Table
 from tabcontam.tables.withheld import with_withheld
 from tabcontam.verdicts.document import as_json
+from tabcontam.verdicts.facts import TrainedOn
 from tabcontam.verdicts.judge import results
 from tabcontam.verdicts.results import RunResults
 
@@ -89,6 +92,7 @@ class RunOrder:
     known: tuple[str | Table, ...] = ()
     keys: tuple[Path, ...] = ()
     withheld: tuple[str, ...] = ()
+    trained_on: tuple[str, ...] = ()
     reference: str | None = None
     judge: str | None = None
     overlap: str | None = None
@@ -108,7 +112,8 @@ class Run:
 
     `resolved` has what a name of an LLM stands for; `left_out` are tests that --queries paper does not ask; `known` are
     the files whose rows the LLMs may know; `notices` are to be read before anything is sent; the `judge` is shown
-    completions of the others; the `measure` is that by which Algorithm 1 compares texts.
+    completions of the others; the `measure` is that by which Algorithm 1 compares texts; `trained_on` has the documents
+    that are declared to be training data of an LLM.
     """
 
     order: RunOrder
@@ -125,6 +130,7 @@ class Run:
     notices: tuple[str, ...] = ()
     judge: Model | None = None
     measure: Measure = BY_WORDS
+    trained_on: tuple[TrainedOn, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -141,6 +147,14 @@ class Outcome:
     failure: str | None
     seconds: float
     going_on: tuple[str, ...] = ()
+
+    @property
+    def unreached(self) -> str:
+        """That nobody under test gave a single reply, and why; empty where somebody did."""
+        if not self.failure:
+            return ""
+        searched = {cell.llm for cell in self.results.subjects} <= self.results.documents
+        return f"{'no documents could be searched' if searched else 'no LLM could be reached'}: {self.failure}"
 
 
 def prepare(order: RunOrder, progress: Progress | None = None, asks: bool = True) -> Run:
@@ -165,9 +179,12 @@ def prepare(order: RunOrder, progress: Progress | None = None, asks: bool = True
         seed=order.options.seed,
     )
     named = by_name(order.llms or CONTROLS)
+    declarations, beside = declared(order.trained_on, named)
+    named |= beside
     joined = tuple(spec for spec in CONTROLS if order.controls and spec not in named)
     with progress.doing("looking up the LLMs"):
         opened = {name: _opened(spec, settings) for name, spec in ({spec: spec for spec in joined} | named).items()}
+        check_declared(declarations, {name: model for name, (model, _) in opened.items()})
         reference = _reference(order.reference, opened, settings)
         opened |= reference
     subjects = tuple(
@@ -177,12 +194,15 @@ def prepare(order: RunOrder, progress: Progress | None = None, asks: bool = True
         scored = any(map(_scores, subjects))
         tests = [test for test in tests if _by_default(test, scored)]
         left_out = tuple(test for test in left_out if _by_default(test, scored))
+    tests, subjects, lines = put_to(tests, subjects, {one.llm for one in declarations})
+    check_searched(declarations, subjects, tests)
+    check_documents(options, order.judge, order.reference, subjects)
     check_samples(options, tests)
     judge = open_judge(order.judge, tests, settings, asks)
     measure = measure_for(order.overlap, tests, load=asks)
     lacking = _lacking(subjects) if asks else {}
     check_reachable(subjects, lacking)
-    notices = (*asked_once(options, tests, subjects), *(check_batches(subjects) if order.options.batch else ()))
+    notices = (*lines, *asked_once(options, tests, subjects), *(check_batches(subjects) if order.options.batch else ()))
     if order.options.most_dollars is not None:
         check_prices((*subjects, *([Subject(judge)] if judge else [])), prices)
     tables, known, notices = _tables(order, progress, notices)
@@ -200,7 +220,7 @@ def prepare(order: RunOrder, progress: Progress | None = None, asks: bool = True
     ):
         cells = tuple(plan(subjects, tables, serializers, tests, options, tell, ready, prompts))
     run = Run(order, subjects, tables, serializers, prompts, cells, english(), prices, found, left_out, known, notices)
-    return replace(run, judge=judge, measure=measure)
+    return replace(run, judge=judge, measure=measure, trained_on=declarations)
 
 
 def _by_default(test: Test, scored: bool) -> bool:
@@ -278,6 +298,10 @@ def _reference(
         return {}
     found, name = resolve(spec), name_of(spec)
     model = found.open(settings)
+    if model.documents:
+        raise UsageError(
+            f"{option_name('reference')}: {spec} is a body of documents, which answers nothing; name an LLM"
+        )
     for other, (tested, _) in opened.items():
         if other == name or (tested.identity is not None and tested.identity == model.identity):
             raise UsageError(

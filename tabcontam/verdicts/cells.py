@@ -316,6 +316,9 @@ class FamilyEvidence:
     """The same corrected as q_value is; at most alpha where a finding needs no one column."""
     without: str | None = None
     """The column, or columns of one entity, that p_without leaves out; null where leaving one out loses nothing."""
+    documents: tuple[str, ...] = ()
+    """The bodies of documents that were searched, which the user declared to be training data of the LLM; empty where
+    the LLM, or the body of documents, was asked itself."""
 
     def finds(self, alpha: float) -> bool:
         """Whether it finds the table, whichever column is left out."""
@@ -343,6 +346,10 @@ class TableVerdict(InTable):
     """What each family of tests that weighed answers says of the table; empty in runs of older versions."""
     rests_on: str | None = None
     """The column, or columns of one entity, without which no finding stands; null where there is none."""
+    documents: tuple[str, ...] = ()
+    """The bodies of documents that hold its rows and that the user declared to be training data of the LLM."""
+    by_documents: Truth = False
+    """Whether the verdict rests on these documents alone: what the LLM answered, if it was asked, shows nothing."""
     bound: Share | None = None
     """How often at most a table that the LLM has not seen is called contaminated: alpha for each of these families."""
     recalled_bits: Number | None = None

@@ -6,12 +6,17 @@ one level for the run.
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from tabcontam.evidence.base import READ, Evidence, PublishedRule, Reply, State, Test, Trial, Verdict
+from tabcontam.groups import grouped
+from tabcontam.statistics.exact import benjamini_hochberg
 
 ENOUGH = 0.5  # the share of queries that must have an answer before a cell can be called "not detected"
+
+Key = TypeVar("Key", bound=Hashable)
 
 
 @dataclass(frozen=True)
@@ -25,6 +30,14 @@ class Decision:
 def level(alpha: float, cells: int) -> float:
     """The p-value at which one of so many cells of an LLM and family is a finding for sure, whatever the rest show."""
     return alpha / max(cells, 1)
+
+
+def corrected(p_values: Mapping[Key, float], budget: Callable[[Key], Hashable]) -> dict[Key, float]:
+    """The q-value of each p-value, over those that share its error budget (Benjamini and Hochberg 1995)."""
+    q_values: dict[Key, float] = {}
+    for sharing in grouped(p_values, budget).values():
+        q_values |= zip(sharing, benjamini_hochberg([p_values[key] for key in sharing]), strict=True)
+    return q_values
 
 
 def without_evidence(evidence: Evidence, trials: Sequence[Trial], test: Test, level: float) -> Decision:

@@ -74,6 +74,8 @@ class LlmFacts:
     """How many of them were sent again."""
     dollars: Amount | None = None
     """What they cost, in US dollars; null where no price is known."""
+    documents: Truth = False
+    """Whether it is a body of documents, which is searched and not asked."""
     ended: str | None = None
     """Why it was asked no more, if it was not asked to the end."""
 
@@ -89,7 +91,17 @@ class LlmFacts:
             return ""
         again = f", {self.retries:,} of them again" if self.retries else ""
         cost = f", ${self.dollars:.4f}" if self.dollars else ""
-        return f"{self.requests:,} requests{again}{cost}"
+        return f"{self.requests:,} {'lookups' if self.documents else 'requests'}{again}{cost}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainedOn:
+    """Documents that the user declared to be what an LLM was trained on, or a part of it."""
+
+    llm: str
+    """The LLM as it was named."""
+    documents: str
+    """The body of documents as it was named, which is a subject of the run."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -298,6 +310,8 @@ class RunFacts:
     """What the catalogue says of the LLMs that it has, by their names in the run."""
     references: tuple[LlmFacts, ...] = ()
     """The LLMs that have not seen the tables and were asked beside: what they answer counts for nothing."""
+    trained_on: tuple[TrainedOn, ...] = ()
+    """Which documents of the run the user declared to be training data of which LLM: what they hold counts for it."""
     judge: LlmFacts | None = None
     """The LLM that judged completions; null where none was named."""
     known: tuple[KnownFacts, ...] = ()

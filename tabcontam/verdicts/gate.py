@@ -17,6 +17,9 @@ tables of the LLM that share an error budget. If the other row tests carry it, i
 A control that gave no answer, was skipped or could not have told says nothing of a test, so that it counts. No control
 voids what was found of itself.
 
+Documents that an LLM was trained on, by the user's word, make a table contaminated of which they hold rows, and make
+none clean. No control says anything of them, and a body of documents that was searched is an LLM under test here.
+
 A table whose finding rests on one column is none that the gate can tell of. A results.json whose parts contradict each
 other, as after an edit by hand, is an error; and no table is clean that its cells do not show to be so.
 """
@@ -36,6 +39,7 @@ from tabcontam.verdicts.judge import tables
 from tabcontam.verdicts.names import llms_named, places_named
 from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.rules import ALPHA, FAILURES, PAPER
+from tabcontam.verdicts.trained import Held, Rows, held, not_held, told
 from tabcontam.verdicts.whole import check_whole
 from tabcontam.verdicts.wording import phrase, rounded, shorten, visible
 
@@ -167,12 +171,18 @@ def _subjects(view: RunResults, llms: Sequence[str], datasets: Sequence[str]) ->
     named = dict.fromkeys(place for name in datasets for place in places_named(view, name))
     if not datasets:
         by_llm = grouped(view.cells, lambda cell: cell.llm)
-        return [(llm, place) for llm in view.llms if llm in chosen for place in _tables_of(by_llm[llm])]
+        stated = grouped(view.tables, lambda table: table.llm)
+        return [
+            (llm, place)
+            for llm in view.llms
+            if llm in chosen
+            for place in _tables_of([*by_llm.get(llm, ()), *stated.get(llm, ())])
+        ]
     return [(llm, place) for llm in chosen for place in named]
 
 
-def _tables_of(cells: Sequence[Result]) -> Iterable[TableName]:
-    return dict.fromkeys(cell.table for cell in cells)
+def _tables_of(found: Sequence[Result | TableVerdict]) -> Iterable[TableName]:
+    return dict.fromkeys(one.table for one in found)
 
 
 def together(findings: tuple[Finding, ...], undecided_fails: bool) -> Judgement:
@@ -223,6 +233,9 @@ class _Gate:
                 conclusion, reason = Conclusion.CONTAMINATED, f"the dataset is known: found by {tests}"
             elif conclusion is Conclusion.CLEAN and (unknown_why := self._unsure(llm, place)):
                 conclusion, reason = Conclusion.CANNOT_TELL, unknown_why
+        if documents := self._documents(llm, place):
+            also = flagged and conclusion is Conclusion.CONTAMINATED
+            conclusion, reason = Conclusion.CONTAMINATED, f"{reason}; {documents}" if also else documents
         control = self._controls(place, exposed=not flagged)
         return Ruling(conclusion, visible(reason, line=True), void, share, control)
 
@@ -255,8 +268,10 @@ class _Gate:
     ) -> tuple[Conclusion, str]:
         """Of a table that no row test flagged: it is clean only if its verdict says so, and enough tests carry that."""
         cells, table = self._rows(llm, place), self._tables.get((llm, place))
+        own = self._rows_held(llm, place)
+        beside = [not_held(own)] if own is not None else []
         if not cells or table is None:
-            return Conclusion.CANNOT_TELL, "no row test was asked"
+            return Conclusion.CANNOT_TELL, "; ".join(["no row test was asked", *beside])
         if short := [cell for cell in cells if cut_short(cell)]:
             tests = ", ".join(cell.test for cell in short)
             return Conclusion.CANNOT_TELL, f"not asked to the end: {tests} ({short[0].reason})"
@@ -274,7 +289,7 @@ class _Gate:
             return Conclusion.CANNOT_TELL, f"nothing was found, but {_weak(share, self.min_power)}"
         power = "" if share is None else f", and an LLM that remembers {share:.0%} of the rows would have been found"
         missed = [cell.test for cell in cells if cell.verdict is Verdict.NOT_DETECTED and cell.test not in void]
-        more = [also] * bool(void) + self._silent(llm, place)
+        more = [also] * bool(void) + self._silent(llm, place) + beside
         return Conclusion.CLEAN, "; ".join([f"not found by {', '.join(missed)}{power}", *more])
 
     def _silent(self, llm: str, place: TableName) -> list[str]:
@@ -345,7 +360,37 @@ class _Gate:
 
     @cached_property
     def _tables(self) -> dict[Tested, TableVerdict]:
-        return _verdicts(self.view.tables)
+        """What the row tests say of each LLM and table by themselves, without documents that it was trained on."""
+        stated, again = _verdicts(self.view.tables), self._alone
+
+        def alone(key: Tested, table: TableVerdict) -> TableVerdict | None:
+            explained = bool(self._documents(*key)) or table.verdict is not Verdict.CONTAMINATED
+            return again.get(key) if explained and self._rows_held(*key) else table
+
+        return {key: own for key, table in stated.items() if (own := alone(key, table)) is not None}
+
+    @cached_property
+    def _alone(self) -> dict[Tested, TableVerdict]:
+        run, alpha = self.view.run, ALPHA if self.view.run.alpha is None else self.view.run.alpha
+        own = [cell for cells in self._row_results.values() for cell in cells] if run.trained_on else []
+        return _verdicts(tables(own, run.rules, alpha, self.view.facts, run.family_over))
+
+    @cached_property
+    def _held(self) -> dict[tuple[str, Rows], Held]:
+        run = self.view.run
+        return held(self.view.cells, run.trained_on, self.view.facts, run.family_over)
+
+    def _rows_held(self, llm: str, place: TableName) -> Held | None:
+        return self._held.get((llm, Rows(place.dataset, place.edition, place.split)))
+
+    def _documents(self, llm: str, place: TableName) -> str:
+        """What documents that an LLM was trained on hold of a table, in words, where that finds it; else nothing.
+
+        No control says anything of it: what stands in documents is no answer.
+        """
+        own = self._rows_held(llm, place)
+        alpha = ALPHA if self.view.run.alpha is None else self.view.run.alpha
+        return told(own) if own is not None and own.evidence.finds(alpha) else ""
 
     @cached_property
     def _row_results(self) -> dict[Tested, list[Result]]:

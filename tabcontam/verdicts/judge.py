@@ -1,6 +1,6 @@
 """Trials to results: cells, tables, ranking. `run`, `rescore`, `report`, `replay` and `power` share it."""
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
@@ -20,16 +20,16 @@ from tabcontam.evidence.registry import by_id
 from tabcontam.groups import grouped
 from tabcontam.reading.words import Dictionary
 from tabcontam.statistics.eprocess import ALL as ALL_BETS
-from tabcontam.statistics.exact import benjamini_hochberg
 from tabcontam.tables.serializers import Serializer
 from tabcontam.verdicts import one_column
 from tabcontam.verdicts.cells import CellName, FamilyEvidence, Result, Statistic, TableName, TableVerdict, Won
-from tabcontam.verdicts.decisions import Decision, published, texts, without_evidence
-from tabcontam.verdicts.facts import RunFacts, in_order, known_tests
+from tabcontam.verdicts.decisions import Decision, corrected, published, texts, without_evidence
+from tabcontam.verdicts.facts import RunFacts, TrainedOn, in_order, known_tests
 from tabcontam.verdicts.ranks import correlations, ranking
 from tabcontam.verdicts.reference import Reference, concede
 from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.rules import ALL, ALPHA, LLM, PAPER, Over
+from tabcontam.verdicts.trained import Held, held, holds, joined
 from tabcontam.verdicts.wording import rounded
 
 # What is said before the names of the row tests with a verdict; the first that one of them has stands for the table's.
@@ -41,7 +41,6 @@ BY_TESTS = {
     Verdict.SKIPPED: "not asked:",
 }
 Tests = Mapping[str, Facts]
-Key = TypeVar("Key", bound=Hashable)
 Part = TypeVar("Part")
 
 
@@ -194,8 +193,8 @@ def conclude(
     def budget(number: int) -> Hashable:
         return _sharing(cells[number], over), known[cells[number].test].family
 
-    q_values = _corrected(p_values, budget)
-    q_without = _corrected({number: one.p_value for number, one in stands.items()}, budget)
+    q_values = corrected(p_values, budget)
+    q_without = corrected({number: one.p_value for number, one in stands.items()}, budget)
     found_by = _found_by(cells, known, over)
     found = {(table, one.family) for table, families in found_by.items() for one in families if one.finds(alpha)}
 
@@ -234,14 +233,6 @@ def _sharing(cell: Result, over: Over) -> str:
     return "" if over == ALL and not cell.control else cell.llm
 
 
-def _corrected(p_values: Mapping[Key, float], budget: Callable[[Key], Hashable]) -> dict[Key, float]:
-    """The q-value of each p-value, over those that share its error budget (Benjamini and Hochberg 1995)."""
-    q_values: dict[Key, float] = {}
-    for sharing in grouped(p_values, budget).values():
-        q_values |= zip(sharing, benjamini_hochberg([p_values[key] for key in sharing]), strict=True)
-    return q_values
-
-
 def surely_found(cell: Result, rules: str, at: float) -> bool:
     """Whether a cell is contaminated whatever the cells that are still to be asked will show."""
     if rules == PAPER:
@@ -261,26 +252,32 @@ def results(run: RunFacts, cells: Sequence[Result]) -> RunResults:
     alpha, known = run.alpha or ALPHA, known_tests() | {test.id: test for test in run.tests}
     run = replace(run, tests=in_order(known[cell.test] for cell in cells))
     concluded = conclude(cells, run.rules, alpha, known, run.family_over)
-    ranks = ranking(concluded, run.rules, known)
+    documents = {llm.spec for llm in run.llms if llm.documents}
+    ranks = ranking([cell for cell in concluded if cell.llm not in documents], run.rules, known)
     return RunResults(
         run=run,
         cells=tuple(concluded),
-        tables=tuple(tables(concluded, run.rules, alpha, known, run.family_over)),
+        tables=tuple(tables(concluded, run.rules, alpha, known, run.family_over, run.trained_on)),
         ranking=ranks,
         correlations=correlations(ranks),
     )
 
 
 def tables(
-    cells: Iterable[Result], rules: str, alpha: float, tests: Tests | None = None, over: Over = LLM
+    cells: Iterable[Result],
+    rules: str,
+    alpha: float,
+    tests: Tests | None = None,
+    over: Over = LLM,
+    declared: Sequence[TrainedOn] = (),
 ) -> list[TableVerdict]:
     """One line for each LLM and table, as it was asked about: what its row tests say together, however they depend.
 
     Each family tests the table by itself, at `alpha` over all tables of the LLM, or of all LLMs. The table is
     contaminated where one of them finds it, so that with several families it is called so by mistake with at most the
-    sum of their levels.
+    sum of their levels. Documents that are `declared` to be training data of an LLM are a family more of its tables.
     """
-    known = tests or known_tests()
+    known, cells = tests or known_tests(), list(cells)
     of_rows = (cell for cell in cells if known[cell.test].row_test)
     by_table = grouped(of_rows, _place)
     found_by = _found_by([cell for own in by_table.values() for cell in own], known, over)
@@ -289,10 +286,11 @@ def tables(
     def decided(table: TableVerdict) -> TableVerdict:
         if rules == PAPER or not table.families:
             return table
-        if finding := [one for one in table.families if one.finds(alpha)]:
-            together = [_said(one, table, _tests_of(one.family, several)) for one in finding]
-            return replace(table, verdict=Verdict.CONTAMINATED, reason="; ".join(together))
         own = by_table[table.llm, table.table]
+        if finding := [one for one in table.families if one.finds(alpha)]:
+            by_family = grouped(own, lambda cell: known[cell.test].family)
+            together = [_said(one, table, by_family[one.family], several) for one in finding]
+            return replace(table, verdict=Verdict.CONTAMINATED, reason="; ".join(together))
         if lacking := [one for one in table.families if one.q_value <= alpha and one.without]:
             column, p_value = lacking[0].without or "", lacking[0].p_without or 0.0
             of_family = [cell for cell in own if known[cell.test].family is lacking[0].family]
@@ -307,14 +305,17 @@ def tables(
             return replace(table, verdict=Verdict.NOT_DETECTED, reason=reason)
         return table
 
-    return [decided(_table(own, found_by.get(table, ()), alpha)) for table, own in by_table.items()]
+    verdicts = [decided(_table(own, found_by.get(table, ()), alpha)) for table, own in by_table.items()]
+    return joined(verdicts, held(cells, declared, known, over), alpha) if declared else verdicts
 
 
-def _said(found: FamilyEvidence, table: TableVerdict, tests: str) -> str:
+def _said(found: FamilyEvidence, table: TableVerdict, cells: Sequence[Result], several: bool) -> str:
     """What the tests of a family found together, in words."""
+    if found.family is Family.CORPUS:
+        return holds(Held(tuple(cells), found))
     if table.in_turns and found.e_value is not None:
         return f"decided {_after(table)}: E = {rounded('e_value', found.e_value)}"
-    return f"the {tests} together: p = {found.p_value:.2g}"
+    return f"the {_tests_of(found.family, several)} together: p = {found.p_value:.2g}"
 
 
 def _after(table: TableVerdict) -> str:
@@ -336,8 +337,8 @@ def _found_by(
     def budget(key: tuple[tuple[str, TableName], Family]) -> Hashable:
         return _sharing(own[key][0], over), key[1]
 
-    q_values = _corrected({key: one.p_value for key, one in weighed.items()}, budget)
-    q_without = _corrected({key: one.standing.p_value for key, one in weighed.items()}, budget)
+    q_values = corrected({key: one.p_value for key, one in weighed.items()}, budget)
+    q_without = corrected({key: one.standing.p_value for key, one in weighed.items()}, budget)
     found = {
         key: FamilyEvidence(
             family=key[1],

@@ -118,7 +118,7 @@ def openness(view: RunResults) -> Openness | None:
 def _rows_found(view: RunResults) -> dict[str, bool]:
     """Of each LLM whether the row tests found a table; of recorded answers, which have no tables, a cell of theirs."""
     decided: dict[str, bool] = {}
-    tables = [(one.llm, one.verdict) for one in view.tables if one.verdict in DECIDED]
+    tables = [(one.llm, one.verdict) for one in view.tables if one.verdict in DECIDED and not one.by_documents]
     cells = [(one.llm, one.verdict) for one in view.cells if one.test in view.row_tests and one.verdict in DECIDED]
     for llm, verdict in tables or cells:
         decided[llm] = decided.get(llm, False) or verdict is Verdict.CONTAMINATED

@@ -14,7 +14,7 @@ from tabcontam.verdicts.cells import Result, TableName, TableVerdict
 from tabcontam.verdicts.comparison import Comparison
 from tabcontam.verdicts.facts import RunFacts, in_order, in_words, known_tests
 from tabcontam.verdicts.judgements import Agreement, JudgeFacts
-from tabcontam.verdicts.notes import Note, NoteKind, of_controls
+from tabcontam.verdicts.notes import Note, NoteKind, of_controls, of_exposure
 from tabcontam.verdicts.ranks import Correlation, Rank
 from tabcontam.verdicts.recorded import RecordedDifference, RuleDifference
 from tabcontam.verdicts.rules import ALL
@@ -24,6 +24,7 @@ SCHEMA: Literal[2] = 2
 DIMENSIONS = ("serializer", "prompts", "source")  # in which two columns of one table can differ
 MANY = 5  # LLMs from which on it is said how many would be found by mistake
 NAMED = 4  # LLMs, or tables, in a line that is said of all of them
+SIMULATED = "simulated:"  # begins the name of one that says in its name what it knows
 FACTS = (
     "where a table holds public facts, as of players or cities, who knows several columns of them from elsewhere is "
     "found as well; --reference LLM or --known FILE tells such knowledge from rows"
@@ -168,9 +169,11 @@ class RunResults:
 
     @cached_property
     def llms(self) -> tuple[str, ...]:
-        """The LLMs that have cells, controls that joined first, then as the run names them."""
+        """The LLMs that have cells, or documents that they were trained on, controls that joined first, then as the run
+        names them."""
         asked, joined = self._llm_order, self.joined
-        return tuple(sorted({cell.llm for cell in self.cells}, key=lambda llm: (llm not in joined, asked[llm])))
+        there = {cell.llm for cell in self.cells} | {table.llm for table in self.tables}
+        return tuple(sorted(there, key=lambda llm: (llm not in joined, asked[llm])))
 
     @cached_property
     def blocks(self) -> tuple[Block, ...]:
@@ -207,6 +210,11 @@ class RunResults:
     def exposed(self) -> frozenset[tuple[str, TableName]]:
         """The LLMs and tables of those that check the tests and have read the table: rows must be found in them."""
         return frozenset((cell.llm, cell.table) for cell in self.cells if cell.exposed and cell.llm in self.checking)
+
+    @cached_property
+    def documents(self) -> frozenset[str]:
+        """The bodies of documents that were searched."""
+        return frozenset(llm.spec for llm in self.run.llms if llm.documents)
 
     @cached_property
     def joined(self) -> frozenset[str]:
@@ -314,7 +322,7 @@ class RunResults:
         if run.until_decided is not None:
             asked = "the row tests were asked in turns until each table was decided (controls were asked everything)"
             notes.append(Note(NoteKind.TURNS, f"{asked}. {E_VALUE}"))
-        notes += [*self._allowed, *run.notes]
+        notes += [*self._allowed, *self._known_exposure, *run.notes]
         if run.limit:
             higher = "the same command with a higher limit and this --out continues the run"
             notes.append(Note(NoteKind.STOPPED, f"{run.limit}; {higher}"))
@@ -332,19 +340,33 @@ class RunResults:
         return notes
 
     @property
+    def _known_exposure(self) -> list[Note]:
+        """What LLMs are known to have read, but for controls, of which a part of its own tells, and simulated ones."""
+        told = {llm.spec for llm in self.run.llms if llm.checks or (llm.stands_for or llm.spec).startswith(SIMULATED)}
+        return of_exposure((self.label(cell), cell) for cell in self.subjects if cell.llm not in told)
+
+    @property
     def _allowed(self) -> list[Note]:
         """What an LLM may know without having seen the table: rows of known files, and what a reference answers."""
         notes = [
             Note(NoteKind.KNOWN, f"rows of {file} may be known: on {phrase(file.datasets)} they were not asked about")
             for file in self.run.known
         ]
-        for llm in self.run.references:
-            stated = ", ".join(filter(None, (llm.named_otherwise, llm.version)))
-            took = f" ({llm.took})" if llm.took else ""
-            text = f"reference {llm.spec}{f' ({stated})' if stated else ''}: what it answers, too, counts for nothing"
+        for llm, declared in grouped(self.run.trained_on, lambda one: one.llm).items():
+            names = phrase([one.documents for one in declared])
+            text = f"{names}: training data of {llm} by the user's word; rows that stand there count for it"
+            notes.append(Note(NoteKind.TRAINED, text))
+        for reference in self.run.references:
+            stated = ", ".join(filter(None, (reference.named_otherwise, reference.version)))
+            took = f" ({reference.took})" if reference.took else ""
+            named = f"reference {reference.spec}{f' ({stated})' if stated else ''}"
+            text = f"{named}: what it answers, too, counts for nothing"
             notes.append(Note(NoteKind.REFERENCE, f"{text}{took}"))
         found = [
-            table for table in self.tables if table.verdict is Verdict.CONTAMINATED and table.llm not in self.joined
+            table
+            for table in self.tables
+            if table.verdict is Verdict.CONTAMINATED and table.llm not in self.joined | self.documents
+            if not table.by_documents
         ]
         if self.calibrated and found and not self.run.references:
             where = phrase(list(dict.fromkeys(map(self.label, found)))[:NAMED])
@@ -375,7 +397,7 @@ class RunResults:
         """How many LLMs that have seen nothing would be found by mistake, at most; nothing where there are few LLMs."""
         levels: dict[str, float] = {}
         for table in self.tables:
-            if table.bound and table.llm not in self.joined:
+            if table.bound and table.llm not in self.joined | self.documents:
                 levels[table.llm] = max(levels.get(table.llm, 0.0), table.bound)
         if len(levels) < MANY or self.run.family_over == ALL:
             return ""

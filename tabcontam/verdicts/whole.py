@@ -7,6 +7,7 @@ from tabcontam.evidence.base import UNDECIDED, Verdict
 from tabcontam.verdicts.cells import Result, TableVerdict
 from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.rules import PAPER
+from tabcontam.verdicts.trained import rows_of
 from tabcontam.verdicts.wording import visible
 
 
@@ -28,7 +29,8 @@ def _faults(view: RunResults, alpha: float) -> Iterator[str]:
         {cell.llm for cell in view.cells},
         {(cell.dataset, cell.edition or "", cell.split or "") for cell in view.cells},
     )
-    yield from (f"none of the cells of {llm} is there" for llm in stated if llm not in llms)
+    for_others = {one.llm for one in view.run.trained_on}  # of whom nothing need be asked
+    yield from (f"none of the cells of {llm} is there" for llm in stated if llm not in {*llms, *for_others})
     yield from (
         f"none of the cells of {dataset.named} is there" for dataset in view.run.datasets if dataset.key not in asked
     )
@@ -36,8 +38,16 @@ def _faults(view: RunResults, alpha: float) -> Iterator[str]:
         alike = all(cell.control for cell in view.cells if cell.llm == llm)
         if llm not in view.checking or llm in stated or not alike:
             yield f"{llm} is marked as a control that joined, and it is not"
+    declared = {(one.llm, one.documents) for one in view.run.trained_on}
+    searched = {(cell.llm, rows_of(cell)) for cell in view.cells if cell.test in view.row_tests}
     for table in view.tables:
-        if (table.llm, table.table) not in subjects:
+        documents = [name for one in table.families for name in one.documents]
+        for name in documents:
+            if (table.llm, name) not in declared:
+                yield f"{name} counts for {table.llm} on {view.label(table)}, and was not declared to"
+            if (name, rows_of(table)) not in searched:
+                yield f"none of the cells of {name} on {view.label(table)} is there"
+        if (table.llm, table.table) not in subjects and not documents:
             yield f"none of the cells of {table.llm} on {view.label(table)} is there"
     parts: list[Result | TableVerdict] = [*view.cells, *view.tables]
     for part in parts if view.run.rules != PAPER else ():

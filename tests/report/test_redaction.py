@@ -11,7 +11,7 @@ from tabcontam.tables.cards import load_cards
 from tabcontam.verdicts.cells import FamilyEvidence, Result, TableVerdict
 from tabcontam.verdicts.comparison import Comparison
 from tabcontam.verdicts.document import as_json, typed
-from tabcontam.verdicts.facts import DatasetFacts, KnownFacts, LlmFacts, MergedRun, RunFacts
+from tabcontam.verdicts.facts import DatasetFacts, KnownFacts, LlmFacts, MergedRun, RunFacts, TrainedOn
 from tabcontam.verdicts.judgements import Agreement, JudgeFacts, MadeFacts
 from tabcontam.verdicts.notes import Note, NoteKind
 from tabcontam.verdicts.results import RunResults
@@ -21,9 +21,9 @@ SECRET = "Zurvalia-7731"
 # Every field that was looked at. A new one is none of a published report until somebody has decided about it here.
 LOOKED_AT = {
     RunFacts: """version versions command started seconds seed rules queries samples temperature shots until_decided
-        alpha family_over level levels overlap dictionary recorded llms catalogue references judge known datasets tests
-        serializers prompts runs redacted notes finished interrupted limit durations""",
-    LlmFacts: "spec resolved stands_for version control checks requests retries dollars ended",
+        alpha family_over level levels overlap dictionary recorded llms catalogue references trained_on judge known
+        datasets tests serializers prompts runs redacted notes finished interrupted limit durations""",
+    LlmFacts: "spec resolved stands_for version control checks documents requests retries dollars ended",
     DatasetFacts: """name title edition split elsewhere sha256 rows columns features order reading withheld
         withheld_sha256""",
     KnownFacts: "name sha256 rows datasets",
@@ -33,8 +33,9 @@ LOOKED_AT = {
         interval interval_of recalled_bits columns without q_without rests_on sequential decided_after e_value bets
         detectable_share reason sentence not_averaged""",
     TableVerdict: """llm dataset edition split serializer prompts verdict p_value q_value e_value decided_after in_turns
-        families rests_on bound recalled_bits detectable_share reason""",
-    FamilyEvidence: "family p_value e_value q_value p_without q_without without",
+        families documents by_documents rests_on bound recalled_bits detectable_share reason""",
+    FamilyEvidence: "family p_value e_value q_value p_without q_without without documents",
+    TrainedOn: "llm documents",
     JudgeFacts: "by person judged unjudged words made",
     MadeFacts: "word pairs right unjudged begging led",
     Agreement: "of one other items agree kappa",

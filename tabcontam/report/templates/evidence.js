@@ -90,10 +90,9 @@
       if (costly.length) fact("Costliest", make("ul", "words", ...costly));
     } else if (query.lookup) {
       fact("Looked for", ...messages.flat());
-      const places = query.lookup.found.map(([source, offset, quote]) =>
-        make("li", "", `${source}, from character ${offset}: `, make("q", "", quote)));
-      const counted = make("p", "", `in ${query.lookup.documents} documents`);
-      fact("Found", counted, ...(places.length ? [make("ul", "words", ...places)] : []));
+      const places = query.lookup.found.map(([where, before, text, after]) =>
+        make("li", "", `${where}: `, make("q", "", before, make("mark", "right", text), after)));
+      fact("Found", make("p", "", `in ${query.lookup.documents}`), make("ul", "words", ...places));
     } else {
       fact(query.kind === "decoy" ? "Prompt, where it differs" : "Prompt", ...messages.flat());
       fact("Answer", ...answer(query));

@@ -191,15 +191,16 @@ class _Spans:
         self._tangled = any(number > 1 for number in keys.values()) or any(
             len(value.keys) > 1 and often > 1 for value, often in self._often.items()
         )
-        self._begins: dict[int, list[Value]] = {}
+        self._begins: dict[int, list[tuple[int, int, int, int]]] = {}
         ends: set[int] = set()
         self._marked: set[int] = set()
-        for value in self._often:
-            size = len(value.keys)
+        for kind, (value, often) in enumerate(self._often.items()):
+            size, numbers = len(value.keys), value.numbers
             for place in stands[value]:
-                self._begins.setdefault(place, []).append(value)
+                self._begins.setdefault(place, []).append((kind, size, numbers, often))
                 ends.add(place + size)
                 self._marked.update(range(place, place + size))
+        self._own_kind = list(self._often).index(self._own)
         self._ends = sorted(ends)
 
     def found(self) -> list[Place]:
@@ -219,9 +220,9 @@ class _Spans:
 
         It is looked for from there back as long as nothing is too much.
         """
-        sequence, row, often = self._sequence, self._row, self._often
+        sequence, row, tangled = self._sequence, self._row, self._tangled
         most = self._count // 3 + 1
-        there: Counter[Value] = Counter()
+        there, begins, marked, own = [0] * len(self._often), self._begins, self._marked, self._own_kind
         lacking, used, used_numbers = self._count, 0, 0
         numbers = others_marked = run = run_numbers = 0
         best: tuple[int, int, int] | None = None
@@ -231,25 +232,25 @@ class _Spans:
             if last - word.begin > LONGEST:
                 break
             numbers += word.number
-            if place in self._marked:
+            if place in marked:
                 run = run_numbers = 0
                 others_marked += not word.number
             else:
                 run, run_numbers = run + 1, run_numbers + word.number
                 if run > BETWEEN or run_numbers > NUMBERS_BETWEEN:
                     break
-            for value in self._begins.get(place, ()):
-                size = len(value.keys)
-                if place + size <= end and there[value] < often[value]:
-                    there[value] += 1
-                    lacking, used, used_numbers = lacking - 1, used + size, used_numbers + value.numbers
+            here = begins.get(place)
+            for kind, size, number, often in here or ():
+                if place + size <= end and there[kind] < often:
+                    there[kind] += 1
+                    lacking, used, used_numbers = lacking - 1, used + size, used_numbers + number
             over = max(numbers - used_numbers - most, others_marked - used + used_numbers - most)
             if over > self._slack:
                 break
-            if lacking > row.lacking or not there[self._own] or place not in self._begins:
+            if lacking > row.lacking or not here or not there[own]:
                 continue
             short, counted, counted_numbers = lacking, used, used_numbers
-            if self._tangled:
+            if tangled:
                 short, counted, counted_numbers = self._counted(place, end, there)
                 over = numbers - counted_numbers - most
                 over = max(over, others_marked - counted + counted_numbers - most)
@@ -262,16 +263,17 @@ class _Spans:
                 break
         return best
 
-    def _counted(self, begin: int, end: int, there: Counter[Value]) -> tuple[int, int, int]:
+    def _counted(self, begin: int, end: int, there: Sequence[int]) -> tuple[int, int, int]:
         """How many values are lacking, how many words those have that are there, and how many of these are numbers,
         where values share words. The text is counted first, then the shortest values: what they take is not left for
         the longer ones.
         """
         left = Counter(word.key for word in self._sequence[begin:end])
         lacking = used = used_numbers = 0
-        for value in sorted(self._often, key=lambda value: (value != self._own, len(value.keys))):
+        values = sorted(zip(self._often, there, strict=True), key=lambda one: (one[0] != self._own, len(one[0].keys)))
+        for value, stands in values:
             own = Counter(value.keys)
-            taken = min(there[value], *(left[key] // number for key, number in own.items()))
+            taken = min(stands, *(left[key] // number for key, number in own.items()))
             if value == self._own and not taken:
                 return self._count, 0, 0
             left.subtract({key: taken * number for key, number in own.items()})

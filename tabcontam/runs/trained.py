@@ -1,0 +1,89 @@
+"""`--trained-on LLM=corpus:PATH`: documents that a user declares to be what an LLM of the run was trained on.
+
+They are a subject of the run like any other, searched once for whomever they are declared. What they hold counts for
+the LLM that is named, and for no other.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+
+from tabcontam.asking.plan import Subject
+from tabcontam.errors import UsageError, near, option, option_name, unknown
+from tabcontam.evidence.base import Test
+from tabcontam.runs.chosen import searching
+from tabcontam.subjects.base import Model
+from tabcontam.subjects.labels import by_name, name_of, split_label
+from tabcontam.subjects.missing import MissingModel
+from tabcontam.verdicts.facts import TrainedOn
+
+FORM = "LLM=corpus:PATH"
+
+
+def declared(typed: Sequence[str], llms: Mapping[str, str]) -> tuple[tuple[TrainedOn, ...], dict[str, str]]:
+    """What is declared, and the documents that `--llm` does not name as well, as they are written, by their names.
+
+    `llms` has the subjects that it does name, as they are written, by their names. Raises `UsageError` for an LLM that
+    is none of them, and for what is declared twice.
+    """
+    found: list[TrainedOn] = []
+    known = dict(llms)
+    for text in typed:
+        llm, documents = _parted(text, llms)
+        name = _named(documents, known)
+        one = TrainedOn(llm=llm, documents=name)
+        if one in found:
+            raise UsageError(f"{option_name('trained_on')}: {name} is declared twice for {llm}; leave one of them out")
+        found.append(one)
+        known = by_name([*known.values(), *([] if name in known else [documents])])
+    return tuple(found), {name: spec for name, spec in known.items() if name not in llms}
+
+
+def _parted(text: str, llms: Collection[str]) -> tuple[str, str]:
+    """The LLM and the documents of a declaration. The name of an LLM may have an equals sign in it."""
+    llm = max((name for name in llms if text.startswith(f"{name}=")), key=len, default="")
+    before, _, after = text.partition("=")
+    documents = text[len(llm) + 1 :] if llm else after
+    if not before.strip() or not documents.strip():
+        raise UsageError(f"{option_name('trained_on')}: {text!r} names no LLM and its documents; write {FORM}")
+    if llm:
+        return llm, documents
+    if near(before, llms):
+        raise unknown("LLM of this run", before, llms)
+    raise UsageError(f"{option_name('trained_on')}: {before} is no LLM of this run; add {option('llm', before)}")
+
+
+def _named(documents: str, known: Mapping[str, str]) -> str:
+    """What documents are called in the run: as `--llm` names the same ones, where it does."""
+    if documents in known:
+        return documents
+    label, spec = split_label(documents)
+    same = [name for name, written in known.items() if split_label(written)[1] == spec]
+    return same[0] if same and not label else name_of(documents)
+
+
+def check_declared(declarations: Sequence[TrainedOn], opened: Mapping[str, Model]) -> None:
+    """Raises `UsageError` for documents that are none, and for an LLM that is none or whose training data is known."""
+    for one in declarations:
+        documents, llm = opened[one.documents], opened[one.llm]
+        if isinstance(documents, MissingModel):
+            documents.check_at_hand()
+        if not documents.documents:
+            wrong = f"{one.documents} is no body of documents; write {FORM}"
+        elif llm.documents:
+            wrong = f"{one.llm} is a body of documents, which is not trained; name the LLM: {FORM}"
+        elif llm.control:
+            wrong = f"{one.llm} is a control, of which it is known what it has read; name an LLM: {FORM}"
+        else:
+            continue
+        raise UsageError(f"{option_name('trained_on')}: {wrong}")
+
+
+def check_searched(declarations: Sequence[TrainedOn], subjects: Sequence[Subject], tests: Sequence[Test]) -> None:
+    """Raises `UsageError` where documents are declared that none of the chosen tests searches."""
+    searched = {subject.model.spec for subject in subjects}
+    for documents in (one.documents for one in declarations):
+        if documents not in searched:
+            chosen = ", ".join(test.id for test in tests)
+            raise UsageError(
+                f"{option_name('trained_on')}: none of the chosen tests searches {documents} ({chosen}); "
+                f"choose {searching()}, too"
+            )

@@ -1,0 +1,173 @@
+"""What documents that an LLM was trained on hold of a table, by the user's word: it counts for that LLM and no other.
+
+The evidence of the documents joins what is said of the LLM's table as a family of its own, at the level of a family
+over the tables of the LLM, and changes no q-value of another family. It can only find: documents that hold no row, or
+that could not be read, leave the verdict as the answers have it, since an LLM is trained on more than what is named.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from tabcontam.evidence.base import DECIDED, Facts, Family, Verdict
+from tabcontam.groups import grouped
+from tabcontam.verdicts import one_column
+from tabcontam.verdicts.cells import FamilyEvidence, Result, TableVerdict
+from tabcontam.verdicts.decisions import corrected
+from tabcontam.verdicts.facts import TrainedOn
+from tabcontam.verdicts.rules import ALL, Over
+from tabcontam.verdicts.wording import phrase, rounded
+
+
+class Rows(NamedTuple):
+    """The rows of a dataset, however they are written as text and queries are worded: documents hold them or do not."""
+
+    dataset: str
+    edition: str | None
+    split: str | None
+
+
+class Held(NamedTuple):
+    """What is declared of an LLM and a table: the cells of its documents, and what they say together."""
+
+    cells: tuple[Result, ...]
+    evidence: FamilyEvidence
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The bodies of documents that hold a row."""
+        return tuple(dict.fromkeys(cell.llm for cell in self.cells if cell.hits))
+
+
+def rows_of(of: Result | TableVerdict) -> Rows:
+    """The rows that a cell or a table's verdict is about."""
+    return Rows(of.dataset, of.edition, of.split)
+
+
+def held(
+    cells: Iterable[Result], declared: Sequence[TrainedOn], tests: Mapping[str, Facts], over: Over
+) -> dict[tuple[str, Rows], Held]:
+    """What the documents that an LLM was trained on say of each table, where they were searched for its rows."""
+    found = _cells(cells, declared, tests)
+    together = {key: one_column.together(own) for key, own in found.items()}
+
+    def budget(key: tuple[str, Rows]) -> str:
+        return "" if over == ALL else key[0]
+
+    q_values = corrected({key: one.p_value for key, one in together.items()}, budget)
+    q_without = corrected({key: one.standing.p_value for key, one in together.items()}, budget)
+    return {
+        key: Held(
+            found[key],
+            FamilyEvidence(
+                family=Family.CORPUS,
+                p_value=one.p_value,
+                q_value=q_values[key],
+                p_without=one.standing.p_value,
+                q_without=q_without[key],
+                without=one.standing.without,
+                documents=tuple(dict.fromkeys(cell.llm for cell in found[key])),
+            ),
+        )
+        for key, one in together.items()
+    }
+
+
+def _cells(
+    cells: Iterable[Result], declared: Sequence[TrainedOn], tests: Mapping[str, Facts]
+) -> dict[tuple[str, Rows], tuple[Result, ...]]:
+    """The cells of the documents by the LLM for which they are declared, and by the rows that were looked up."""
+    weighed = [
+        cell
+        for cell in cells
+        if tests[cell.test].row_test and tests[cell.test].family is Family.CORPUS and cell.p_value is not None
+    ]
+    by_documents = grouped(weighed, lambda cell: cell.llm)
+    own: dict[tuple[str, Rows], tuple[Result, ...]] = {}
+    for one in declared:
+        for rows, group in grouped(by_documents.get(one.documents, ()), rows_of).items():
+            own[one.llm, rows] = (*own.get((one.llm, rows), ()), *group)
+    return own
+
+
+def joined(
+    verdicts: Sequence[TableVerdict], found: Mapping[tuple[str, Rows], Held], alpha: float
+) -> list[TableVerdict]:
+    """The verdicts with what the documents hold, and one more for each table of which the LLM itself has none.
+
+    The same rows in several serializers or prompt sets are one find, and each of these tables has it.
+    """
+    known = {(table.llm, rows_of(table)) for table in verdicts}
+    more = [_of_documents_alone(llm, own) for (llm, rows), own in found.items() if (llm, rows) not in known]
+    own = {id(table): found.get((table.llm, rows_of(table))) for table in (*verdicts, *more)}
+    return [table if (one := own[id(table)]) is None else _with(table, one, alpha) for table in (*verdicts, *more)]
+
+
+def _of_documents_alone(llm: str, own: Held) -> TableVerdict:
+    """A table of an LLM that was asked no row test about it."""
+    first = own.cells[0]
+    return TableVerdict(
+        llm=llm,
+        dataset=first.dataset,
+        edition=first.edition,
+        split=first.split,
+        serializer=first.serializer,
+        prompts=first.prompts,
+        verdict=Verdict.SKIPPED,
+        reason=f"{llm} was asked no row test",
+    )
+
+
+def _with(table: TableVerdict, own: Held, alpha: float) -> TableVerdict:
+    """A table's verdict with what the documents hold: they can make it contaminated, and nothing else."""
+    families = (*table.families, own.evidence)
+    table = replace(table, families=families, bound=min(1.0, round(alpha * len(families), 12)))
+    also = table.verdict is Verdict.CONTAMINATED
+    if not own.evidence.finds(alpha):
+        return table if also else replace(table, reason=f"{table.reason}; {not_held(own)}")
+    found = f"{table.reason}; {told(own)}" if also else told(own)
+    first = min(families, key=lambda one: (one.q_without or one.q_value, one.q_value, one.p_value))
+    return replace(
+        table,
+        verdict=Verdict.CONTAMINATED,
+        reason=found,
+        rests_on=None,
+        p_value=first.p_value,
+        q_value=first.q_value,
+        e_value=first.e_value,
+        documents=own.names,
+        by_documents=not also,
+    )
+
+
+def told(own: Held) -> str:
+    """What documents hold of a table, in words: `documents that it was trained on hold 12 of 300 rows (NAME): …`."""
+    return f"documents that it was trained on hold {_shares(own)}: {_tests(own)}, {_p_value(own)}"
+
+
+def holds(own: Held) -> str:
+    """The same of a body of documents by itself."""
+    shares = phrase([f"{cell.hits} of {cell.answered} rows" for cell in own.cells if cell.hits])
+    return f"it holds {shares}: {_tests(own)}, {_p_value(own)}"
+
+
+def _tests(own: Held) -> str:
+    return phrase(list(dict.fromkeys(cell.test for cell in own.cells)))
+
+
+def not_held(own: Held) -> str:
+    """That documents show nothing, in words that clear nobody."""
+    if not any(cell.verdict in DECIDED for cell in own.cells):
+        return f"{phrase(list(own.evidence.documents))} could not tell: {own.cells[0].reason}"
+    found = f"{_shares(own)}, which chance explains ({_p_value(own)})" if _shares(own) else "none of the rows"
+    return f"documents that it was trained on hold {found}, and it may have been trained on more than these"
+
+
+def _shares(own: Held) -> str:
+    """How many rows which documents hold; empty where they hold none."""
+    holding = [cell for cell in own.cells if cell.hits and cell.answered]
+    return phrase([f"{cell.hits} of {cell.answered} rows ({cell.llm})" for cell in holding])
+
+
+def _p_value(own: Held) -> str:
+    return f"p = {rounded('p_value', own.evidence.p_value)}"
