@@ -45,14 +45,18 @@ class Block:
     pieces: tuple[Piece, ...]
 
     @cached_property
-    def clean(self) -> bytes:
-        """The text with blanks for what is no word."""
-        return cleaned(self.text)
-
-    @cached_property
     def tokens(self) -> Tokens:
         """The words of the text."""
-        return tokens(self.clean)
+        return tokens(self.text)
+
+    def around(self, begin: int, end: int) -> tuple[bytes, int]:
+        """The text from where a word begins to where one ends, `cleaned`, with enough before it to tell what joins the
+        first word; and at which byte of the block it begins.
+        """
+        words = self.tokens
+        before = int(words.begins.searchsorted(begin)) - 1
+        low = int(words.ends[before]) - 1 if before >= 0 else 0
+        return cleaned(self.text[low:end]), low
 
     @cached_property
     def begins(self) -> "Numbers":
