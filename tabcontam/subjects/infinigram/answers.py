@@ -9,6 +9,7 @@ Ids = tuple[int, ...]  # tokens
 LINE_BREAKS = ("<0x0A>", "Ċ", "\n")  # as tokenizers name it
 BLANKS = ("▁", "Ġ", " ")
 LONGEST_NAME = 200
+LONGEST_TEXT = 1_000_000  # characters of 10,000 tokens
 LARGEST = 1 << 60  # of a pointer
 
 
@@ -116,8 +117,8 @@ def excerpt_in(body: Mapping[str, Any]) -> Excerpt:
     if not isinstance(document, int) or not isinstance(shown, int) or not isinstance(spans, list):
         raise ValueError("the reply holds no document")
     texts = [span[0] for span in spans if isinstance(span, list) and span and isinstance(span[0], str)]
-    if len(texts) != len(spans):
-        raise ValueError("the reply holds no document")
+    if len(texts) != len(spans) or sum(map(len, texts)) > LONGEST_TEXT:
+        raise ValueError("the reply holds no stretch of a document")
     before = body.get("needle_offset")  # earlier servers do not say it
     around = (before, shown - before) if type(before) is int and 0 <= before <= shown else (0, 0)
     return Excerpt(document, "".join(texts), _named(document, body.get("metadata")), *around)
