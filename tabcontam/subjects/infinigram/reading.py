@@ -39,14 +39,15 @@ class Reader:
             self.left -= 1
             self.count += 1
             try:
-                excerpt = excerpt_in(await self.send(self._asked(place, window)))
+                excerpt = excerpt_in(await self.send(self._asked(place, window)), window)
             except NoAnswer:  # of this document alone
                 excerpt = None
             if excerpt is None or not excerpt.text:
                 self.unseen += 1
                 self._seen.append((place, 0, 0))
                 continue
-            self._seen.append((place, max(0, excerpt.before - reach), max(0, excerpt.behind - reach)))
+            # What is found at an edge does not count (`excerpts`), so that more than it reaches has to be there.
+            self._seen.append((place, max(0, excerpt.before - 2 * reach), max(0, excerpt.behind - 2 * reach)))
             yield excerpt
 
     def knows_all(self, places: Iterable[Place]) -> bool:

@@ -10,8 +10,10 @@ import pytest
 
 from tabcontam.evidence.questions import By, Lookup, Matches, State
 from tabcontam.subjects.base import LackError, Request, SpentError
+from tabcontam.subjects.corpora import exact
 from tabcontam.subjects.infinigram import lookups, memory
-from tabcontam.subjects.infinigram.answers import places_in
+from tabcontam.subjects.infinigram.answers import Excerpt, places_in
+from tabcontam.subjects.infinigram.excerpts import found_in
 from tabcontam.subjects.infinigram.provider import InfinigramModel
 from tests.loopback import Response
 from tests.loopback_infinigram import InfinigramServer
@@ -128,6 +130,30 @@ def test_numbers_are_found_by_their_value() -> None:
     documents = [*PROSE, "Zand;7.1;12;3.50;1902"]
     lookup = Lookup(("1902", "1903"), by=By.CELLS, beside=("Zand", "7.10", "12.0", "3.5"))
     assert found(documents, lookup).counts == (1, 0)
+
+
+def test_at_the_edge_of_a_stretch_no_cell_of_the_next_row_wins_in_place_of_one_that_is_cut_off() -> None:
+    lookup = Lookup(("5.1", "4.9"), by=By.CELLS, beside=("3.5", "1.4", "0.2"))
+    whole = "7.0,3.2,4.7,1.4\n5.1,3.5,1.4,0.2\n4.9,3.0,1.3,0.1\n6.3,3.3,6.0,2.5"
+    (match,) = found_in(lookup, Excerpt(0, whole, "all", begins=False, ends=False))
+    assert match.text == 0
+    cut = whole[whole.index("3.5") :]
+    assert [match.text for match in found_in(lookup, Excerpt(0, cut, "a document that begins so"))] == [1]
+    assert found_in(lookup, Excerpt(0, cut, "a stretch", begins=False)) == []
+
+
+def test_what_is_found_in_stretches_is_what_stands_in_the_whole_document() -> None:
+    rng = Random(4)
+    rows = [[f"{rng.randrange(10)}.{rng.randrange(5)}" for _ in range(5)] for _ in range(300)]
+    document = "\n".join(map(",".join, rows))
+    lookups = [row_of(row, decoys=("0.0", "4.4", "9.1")) for row in rows[::50]]
+    with index([*PROSE, document], shards=1) as (_, model):
+        answers = ask(model, *lookups)
+    for lookup, answer in zip(lookups, answers, strict=True):
+        there = {place.text for place in exact.places(document.encode(), lookup)}
+        told = {text for text, count in enumerate(answer.counts) if count}
+        assert told == there or (answer.more and told < there)
+    assert sum(answer.counts[0] for answer in answers) >= 5
 
 
 @pytest.mark.parametrize("rendering", ["csv", "json", "prose"])
