@@ -46,8 +46,10 @@ class Reader:
                 self.unseen += 1
                 self._seen.append((place, 0, 0))
                 continue
-            # What is found at an edge does not count (`excerpts`), so that more than it reaches has to be there.
-            self._seen.append((place, max(0, excerpt.before - 2 * reach), max(0, excerpt.behind - 2 * reach)))
+            # What is found at an edge does not count (`excerpts`), unless the document begins or ends there.
+            before = excerpt.before - (0 if excerpt.begins else 2 * reach)
+            behind = excerpt.behind - (1 if excerpt.ends else 2 * reach)
+            self._seen.append((place, max(0, before), max(0, behind)))
             yield excerpt
 
     def knows_all(self, places: Iterable[Place]) -> bool:
