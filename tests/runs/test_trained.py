@@ -255,3 +255,11 @@ def test_a_published_report_shows_neither_the_cells_nor_what_stands_beside_them(
     lines = [json.loads(line) for line in (folder / "published" / "trials.jsonl").read_text("utf-8").splitlines()]
     assert all(not line.get("found") for line in lines)
     assert tables(folder / "published")[MODE, "mine.csv"]["documents"] == ["pages:secrets.txt"]
+
+
+def test_power_is_about_llms(folder: Path) -> None:
+    done = tabcontam("power", "--dataset", "iris", "-k", "rows_held", cwd=folder)
+    assert (done.returncode, done.stderr) == (
+        Exit.NOTHING_SELECTED,
+        "tabcontam: rows_held searches documents, and power is about what LLMs answer; choose tests that ask LLMs\n",
+    )
