@@ -263,3 +263,11 @@ def test_power_is_about_llms(folder: Path) -> None:
         Exit.NOTHING_SELECTED,
         "tabcontam: rows_held searches documents, and power is about what LLMs answer; choose tests that ask LLMs\n",
     )
+
+
+def test_rows_of_a_private_table_are_looked_up_on_this_machine_alone_without_leave(folder: Path) -> None:
+    remote = "infinigram:index@http://192.0.2.1/"
+    named = ("--llm", MODE, "--trained-on", f"{MODE}={remote}", "--dataset", "mine.csv", *ROWS)
+    done = tabcontam("run", *named, cwd=folder)
+    assert (done.returncode, done.stdout) == (Exit.USAGE, "")
+    assert f"mine.csv: 20 rows would be shown to {remote}; add --send-rows if they may leave" in done.stderr
