@@ -203,18 +203,18 @@ def _print_tables(paper: Paper, view: RunResults) -> None:
         control = "dim" if table.llm in view.joined else ""
         verdict = (table.outcome.upper().ljust(VERDICT), f"{control} {_style(view, table)}".strip())
         if room:
-            paper.beside([(label + " " * (widest - cell_len(label)), control), verdict], _figures(table), control)
+            paper.beside([(label + " " * (widest - cell_len(label)), control), verdict], _figures(view, table), control)
         else:
             paper.line(label.rstrip(), control)
-            paper.beside([("  ", ""), verdict], _figures(table), control)
+            paper.beside([("  ", ""), verdict], _figures(view, table), control)
     paper.line()
 
 
-def _figures(table: TableVerdict) -> str:
+def _figures(view: RunResults, table: TableVerdict) -> str:
     """What a table's verdict rests on; the bits of a finding alone, since a guesser earns some, too."""
     shown = {Verdict.CONTAMINATED: ("q_value", "recalled_bits"), Verdict.NOT_DETECTED: ("q_value",)}
     left_out = ["q_value"] * bool(table.in_turns)  # its reason says E
-    left_out += ["recalled_bits"] * table.by_documents  # which are the LLM's own
+    left_out += ["recalled_bits"] * (table.by_documents or table.llm in view.documents)  # they are of answers
     known = [key for key in shown.get(table.verdict, ()) if key in table.numbers and key not in left_out]
     numbers = [TABLE_NUMBERS[key].format(rounded(key, table.numbers[key])) for key in known]
     return ", ".join(filter(None, (*numbers, table.why)))
@@ -244,6 +244,8 @@ def _print_lookup(paper: Paper, trial: Trial, style: str) -> None:
     """What was looked up in documents, and the first place where it stands."""
     sought = "".join(words for _, words in prompt_of(trial))
     paper.block("looked up", shorten(sought, LONGEST["asked"]))
+    if isinstance(trial.get("expected"), Mapping):
+        paper.block("row has", shorten(listed(trial.get("expected")).replace("\n", ", "), LONGEST["expected"]), "green")
     paper.block("found in", documents(trial))
     for place in places(trial)[:1]:
         paper.block("first", place.where)
