@@ -178,8 +178,8 @@ class Redaction:
 
     def _cell(self, cell: Result, names: Mapping[TableId, Mapping[str, str]]) -> Result:
         cell = replace(cell, reference=cell.reference and self.llm(cell.reference))
-        if cell.llm in self._documents and cell.verdict in NOT_TOLD:  # why a file cannot be read names it
-            cell = replace(cell, reason=NOT_TOLD[cell.verdict], sentence=None)
+        if cell.llm in self._documents:  # whose sentences quote them, and name a file that cannot be read
+            cell = replace(cell, reason=self._because(cell, cell.rests_on), sentence=_held(cell))
         if not self.hides(cell.dataset, cell.edition):
             return self._named(cell)
         column = names[cell.dataset, cell.edition or ""]

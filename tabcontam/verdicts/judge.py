@@ -30,7 +30,7 @@ from tabcontam.verdicts.reference import Reference, concede
 from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.rules import ALL, ALPHA, LLM, PAPER, Over
 from tabcontam.verdicts.trained import Held, held, holds, joined, who
-from tabcontam.verdicts.wording import rounded
+from tabcontam.verdicts.wording import rounded, visible
 
 # What is said before the names of the row tests with a verdict; the first that one of them has stands for the table's.
 BY_TESTS = {
@@ -101,7 +101,7 @@ def result(
         answered=evidence.answered,
         score=None if share is None else round(share, 4),
         reference=reference.llm if reference else None,
-        sentence="; ".join(filter(None, (found, conceded.said))),
+        sentence=visible("; ".join(filter(None, (found, conceded.said))), line=True),  # which may quote documents
         statistic=Statistic(name=evidence.statistic, value=evidence.value, expected=evidence.expected),
         null=evidence.null,
         p_value=evidence.p_value,

@@ -167,7 +167,8 @@ def not_held(own: Held) -> str:
     """That documents show nothing, in words that clear nobody."""
     if not any(cell.verdict in DECIDED or cell.rests_on for cell in own.cells):
         return f"{phrase(list(own.evidence.documents))} could not tell: {own.cells[0].reason}"
-    column, p_without = own.evidence.without, rounded("p_value", own.evidence.p_without or 1.0)
+    column = own.evidence.without if any(cell.rests_on for cell in own.cells) else None
+    p_without = rounded("p_value", own.evidence.p_without or 1.0)
     rests_on = f", which rests on {column} (without it p = {p_without})" if column else ""
     found = f"{_shares(own)}{rests_on or f', which chance explains ({_p_value(own)})'}" if _shares(own) else NONE
     return f"documents that it was trained on hold {found}, and it may have been trained on more than these"
