@@ -43,6 +43,7 @@ CHECKED = {True: "green", None: "yellow", False: "red"}  # a self-check
 SKIPS_NAMED = 3  # reasons of skipped cells in their one line
 CELLS_SHOWN = 20  # contaminated cells whose evidence is printed without -v
 CHANGES_SHOWN = 20  # of a comparison, without -v
+DIGEST = 10  # characters of what documents hold
 VERDICT = max(len(verdict.value) for verdict in Verdict) + 1
 TABLE_NUMBERS = {"q_value": "q {}", "recalled_bits": "{} bits recalled"}
 LONGEST = {"features": 160, "asked": 240, "answered": 240, "expected": 240, "quoted": 600}
@@ -57,7 +58,8 @@ def print_header(console: "Console", view: RunResults, verbosity: int = 0) -> No
     if run.versions:
         paper.line(", ".join(f"{name} {version}" for name, version in run.versions.items()))
     for llm in run.llms:
-        stated = ", ".join(filter(None, ("control" if llm.control else "", llm.named_otherwise, llm.version)))
+        version = (llm.version or "")[:DIGEST] if llm.documents else llm.version  # a long digest, in results.json
+        stated = ", ".join(filter(None, ("control" if llm.control else "", llm.named_otherwise, version)))
         paper.line(
             f"{'documents' if llm.documents else 'llm'}: {llm.spec}"
             + (f" ({stated})" if stated else "")
