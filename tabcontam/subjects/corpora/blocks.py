@@ -1,6 +1,6 @@
 """Documents put together to blocks of megabytes, so that all of them are looked through at once."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
@@ -44,15 +44,32 @@ class Block:
     text: bytes
     pieces: tuple[Piece, ...]
 
-    @cached_property
-    def clean(self) -> bytes:
-        """The text with blanks for what is no word."""
-        return cleaned(self.text)
+    @classmethod
+    def of(cls, held: Sequence[tuple[Piece, bytes]]) -> "Block":
+        """Stretches put together; where a piece begins and ends, and what is its own, is said by places of another
+        text, in which it stands.
+        """
+        pieces, at = [], 0
+        for piece, text in held:
+            shift = at - piece.begin
+            moved = (number + shift for number in piece[2:])
+            pieces.append(Piece(piece.source, piece.start, *moved))
+            at += len(text) + len(BETWEEN)
+        return cls(BETWEEN.join(text for _, text in held), tuple(pieces))
 
     @cached_property
     def tokens(self) -> Tokens:
         """The words of the text."""
-        return tokens(self.clean)
+        return tokens(self.text)
+
+    def around(self, begin: int, end: int) -> tuple[bytes, int]:
+        """The text from where a word begins to where one ends, `cleaned`, with enough before it to tell what joins the
+        first word; and at which byte of the block it begins.
+        """
+        words = self.tokens
+        before = int(words.begins.searchsorted(begin)) - 1
+        low = int(words.ends[before]) - 1 if before >= 0 else 0
+        return cleaned(self.text[low:end]), low
 
     @cached_property
     def begins(self) -> "Numbers":
@@ -92,10 +109,10 @@ def blocks(parts: Iterable[Part], more: bool = False) -> Iterator[Block]:
 
 
 def _block(held: list[tuple[Part, bool]]) -> Block:
-    pieces, at = [], 0
+    pieces = []
     for (source, start, text), goes_on in held:
-        end = at + len(text)
-        first, last = at + MARGIN if start else at, end - 2 * LONGEST if goes_on else end
-        pieces.append(Piece(source, start, at, end, first, last))
-        at = end + len(BETWEEN)
-    return Block(BETWEEN.join(part.text for part, _ in held), tuple(pieces))
+        end = len(text)
+        pieces.append(
+            (Piece(source, start, 0, end, MARGIN if start else 0, end - 2 * LONGEST if goes_on else end), text)
+        )
+    return Block.of(pieces)

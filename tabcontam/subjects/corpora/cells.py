@@ -94,18 +94,22 @@ class Row:
         return cls(tuple(map(value, lookup.texts)), beside, min(lookup.lacking, len(beside)))
 
     @property
+    def most_extra(self) -> int:
+        """The numbers that can stand in a span and are not counted, and as many other words that belong to values."""
+        return (len(self.beside) + 1) // 3 + 1
+
+    @property
     def most_words(self) -> int:
         """The words of the longest span that can be a place."""
         own = sum(len(value.keys) for value in self.beside) + max((len(value.keys) for value in self.texts), default=0)
-        count = len(self.beside) + 1
-        marked = own + 2 * (count // 3 + 1)
+        marked = own + 2 * self.most_extra
         return marked + BETWEEN * (marked - 1)
 
     @property
     def most_numbers(self) -> int:
         """The numbers of the span of a place that has most of them."""
         own = sum(value.numbers for value in self.beside) + max((value.numbers for value in self.texts), default=0)
-        return own + (len(self.beside) + 1) // 3 + 1
+        return own + self.most_extra
 
 
 def places(text: bytes, lookup: Lookup) -> list[Place]:
@@ -221,7 +225,7 @@ class _Spans:
         It is looked for from there back as long as nothing is too much.
         """
         sequence, row, tangled = self._sequence, self._row, self._tangled
-        most = self._count // 3 + 1
+        most = row.most_extra
         there, begins, marked, own = [0] * len(self._often), self._begins, self._marked, self._own_kind
         lacking, used, used_numbers = self._count, 0, 0
         numbers = others_marked = run = run_numbers = 0

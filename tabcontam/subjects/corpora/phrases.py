@@ -44,7 +44,7 @@ class Phrases:
                     if last >= block.first_words[piece + 1]:
                         continue
                     begin, end = int(words.begins[at]), int(words.ends[last])
-                    if block.pieces[piece].owns(begin) and keys_of(block.clean[begin:end]) == keys:
+                    if block.pieces[piece].owns(begin) and keys_of(block.text[begin:end]) == keys:
                         found.add((number, text, piece))
                         yield number, piece, [Place(begin, end, text)]
 

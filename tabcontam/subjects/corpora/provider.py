@@ -12,10 +12,14 @@ from contextlib import nullcontext
 from tabcontam.errors import UsageError, one_line
 from tabcontam.evidence.questions import Capability, Lookup, Matches, State
 from tabcontam.subjects.base import Doing, FatalError, Form, Model, Request
+from tabcontam.subjects.corpora.counted import Counted
 from tabcontam.subjects.corpora.digest import digest
 from tabcontam.subjects.corpora.files import CorpusFiles, corpus_files
+from tabcontam.subjects.corpora.index import Index
+from tabcontam.subjects.corpora.indexed import Indexed
 from tabcontam.subjects.corpora.passes import Lost, Pass, Stopped
 from tabcontam.subjects.corpora.portions import Portion, portions
+from tabcontam.subjects.corpora.tally import Tally
 from tabcontam.subjects.provider import Provider
 
 MEANING = 1  # changes when the same lookup finds something else in the same documents
@@ -47,7 +51,7 @@ class CorpusModel(Model):
     @property
     def identity(self) -> Mapping[str, str]:
         """It goes by what it holds, which is its version, wherever it lies."""
-        return {"provider": "corpus", "address": "", "model": ""}
+        return {"provider": "corpus", "address": "", "model": f"documents {MEANING}"}
 
     def check_at_hand(self) -> None:
         """Raise `UsageError` where a path is not there."""
@@ -59,7 +63,7 @@ class CorpusModel(Model):
             return
         files = await asyncio.to_thread(corpus_files, self._typed)
         self._portions = await asyncio.to_thread(portions, files)
-        self.version = f"{MEANING}-{await asyncio.to_thread(digest, files)}"
+        self.version = (await asyncio.to_thread(digest, files))[:32]
         self._files = files
         if files.skipped:
             named = ", ".join(f"{name} ({reason})" for name, reason in files.skipped[:NAMED])
@@ -114,18 +118,29 @@ class CorpusModel(Model):
     def _looked_up(self, lookups: Sequence[Lookup]) -> list[Matches]:
         """The answers, by one reading."""
         different = list(dict.fromkeys(lookups))
-        if self._stopped:
-            raise Stopped
-        with self._doing(f"reading {self.spec}, MB") as tell:
-            reading = Pass(different, self._portions, lambda done, of: tell(done >> 20, of >> 20))
-            self._pass = reading
-            reading.run()
-        detail = reading.tally.sentence()
-        if detail:
+        found, tally = self._in_index(different)
+        if left := [lookup for lookup in different if lookup not in found]:
+            if self._stopped:
+                raise Stopped
+            with self._doing(f"reading {self.spec}, MB") as tell:
+                reading = Pass(left, self._portions, lambda done, of: tell(done >> 20, of >> 20))
+                self._pass = reading
+                reading.run()
+            found |= dict(zip(left, reading.found, strict=True))
+            tally = reading.tally
+        if detail := tally.sentence():
             self._tell(detail)
-        found = zip(different, reading.found, strict=True)
-        answers = {lookup: counted.matches(lookup, detail) for lookup, counted in found}
+        answers = {lookup: counted.matches(lookup, detail) for lookup, counted in found.items()}
         return [answers[lookup] for lookup in lookups]
+
+    def _in_index(self, lookups: Sequence[Lookup]) -> tuple[dict[Lookup, Counted], Tally]:
+        """What the index of the corpus answers, where there is one, and what it says was skipped."""
+        index = Index.open(self._files, self._tell) if self._files else None
+        if index is None:
+            return {}, Tally()
+        with self._doing(f"searching the index of {self.spec}"):
+            found = Indexed(index, lookups).found()
+        return {lookups[number]: counted for number, counted in found.items()}, index.tally
 
     def _failure(self, error: Exception) -> Exception:
         if isinstance(error, Stopped):

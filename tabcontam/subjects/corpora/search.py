@@ -18,8 +18,9 @@ class Search:
 
     def __init__(self, lookups: Sequence[Lookup]) -> None:
         self._lookups = lookups
+        self._rows = Rows({number: Row.of(lookup) for number, lookup in self._of(By.CELLS).items()})
         self._ways: list[Rows | Phrases | Strings] = [
-            Rows({number: Row.of(lookup) for number, lookup in self._of(By.CELLS).items()}),
+            self._rows,
             Phrases({number: lookup.texts for number, lookup in self._of(By.WORDS).items()}),
             Strings({number: lookup.texts for number, lookup in self._of(By.LETTERS).items()}),
             Strings({number: lookup.texts for number, lookup in self._of(By.SIGNS).items()}, signs=True),
@@ -41,15 +42,31 @@ class Search:
         """
         found: dict[int, Counted] = {}
         left_out = set(over)
+        self._rows.begin()
         for block in blocks(parts, goes_on):
-            leaving = frozenset(left_out)
-            for number, piece, places in chain.from_iterable(one.find(block, leaving) for one in self._ways):
-                counted = found.setdefault(number, Counted(self._lookups[number].most))
-                self._add(counted, block, piece, places)
-                if counted.full:
-                    left_out.add(number)
+            left_out |= self._look(block, frozenset(left_out), found)
             told(len(block.text))
+        for number in self.given_up:
+            found.setdefault(number, Counted(self._lookups[number].most)).more = True
         return found
+
+    @property
+    def given_up(self) -> frozenset[int]:
+        """Those that were not looked for to the end, since nearly everything may be what they look for."""
+        return frozenset(self._rows.given_up)
+
+    def found_in(self, block: Block, over: Iterable[int] = ()) -> dict[int, Counted]:
+        """The same of one block."""
+        found: dict[int, Counted] = {}
+        self._look(block, frozenset(over), found)
+        return found
+
+    def _look(self, block: Block, over: frozenset[int], found: dict[int, Counted]) -> set[int]:
+        """Add what stands in a block; the lookups that need not be looked for any more."""
+        for number, piece, places in chain.from_iterable(way.find(block, over) for way in self._ways):
+            counted = found.setdefault(number, Counted(self._lookups[number].most))
+            self._add(counted, block, piece, places)
+        return {number for number, counted in found.items() if counted.full}
 
     def _add(self, counted: Counted, block: Block, piece: int, places: Iterable[Place]) -> None:
         source, start, low, high, _, _ = block.pieces[piece]

@@ -7,10 +7,10 @@ left out before.
 """
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING
 
-from tabcontam.subjects.corpora.words import OF_A_WORD
+from tabcontam.subjects.corpora.words import ENTITY, ESCAPED, OF_A_WORD, THREE, TWO
 
 if TYPE_CHECKING:
     import numpy as np
@@ -24,6 +24,8 @@ PADDING = bytes(16)  # before and behind a text, so that eight bytes can be read
 DOT, ZERO, NINE = ord("."), ord("0"), ord("9")
 LOWERED = bytes(range(256)).lower()
 KEPT = bytes(LOWERED[byte] if bytes([byte]) in OF_A_WORD or byte == DOT else 0 for byte in range(256))
+BACKSLASH, ESCAPED_LETTERS = ord("\\"), tuple(escaped[1] for escaped in ESCAPED)
+LEADS = ((0xC2, 2), (0xE2, 3), (0xE3, 3), (0xEF, 3))  # with which bytes punctuation that is not ASCII begins
 BY_FIRST, BY_LAST, BY_LENGTH = 0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9
 
 
@@ -52,11 +54,12 @@ class Tokens:
         return np.flatnonzero(number)
 
 
-def tokens(clean: bytes) -> Tokens:
-    """The words of a text that was `cleaned`."""
+def tokens(text: bytes) -> Tokens:
+    """The words of a text, the same as `words` gives of it when it is `cleaned`."""
     import numpy as np
 
-    padded = np.frombuffer(bytearray(PADDING + clean.translate(KEPT) + PADDING), np.uint8)
+    padded = np.frombuffer(bytearray(PADDING + text.translate(KEPT) + PADDING), np.uint8)
+    _clean(padded, text)
     dots = np.flatnonzero(padded == DOT)
     before, behind = padded[dots - 1], padded[dots + 1]
     joins = _digits(behind) & (_digits(before) | (before == 0))
@@ -69,6 +72,42 @@ def tokens(clean: bytes) -> Tokens:
     return Tokens(begins - len(PADDING), ends - len(PADDING), hashes, dotted, padded)
 
 
+def _clean(padded: "Bytes", text: bytes) -> None:
+    """Leave out what is punctuation as a whole, as `cleaned` does."""
+    import numpy as np
+
+    if b"&" in text:
+        for entity in ENTITY.finditer(text):
+            padded[entity.start() + len(PADDING) : entity.end() + len(PADDING)] = 0
+    if b"\\" in text:
+        behind = np.flatnonzero(np.frombuffer(text, np.uint8) == BACKSLASH) + len(PADDING) + 1
+        padded[behind[np.isin(padded[behind], ESCAPED_LETTERS)]] = 0
+    if text.isascii():
+        return
+    high = np.flatnonzero(padded >= 0x80)
+    first = padded[high]
+    for lead, size in LEADS:
+        at = high[first == lead]
+        if len(at):
+            tail = [padded[at + place].astype(np.int64) for place in range(1, size)]
+            code = tail[0] if size == 2 else tail[0] << 8 | tail[1]
+            at = at[_punctuation(lead, size)[code]]
+            for place in range(size):
+                padded[at + place] = 0
+
+
+@cache
+def _punctuation(lead: int, size: int) -> "NDArray[np.bool_]":
+    """Which of the bytes behind this one make a sign of punctuation of it."""
+    import numpy as np
+
+    pattern, found = TWO if size == 2 else THREE, np.zeros(1 << 8 * (size - 1), np.bool_)
+    tails = range(0x80, 0xC0)
+    for tail in tails if size == 2 else (first << 8 | second for first in tails for second in tails):
+        found[tail] = pattern.fullmatch(bytes([lead]) + tail.to_bytes(size - 1, "big")) is not None
+    return found
+
+
 def _digits(signs: "Bytes") -> "NDArray[np.bool_]":
     return (signs - ZERO) < 10  # bytes below zero become large ones
 
@@ -78,7 +117,7 @@ def _without_zeros(padded: "Bytes", begins: "Numbers", ends: "Numbers", dotted: 
     import numpy as np
 
     first, last = begins.copy(), ends.copy()
-    words = np.unique(dotted)
+    words = dotted[np.append(True, dotted[1:] != dotted[:-1])] if len(dotted) else dotted
     trailing = words
     while len(trailing := trailing[padded[last[trailing] - 1] == ZERO]):
         last[trailing] -= 1
