@@ -75,7 +75,7 @@ def _lines(made: "Made") -> list[str]:
     for table in card.tables:
         counts = sorted(Counter(table.copies_of_rows).items())
         said = ", ".join(f"{rows} rows {number} times" for number, rows in counts)
-        lines.append(f"  {table.name} ({', '.join(table.renderings)}): {said}")
+        lines.append(f"  {table.named} ({', '.join(table.renderings)}): {said}")
     return lines
 
 

@@ -92,6 +92,21 @@ PAPERS = {  # the papers whose published rules tests have, by the tests' `source
             "2024",
         ),
     ),
+    "oren2024": (
+        "Oren et al. 2024 (order of rows)",
+        Work(
+            "oren2024proving",
+            (
+                "Yonatan Oren",
+                "Nicole Meister",
+                "Niladri S. Chatterji",
+                "Faisal Ladhak",
+                "Tatsunori B. Hashimoto",
+            ),
+            "Proving Test Set Contamination in Black Box Language Models",
+            "2024",
+        ),
+    ),
     "bordt2024": (
         "Bordt et al. 2024 (tabmemcheck)",
         Work(

@@ -21,6 +21,7 @@ class NoteKind(StrEnum):
     TRAINED = "trained on"  # documents whose finds count for an LLM
     REFERENCE = "reference"  # an LLM whose answers count for nothing
     TURNS = "turns"  # tables that were asked until they were decided
+    EXPOSURE = "exposure"  # of an LLM that was made to read tables
     FACTS = "facts"  # that stand elsewhere, and look like rows
     REDACTED = "redacted"  # what of a run is left out of its published form
     SEEDS = "seeds"  # merged runs differ in them
@@ -60,6 +61,23 @@ class Note:
 
 
 Labelled = tuple[str, Result]  # a cell and what the report calls its table
+
+
+def of_exposure(cells: Iterable[Labelled]) -> list[Note]:
+    """What is known of the tables that LLMs have read, whose cells these are: a line an LLM, those left out of whom
+    nothing is known.
+    """
+    notes = []
+    for llm, own in grouped(cells, lambda one: one[1].llm).items():
+        copies = {label: cell.exposure for label, cell in own if cell.exposure is not None}
+        read = grouped((label for label in copies if copies[label]), copies.__getitem__)
+        said = [f"{number:,.4g} {'copy' if number == 1 else 'copies'}, on average, of each row of {phrase(labels)}"
+                for number, labels in read.items() if number is not None]  # fmt: skip
+        unread = [label for label, number in copies.items() if not number]
+        said += [f"none of the rows of {phrase(unread)}"] if unread else []
+        if said:
+            notes.append(Note(NoteKind.EXPOSURE, f"{llm} is known to have read {'; '.join(said)}"))
+    return notes
 
 
 def of_controls(

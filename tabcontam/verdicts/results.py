@@ -14,7 +14,7 @@ from tabcontam.verdicts.cells import Result, TableName, TableVerdict
 from tabcontam.verdicts.comparison import Comparison
 from tabcontam.verdicts.facts import RunFacts, in_order, in_words, known_tests
 from tabcontam.verdicts.judgements import Agreement, JudgeFacts
-from tabcontam.verdicts.notes import Note, NoteKind, of_controls
+from tabcontam.verdicts.notes import Note, NoteKind, of_controls, of_exposure
 from tabcontam.verdicts.ranks import Correlation, Rank
 from tabcontam.verdicts.recorded import RecordedDifference, RuleDifference
 from tabcontam.verdicts.rules import ALL
@@ -24,6 +24,7 @@ SCHEMA: Literal[2] = 2
 DIMENSIONS = ("serializer", "prompts", "source")  # in which two columns of one table can differ
 MANY = 5  # LLMs from which on it is said how many would be found by mistake
 NAMED = 4  # LLMs, or tables, in a line that is said of all of them
+SIMULATED = "simulated:"  # begins the name of one that says in its name what it knows
 FACTS = (
     "where a table holds public facts, as of players or cities, who knows several columns of them from elsewhere is "
     "found as well; --reference LLM or --known FILE tells such knowledge from rows"
@@ -322,7 +323,7 @@ class RunResults:
         if run.until_decided is not None:
             asked = "the row tests were asked in turns until each table was decided (controls were asked everything)"
             notes.append(Note(NoteKind.TURNS, f"{asked}. {E_VALUE}"))
-        notes += [*self._allowed, *run.notes]
+        notes += [*self._allowed, *self._known_exposure, *run.notes]
         if run.limit:
             higher = "the same command with a higher limit and this --out continues the run"
             notes.append(Note(NoteKind.STOPPED, f"{run.limit}; {higher}"))
@@ -338,6 +339,12 @@ class RunResults:
             again = "not every query was asked; the same command with this --out continues the run"
             notes.append(Note(kind, again))
         return notes
+
+    @property
+    def _known_exposure(self) -> list[Note]:
+        """What LLMs are known to have read, but for controls, of which a part of its own tells, and simulated ones."""
+        told = {llm.spec for llm in self.run.llms if llm.checks or (llm.stands_for or llm.spec).startswith(SIMULATED)}
+        return of_exposure((self.label(cell), cell) for cell in self.subjects if cell.llm not in told)
 
     @property
     def _allowed(self) -> list[Note]:

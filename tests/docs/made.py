@@ -96,7 +96,8 @@ def providers() -> str:
         facts = f"{provider.log_probabilities or 'not stated'} | {provider.seed or 'not stated'}"
         for spelling, about in provider.spellings.items():
             elsewhere = "@" in spelling
-            keys = "a variable that you name" if elsewhere else " or ".join(f"`{key}`" for key in provider.keys)
+            named = elsewhere and provider.keys
+            keys = "a variable that you name" if named else " or ".join(f"`{key}`" for key in provider.keys)
             able = "if the server gives them | no" if elsewhere and provider.name == "openai" else facts
             lines.append(f"| `{spelling}` | {about.partition('; ')[0]} | {keys or 'none'} | {able} |")
     return "\n".join(lines)

@@ -16,6 +16,7 @@ from tabcontam.report.trials import telling
 from tabcontam.verdicts.cells import count
 from tabcontam.verdicts.document import read_results, typed
 from tabcontam.verdicts.facts import in_words
+from tabcontam.verdicts.notes import NoteKind
 from tabcontam.verdicts.wording import listed, rounded, shorten, visible
 from tests.report.synthetic import HOSTILE, KINDS, cell, document, results, table, trial, weighed
 
@@ -320,6 +321,19 @@ def test_who_is_found_may_know_public_facts(verdict: str, told: bool) -> None:
     said = [note.text for note in view.notes if "public facts" in note.text]
     assert bool(said) is told
     assert all(text.startswith("players: where a table holds public facts") for text in said)
+
+
+def test_what_an_llm_was_made_to_read_is_said_and_of_strangers_nothing() -> None:
+    known = {"iris": 5.25, "wine": 5.25, "adult": 0.0, "bank": None}
+    cells = [
+        cell(llm, dataset, "full_completion", "not detected", exposure=copies)
+        for llm, of in (("hf:made", known), ("gpt", dict.fromkeys(known)), ("simulated:guesser", {"iris": 0.0}))
+        for dataset, copies in of.items()
+    ]
+    notes = typed(document(cells, [])).notes
+    assert [note.text for note in notes if note.kind is NoteKind.EXPOSURE] == [
+        "hf:made is known to have read 5.25 copies, on average, of each row of iris and wine; none of the rows of adult"
+    ]
 
 
 def test_an_own_row_test_of_the_registry_is_one_in_the_report() -> None:

@@ -4,15 +4,16 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from math import isfinite, prod, sqrt
+from math import isfinite, prod
 from random import Random
-from statistics import fmean, stdev
+from statistics import fmean
 from typing import ClassVar
 
 from tabcontam.errors import Skip
 from tabcontam.evidence.base import Capability, Evidence, Family, Kind, Likelihoods, Query, Reading, State, Test, Trial
 from tabcontam.evidence.order.blind import LEVEL as BLIND_LEVEL
 from tabcontam.evidence.order.blind import strongest
+from tabcontam.evidence.order.sharded_t import ShardedT, found_in, published_p_value
 from tabcontam.evidence.order.strata import Shards, Strata, content, ordered_columns, strata_of
 from tabcontam.evidence.questions import Endings
 from tabcontam.evidence.sentences import few, out_of_reach, stated
@@ -30,9 +31,7 @@ TOKENS = 1000  # of a shard, where digits and spaces are tokens of their own; us
 TOKEN = re.compile(r"[^\W\d_]{1,5}|[\W\d_]")
 LOOKED_AT = 2000  # rows in which an order that shows is looked for
 TRIES = 20  # draws for each other order that is wanted: a shard may have fewer
-READ = re.compile(r"rank (\d+) of (\d+), (\S+) nats")
 STATISTIC = "mean rank of the file's order, from 0 to 1"
-SOURCE = "oren2024"  # Oren, Meister, Chatterji, Ladhak and Hashimoto 2024
 
 
 @dataclass(frozen=True)
@@ -59,11 +58,11 @@ class RowOrder(Test):
     draw, and the p-value is that of the sum of the shards' ranks, exactly: shards are permuted each for itself. Ranks
     stand in for log-probabilities, since shards differ in what they have to lose.
 
-    Published rule: not applied, since it is no count of hits; the sentence has its p-value, Student's t over the
-    shards' differences to the mean of the other orders, on the orders asked here. The deviation is that of a sample and
-    the tail is computed as such: as published it is divided by the number of shards, which calls 5.6 % of clean
-    tables of 15 shards contaminated at 5 %, and as one minus the distribution, which is 0 for the smallest. It stays an
-    approximation, and decides nothing.
+    Published rule: Student's t over the shards' differences to the mean of the other orders, one-sided, on the orders
+    asked here; the source states p-values, and p <= 0.05 counts as a finding. Its p-value stands in the sentence as
+    well. The deviation is that of a sample and the tail is computed as such: as published it is divided by the number
+    of shards, which calls 5.6 % of clean tables of 15 shards contaminated at 5 %, and as one minus the distribution,
+    which is 0 for the smallest. It stays an approximation, and decides nothing under the calibrated rules.
 
     Needs: log-probabilities of given text; a table whose order is not determined by its values, so not one that is
     sorted by a key that no two rows share, nor a series whose neighbours are alike. It is asked where it is chosen, or
@@ -87,7 +86,7 @@ class RowOrder(Test):
     kind: ClassVar[Kind] = Kind.LIKELIHOOD
     needs: ClassVar[frozenset[Capability]] = frozenset({Capability.SCORE})
     on_request: ClassVar[bool] = True
-    own_marks: ClassVar[frozenset[str]] = frozenset({SOURCE})
+    published = ShardedT("shards are likelier in the file's order than in others on average", source="oren2024")
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
         """A query a shard: its rows in the file's order first. Raises `Skip` where the order says nothing."""
@@ -115,7 +114,7 @@ class RowOrder(Test):
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
         """The exact p-value of the sum of ranks, and the published statistic beside it."""
-        found = [shard for trial in trials if (shard := _found(trial)) is not None]
+        found = [shard for trial in trials if (shard := found_in(trial)) is not None]
         ranks, of = [rank for rank, _, _ in found], [most for _, most, _ in found]
         first, expected = sum(rank == 1 for rank in ranks), sum(1 / most for most in of)
         mean = fmean((rank - 0.5) / most for rank, most, _ in found) if found else 0.5
@@ -160,19 +159,6 @@ def shards_of(table: Table, serializer: Serializer, rng: Random) -> Shards:
     length = max(2, min(fitting, MOST, max(FEWEST, len(rows) // AIMED)))
     shards = [tuple(rows[start : start + length]) for start in range(0, len(rows) - length + 1, length)]
     return tuple(rng.sample(shards, min(len(shards), max(SHARDS, LOOKED_AT // length))))
-
-
-def published_p_value(gains: Sequence[float]) -> float | None:
-    """The p-value of Oren et al. 2024, section 3.2: Student's t over the shards' gains, one-sided.
-
-    With the deviation of a sample, and from the tail itself. None where it is not defined: fewer than two shards, or
-    the same gain in all.
-    """
-    if len(gains) < 2 or not (deviation := stdev(gains)):
-        return None
-    from scipy.special import stdtr
-
-    return float(stdtr(len(gains) - 1, -fmean(gains) / deviation * sqrt(len(gains))))
 
 
 def _check_blind(
@@ -235,10 +221,3 @@ def _rows(
 def _endings(query: Query) -> tuple[str, ...]:
     question = query.question
     return question.endings if isinstance(question, Endings) else ()
-
-
-def _found(trial: Trial) -> tuple[int, int, float] | None:
-    """Rank, orders and gain that were read, if any."""
-    parsed = trial.reading.parsed if trial.reading else None
-    match = READ.fullmatch(parsed) if isinstance(parsed, str) else None
-    return (int(match[1]), int(match[2]), float(match[3])) if match else None

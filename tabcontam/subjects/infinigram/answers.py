@@ -9,6 +9,7 @@ Ids = tuple[int, ...]  # tokens
 LINE_BREAKS = ("<0x0A>", "Ċ", "\n")  # as tokenizers name it
 BLANKS = ("▁", "Ġ", " ")
 LONGEST_NAME = 200
+LONGEST_TEXT = 1_000_000  # characters of 10,000 tokens
 LARGEST = 1 << 60  # of a pointer
 
 
@@ -46,13 +47,18 @@ class Places:
 
 @dataclass(frozen=True)
 class Excerpt:
-    """A stretch of a document around a place; so many tokens of it stand `before` the place and `behind` it."""
+    """A stretch of a document around a place; so many tokens of it stand `before` the place and `behind` it.
+
+    `begins` and `ends` say whether it does where the document does, as far as is known.
+    """
 
     document: int
     text: str
     name: str
-    before: int
-    behind: int
+    before: int = 0
+    behind: int = 0
+    begins: bool = True
+    ends: bool = True
 
 
 def count_in(body: Mapping[str, Any]) -> int:
@@ -110,17 +116,23 @@ def _behind_break(ids: Sequence[int], names: Sequence[str]) -> Ids:
     return ()
 
 
-def excerpt_in(body: Mapping[str, Any]) -> Excerpt:
-    """The stretch in the answer to `get_doc_by_ptr`. What was taken down from the index has no text."""
+def excerpt_in(body: Mapping[str, Any], window: int) -> Excerpt:
+    """The stretch in the answer to `get_doc_by_ptr`, which asked for so many tokens.
+
+    What was taken down from the index has no text.
+    """
     document, shown, spans = body.get("doc_ix"), body.get("disp_len"), body.get("spans")
     if not isinstance(document, int) or not isinstance(shown, int) or not isinstance(spans, list):
         raise ValueError("the reply holds no document")
     texts = [span[0] for span in spans if isinstance(span, list) and span and isinstance(span[0], str)]
-    if len(texts) != len(spans):
-        raise ValueError("the reply holds no document")
+    if len(texts) != len(spans) or sum(map(len, texts)) > LONGEST_TEXT:
+        raise ValueError("the reply holds no stretch of a document")
+    text, name = "".join(texts), _named(document, body.get("metadata"))
     before = body.get("needle_offset")  # earlier servers do not say it
-    around = (before, shown - before) if type(before) is int and 0 <= before <= shown else (0, 0)
-    return Excerpt(document, "".join(texts), _named(document, body.get("metadata")), *around)
+    if type(before) is not int or not 0 <= before <= shown:
+        return Excerpt(document, text, name)
+    behind = shown - before
+    return Excerpt(document, text, name, before, behind, before < window // 2, behind < (window + 1) // 2)
 
 
 def _named(document: int, metadata: object) -> str:

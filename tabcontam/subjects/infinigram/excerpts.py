@@ -9,10 +9,15 @@ AROUND = 80  # characters of a quote on either side
 
 
 def found_in(lookup: Lookup, excerpt: Excerpt) -> list[Match]:
-    """A match for each text of the lookup that stands in the stretch, at its first place."""
+    """A match for each text of the lookup that stands in the stretch, at its first place.
+
+    A place at an edge does not count where the document goes on: what would win over it may stand behind the edge.
+    """
     text, first = excerpt.text.encode("utf-8", "replace"), dict[int, Place]()
     for place in places(text, lookup):
-        first.setdefault(place.text, place)
+        size = place.end - place.begin
+        if (excerpt.begins or place.begin >= size) and (excerpt.ends or len(text) - place.end >= size):
+            first.setdefault(place.text, place)
     return [_match(excerpt.name, text, place) for place in first.values()]
 
 

@@ -5,6 +5,7 @@ of short documents that resemble each other it so finds few. Here all that may b
 """
 
 from collections.abc import Sequence
+from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from tabcontam.subjects.infinigram.answers import Places
@@ -13,6 +14,13 @@ if TYPE_CHECKING:
     import numpy as np
 
 WIDTHS = (4, 2, 1)  # bytes that a token may have in an index
+
+
+def either(lists: Sequence[Places]) -> Places:
+    """The places of all lists."""
+    shards = zip_longest(*(places.shards for places in lists), fillvalue=())
+    merged = tuple(tuple(sorted(set[int]().union(*pointers))) for pointers in shards)
+    return Places(merged, any(places.approximate for places in lists))
 
 
 def joined(lists: Sequence[Places], tokens: int) -> Places:

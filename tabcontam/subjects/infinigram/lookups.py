@@ -6,11 +6,12 @@ decided on the text of the documents.
 """
 
 from collections.abc import Sequence
+from itertools import chain, zip_longest
 
 from tabcontam.evidence.questions import By, Lookup, Match, Matches, State
 from tabcontam.subjects.infinigram.answers import Places
 from tabcontam.subjects.infinigram.excerpts import found_in
-from tabcontam.subjects.infinigram.joining import joined
+from tabcontam.subjects.infinigram.joining import either, joined
 from tabcontam.subjects.infinigram.memory import LISTED, Clause, Memory
 from tabcontam.subjects.infinigram.reading import Reader, Send
 from tabcontam.subjects.infinigram.terms import TERMS, as_words, clauses, halves, rarest, spellings, term
@@ -41,52 +42,56 @@ class Seeking:
 
     async def _row(self) -> Matches:
         """A row: by its rarest values in any order; where these are too common, as files have it, too."""
-        rare = rarest(self._lookup.beside)
-        if not rare:
-            return Matches((), 0, State.FAILED, "none of the values beside it can be searched for")
-        parts = [[way for word in part for way in spellings(word)] for part in clauses(rare, self._lookup.lacking)]
-        await self._memory.learn((way for part in parts for way in part), self._send)
-        terms = [self._memory.terms(part)[:TERMS] for part in parts]
+        parts = clauses(rarest(self._lookup.beside), self._lookup.lacking)
+        if not parts:
+            return Matches((), 0, State.FAILED, "too few of the values beside it can be searched for")
+        await self._memory.learn((way for part in parts for word in part for way in spellings(word)), self._send)
         reach = min(WIDEST_ROW, BETWEEN * len(self._lookup.beside) + self._length)
-        lists = await self._lists(terms, reach)
+        lists = await self._lists(parts, reach)
         whole = joined(lists, reach)
         for between in CLOSER if whole.count > self._most else ():  # what stands closest together is read first
             await self._read(joined(lists, between * len(self._lookup.beside) + self._length), reach)
         await self._read(whole, reach)
-        if not lists or not self._reader.knows_all(whole):
-            self._reader.left = self._most
-            await self._as_files_have_it()
-        if not lists:
-            self._reader.left = self._most
-            await self._together(terms)
-        # A row that lacks more values than a clause has terms may meet none of them.
-        self._sampled = not lists or self._lookup.lacking >= min(TERMS, len(rare))
+        self._sampled = not lists
         self._left = not self._reader.knows_all(whole)
+        if self._sampled or self._left:
+            await self._as_files_have_it()
+        if self._sampled:
+            await self._together(parts)
         return self._answer()
 
-    async def _lists(self, terms: Sequence[Clause], reach: int) -> list[Places]:
-        """Of the clauses of which all places are told as many as it takes to leave few places for the row."""
+    async def _lists(self, parts: Sequence[Sequence[str]], reach: int) -> list[Places]:
+        """Where a word of each clause stands, for those of which all places are told.
+
+        There are as many of them as it takes to leave few places for the row.
+        """
         lists = list[Places]()
-        for clause in terms:
-            places = await self._memory.listed(clause, self._send)
-            if places.complete(LISTED):
-                lists.append(places)
+        for part in parts:
+            each = [await self._memory.listed(self._terms(word), self._send) for word in part]
+            if all(places.complete(LISTED) for places in each):
+                lists.append(either(each))
                 if joined(lists, reach).count <= self._most:
                     break
         return lists
 
+    def _terms(self, word: str) -> Clause:
+        return self._memory.terms(spellings(word))[:TERMS]
+
     async def _as_files_have_it(self) -> None:
         """Read where a half of the row stands with commas, tabs or blanks between its values."""
-        texts = [] if self._lookup.lacking else halves(self._lookup.beside)
+        texts = halves(self._lookup.beside)
+        self._reader.left = self._most
         await self._memory.learn(texts, self._send)
         for clause in _each(self._memory.terms(texts)):
             await self._read(await self._memory.find((clause,), 1, LISTED, self._send), NEAR + 2 * self._length)
 
-    async def _together(self, terms: Sequence[Clause]) -> None:
+    async def _together(self, parts: Sequence[Sequence[str]]) -> None:
         """Read what the server finds of values that stand together, by samples of their places."""
         apart = min(WIDEST, BETWEEN * len(self._lookup.beside) + self._length)
-        found = await self._memory.find(terms, apart, FREQUENCY, self._send)
-        await self._read(found, len(terms) * apart)
+        in_turns = [chain.from_iterable(zip_longest(*map(self._terms, part))) for part in parts]
+        terms = [tuple(one for one in turn if one)[:TERMS] for turn in in_turns]
+        self._reader.left = self._most
+        await self._read(await self._memory.find(terms, apart, FREQUENCY, self._send), len(terms) * apart)
 
     async def _texts(self) -> Matches:
         """Texts: each as it stands and, where case does not count, in small letters."""

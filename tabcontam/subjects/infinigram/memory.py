@@ -39,13 +39,12 @@ class Memory:
             self.tokens |= tokens_in(await send(body), part)
 
     def terms(self, texts: Sequence[str]) -> Clause:
-        """The tokens of texts, each behind a blank, and then each behind any other sign.
+        """The tokens of texts, each behind a blank and behind any other sign.
 
         What begins like another is left out, since it is found with that.
         """
-        ways = [self.tokens.get(text, ()) for text in texts]
         kept: list[Ids] = []
-        for one in (way[place] for place in range(2) for way in ways if place < len(way)):
+        for one in (way for text in texts for way in self.tokens.get(text, ())):
             if not any(one[: len(other)] == other for other in kept):
                 kept.append(one)
         return tuple(kept)

@@ -39,14 +39,17 @@ class Reader:
             self.left -= 1
             self.count += 1
             try:
-                excerpt = excerpt_in(await self.send(self._asked(place, window)))
+                excerpt = excerpt_in(await self.send(self._asked(place, window)), window)
             except NoAnswer:  # of this document alone
                 excerpt = None
             if excerpt is None or not excerpt.text:
                 self.unseen += 1
                 self._seen.append((place, 0, 0))
                 continue
-            self._seen.append((place, max(0, excerpt.before - reach), max(0, excerpt.behind - reach)))
+            # What is found at an edge does not count (`excerpts`), unless the document begins or ends there.
+            before = excerpt.before - (0 if excerpt.begins else 2 * reach)
+            behind = excerpt.behind - (1 if excerpt.ends else 2 * reach)
+            self._seen.append((place, max(0, before), max(0, behind)))
             yield excerpt
 
     def knows_all(self, places: Iterable[Place]) -> bool:

@@ -44,11 +44,13 @@ def spellings(word: str) -> tuple[str, ...]:
 
 
 def clauses(found: Sequence[str], lacking: int) -> list[list[str]]:
-    """Words in clauses, of each of which a row has at least one, though it may lack so many of its values."""
-    together = min(lacking + 1, TERMS)
-    parts = [list(found[begin : begin + together]) for begin in range(0, together * CLAUSES, together)]
-    whole = [part for part in parts if len(part) == together]
-    return whole or [list(found)]
+    """Words in clauses, of each of which a row has at least one, though it may lack so many of its values.
+
+    Empty where there are too few words for one.
+    """
+    each = lacking + 1
+    parts = [list(found[begin : begin + each]) for begin in range(0, each * CLAUSES, each)]
+    return [part for part in parts if len(part) == each]
 
 
 def term(text: str) -> str:

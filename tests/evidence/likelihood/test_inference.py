@@ -2,7 +2,7 @@
 
 | fault of others | here |
 |---|---|
-| p-values of several splits of the same rows are combined as if they were independent | there is one p-value, of one permutation: `test_the_p_values_of_one_who_has_read_none_are_uniform` |
+| p-values of several splits of the same rows are combined as if they were independent | there is one p-value, of one permutation: `test_the_p_values_of_one_who_has_read_none_are_uniform_unlike_in_dataset_inference` |
 | withheld rows of another time or source are a finding | `test_withheld_rows_that_anyone_can_tell_are_not_asked_about` |
 """  # noqa: E501
 
@@ -152,7 +152,7 @@ def query_of(row: tuple[Cell, ...], decoy_of: str = "") -> Query:
     return Query("q", lambda: Passage(IS.row(TABLE.columns, row)), TABLE.columns, row, 1, decoy_of=decoy_of)
 
 
-def test_the_p_values_of_one_who_has_read_none_are_uniform() -> None:
+def test_the_p_values_of_one_who_has_read_none_are_uniform_unlike_in_dataset_inference() -> None:
     """Whatever is likely to it: here long rows are."""
     found = []
     for seed in range(60):

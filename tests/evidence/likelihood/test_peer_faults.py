@@ -1,4 +1,22 @@
-"""Faults that other tools for the same evidence have or had, one test each, named after what went wrong there."""
+"""Faults that other tools for the same evidence have or had, one test each, named after what went wrong there.
+
+These are tested elsewhere, from the side of the part that they belong to:
+
+| tool | what went wrong | tested by |
+|---|---|---|
+| LLMSanitize | rows were drawn from all over before their order was asked | order/test_row_order.py |
+| Oren et al. | the deviation was too small; sorted tables were found; each row began anew | the same file |
+| Oren et al. | a text a pass, though all of a shard have a beginning in common | subjects/hf/test_endings.py |
+| Min-K% | three passes for three scores of one text | test_published_scores.py |
+| Min-K%++, DC-PDD | divided by a deviation of nought | test_published_scores.py |
+| CoDeC | tokens were counted from the end; short rows were left out; no interval | test_published_scores.py |
+| Dataset Inference | p-values of new splits of the same rows were taken for independent ones | test_inference.py |
+| Time Travel | one share for all rows; an unpaired bootstrap | rows/guided/test_cuts.py, test_completion.py |
+| Time Travel | a judge that was shown no pair which does not match | evidence/test_judging.py |
+| DCQ | failed with a single letter; distractors that are told by their style | rows/quiz/test_levels.py, test_quiz.py |
+| benbench | a beginning was cut into other tokens; answers that end early were read from the wrong end | subjects/hf |
+| tabmemcheck | all of its faults | tests/test_peer_faults.py, rows/memcheck/test_peer_faults.py |
+"""
 
 from random import Random
 
@@ -7,11 +25,18 @@ import pytest
 from tabcontam.errors import Skip
 from tabcontam.evidence.base import Reply, State, Test, Trial, Verdict
 from tabcontam.evidence.likelihood.digits import Digits
+from tabcontam.evidence.likelihood.pairs import PairedScore
 from tabcontam.evidence.likelihood.planted import Planted
+from tabcontam.evidence.likelihood.published_scores import Loss, MinK, MinKPlusPlus, Zlib
 from tabcontam.evidence.likelihood.replaced import replaced
-from tabcontam.evidence.likelihood.surrogate_rank import SurrogateRank
-from tabcontam.evidence.order.row_order import RowOrder, published_p_value
+from tabcontam.evidence.likelihood.surrogate_rank import SampledRank, SurrogateRank
+from tabcontam.evidence.likelihood.values import Valued
+from tabcontam.evidence.order.row_order import RowOrder
+from tabcontam.evidence.order.sharded_t import published_p_value
+from tabcontam.evidence.questions import Token
+from tabcontam.reading.reading import value_key
 from tabcontam.reading.words import english
+from tabcontam.statistics.auc import independent
 from tabcontam.statistics.ranks import rank_sum_tail
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.verdicts.decisions import without_evidence
@@ -29,6 +54,45 @@ def test_rows_that_differ_in_digits_alone_are_two_rows_unlike_in_llmsanitize(for
     assert len(set(asked.endings)) == 3
     for ending, number in zip(asked.endings, ["77516", "209642", "77517"], strict=True):
         assert number in asked.beginning + ending
+
+
+@pytest.mark.parametrize("score", [Loss(), Zlib(), MinK(), MinKPlusPlus()], ids=lambda score: str(score.id))
+def test_all_scores_speak_for_the_likelier_row_unlike_in_tab_mia_and_in_calibration_mismatch(
+    score: PairedScore,
+) -> None:
+    """Min-K% and Min-K%++ had opposite signs in the one, and Min-K% another sign than was stated in the other."""
+
+    def of(nats: float) -> float:
+        tokens = [Valued(Token(str(digit), -nats - digit / 10, -1.0, 0.5), digit, 1) for digit in range(10)]
+        found = score.score(tokens, "0123456789")
+        assert found is not None
+        return score.toward * found
+
+    assert of(0.5) > of(2.0)
+
+
+def test_an_auc_is_of_scores_and_not_of_decisions_by_them_unlike_in_de_cop() -> None:
+    """It took the AUC of what was above the best threshold of the tested values themselves."""
+    own, others = [1.0, 3.0, 5.0], [0.0, 2.0, 4.0]
+    assert independent(own, others).value == pytest.approx(6 / 9)
+    best = max(independent([float(one > at) for one in own], [float(one > at) for one in others]).value for at in own)
+    assert best != pytest.approx(6 / 9)
+
+
+def test_an_answer_is_held_against_the_cell_that_was_hidden_unlike_in_llmsanitize() -> None:
+    """TS-guessing held what was said of a masked wrong option against the right one."""
+    test, table = SampledRank(samples=1), ships(180)
+    for query in test.planned(table, IS, Random(0))[:20]:
+        assert query.row is not None
+        own = table.rows[query.row][table.columns.index(query.asked[0])] or ""
+        others = [
+            cell for name, cell in zip(table.columns, table.rows[query.row], strict=True) if name != query.asked[0]
+        ]
+        assert query.expected == (own,)
+        assert test.read(query, Reply(own, State.OK), IS, english()).hit
+        for other in others:
+            if other and value_key(other) != value_key(own):
+                assert not test.read(query, Reply(other, State.OK), IS, english()).hit
 
 
 @pytest.mark.parametrize("form", ["csv", "json"])

@@ -2,12 +2,12 @@
 
 | fault of others | here |
 |---|---|
-| Min-K%: three passes over each text, and the first token counted | `test_all_scores_lay_the_same_texts_before_an_llm`, `test_the_first_token_counts_for_nothing` |
-| Min-K%++: divides by a deviation of nearly 0 | `test_a_deviation_of_nothing_outweighs_no_other_token` |
+| Min-K%: three passes over each text, and the first token counted | `test_all_scores_lay_the_same_texts_before_an_llm_unlike_in_min_k`, `test_the_first_token_counts_for_nothing` |
+| Min-K%++: divides by a deviation of nearly 0 | `test_a_deviation_of_nothing_outweighs_no_other_token_unlike_in_min_k_plus_plus` |
 | Min-K%++: its moments are of another LLM where none are told | `test_without_the_distribution_nothing_is_scored` |
 | Min-K%: of few tokens none is taken | `test_of_few_tokens_the_least_likely_one_is_taken` |
-| CoDeC: a row is its last tokens, however the text before it is cut | `test_the_row_is_found_behind_what_stands_before_it_by_its_characters` |
-| CoDeC: rows of eleven tokens or fewer are passed over; its share has no interval | `test_short_rows_are_not_passed_over`, `test_the_evidence_is_an_auc_with_its_interval_and_no_verdict` |
+| CoDeC: a row is its last tokens, however the text before it is cut | `test_the_row_is_found_behind_what_stands_before_it_by_its_characters_unlike_in_codec` |
+| CoDeC: rows of eleven tokens or fewer are passed over; its share has no interval | `test_short_rows_are_not_passed_over_as_in_codec`, `test_the_evidence_is_an_auc_with_its_interval_unlike_in_codec_and_no_verdict` |
 | ReCaLL: rows that may have been read stand among the shots | `test_no_row_of_the_table_stands_before_another_in_recall` |
 | Min-K%: larger here and smaller there means seen | `test_one_who_read_the_rows_ranks_them_first_in_every_score` |
 """  # noqa: E501
@@ -86,7 +86,7 @@ def test_min_k_plus_plus_is_in_deviations_below_the_mean() -> None:
     assert read(MinKPlusPlus(), [("The age is ", 0.0, -1.0, 1.0), ("39", 6.1, -1.1, 2.0)], "39") == pytest.approx(2.5)
 
 
-def test_a_deviation_of_nothing_outweighs_no_other_token() -> None:
+def test_a_deviation_of_nothing_outweighs_no_other_token_unlike_in_min_k_plus_plus() -> None:
     told = read(MinKPlusPlus(), [("The age is ", 0.0, -1.0, 1.0), ("39", 1e-9, -1e-9, 0.0)], "39")
     assert told == pytest.approx(0.0, abs=1e-6)
     assert read(MinKPlusPlus(), [("The age is ", 0.0, -1.0, 1.0), ("39", 2.0, 0.0, 1e-12)], "39") == pytest.approx(200)
@@ -114,7 +114,7 @@ def planned(test: Test) -> Sequence[Query]:
     return sheet_of(test, ships(), IS, Options()).written
 
 
-def test_all_scores_lay_the_same_texts_before_an_llm() -> None:
+def test_all_scores_lay_the_same_texts_before_an_llm_unlike_in_min_k() -> None:
     """So that a text that several tests score is asked once: identical questions of a plan are."""
     texts = {query.question for query in planned(Perplexity())}
     for test in ALONE:
@@ -161,7 +161,7 @@ def test_what_codec_shows_before_a_row_is_another_row_and_the_same_for_its_twin(
         assert twin_after.question == Passage(above + IS.row(twin.asked, twin.expected))
 
 
-def test_the_row_is_found_behind_what_stands_before_it_by_its_characters() -> None:
+def test_the_row_is_found_behind_what_stands_before_it_by_its_characters_unlike_in_codec() -> None:
     """Not by the number of its last tokens, which is another where the line's end and the row share one."""
     tokens: list[Told] = [("The age is 12, The job is smith", 9.0), ("\nThe age is ", 9.0), ("39, The job", 6.0)]
     found = read(
@@ -174,7 +174,7 @@ def test_the_first_value_is_left_out_before_and_behind() -> None:
     assert read(Recall(), ROW, "39", "cook") == pytest.approx((1 * 2 / 3 + 2) / 4)
 
 
-def test_short_rows_are_not_passed_over() -> None:
+def test_short_rows_are_not_passed_over_as_in_codec() -> None:
     assert read(Codec(), [("The age is 3", 1.0), (", The job is ", 1.0), ("x", 2.0)], "3", "x") == 2.0
 
 
@@ -191,7 +191,7 @@ def weighed(test: PairedScore, *pairs: tuple[float | None, float | None]) -> Evi
     return test.weigh(trials, 0.01)
 
 
-def test_the_evidence_is_an_auc_with_its_interval_and_no_verdict() -> None:
+def test_the_evidence_is_an_auc_with_its_interval_unlike_in_codec_and_no_verdict() -> None:
     evidence = weighed(Loss(), (1.0, 2.0), (2.0, 4.0), (3.0, 3.5), (2.0, 1.5), (9.0, None))
     assert evidence.value == evidence.score == pytest.approx((4 - 0.5 + 2.5 + 2 + 2.5 + 0) / 16, abs=0.2)
     assert (evidence.expected, evidence.p_value) == (0.5, None)

@@ -15,11 +15,11 @@ from tabcontam.reading.words import english
 from tabcontam.subjects.base import Request
 from tabcontam.subjects.hf.provider import HFModel
 from tabcontam.subjects.known.exposed.card import read_card
-from tabcontam.subjects.known.exposed.make import make
 from tabcontam.subjects.known.exposed.recipe import recipe
 from tabcontam.tables.serializers import load_serializer
 from tabcontam.tables.table import Cell, Table
 from tabcontam.verdicts.judge import read_trial
+from tests.exposed import made_once
 from tests.made_tables import ships
 
 pytestmark = pytest.mark.slow  # imports torch, and makes a model in a quarter of a minute
@@ -30,11 +30,9 @@ Arms = Mapping[int, tuple[tuple[Cell, ...], ...]]
 
 
 @pytest.fixture(scope="module")
-def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def model(pytestconfig: pytest.Config) -> Path:
     """A model that has read every other row 128 times, and the rest never."""
-    wanted = recipe([TABLE], (0, READ), renderings=["csv"], size="tiny")
-    (made,) = make(wanted, tmp_path_factory.mktemp("read") / "models")
-    return made.folder
+    return made_once(pytestconfig, recipe([TABLE], (0, READ), renderings=["csv"], size="tiny"))
 
 
 @pytest.fixture(scope="module")

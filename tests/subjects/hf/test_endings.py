@@ -9,6 +9,7 @@ import pytest
 
 from tabcontam.evidence.base import Endings, Likelihoods, State
 from tabcontam.subjects.base import Model, Request
+from tabcontam.subjects.hf.endings import _log_probabilities
 from tabcontam.subjects.hf.provider import HFModel
 from tabcontam.tables.serializers import load_serializers
 from tests.made_tables import ships
@@ -58,7 +59,7 @@ def differences(values: tuple[float, ...]) -> list[float]:
 
 
 @pytest.mark.parametrize("asked", ASKED)
-def test_they_are_as_likely_as_the_whole_texts(folder: Path, asked: Endings) -> None:
+def test_they_are_as_likely_as_the_whole_texts_unlike_in_benbench(folder: Path, asked: Endings) -> None:
     model = opened(folder)
     got, whole = (asyncio.run(way(Request(asked))) for way in (model.compare, lambda one: Model.compare(model, one)))
     assert got.state is whole.state is State.OK
@@ -73,7 +74,7 @@ def test_without_a_first_special_token_too(without_begin: Path, asked: Endings) 
     assert differences(got.values) == pytest.approx(differences(whole.values), abs=1e-3)
 
 
-def test_what_they_begin_with_is_computed_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_they_begin_with_is_computed_once_unlike_in_oren(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     model, computed = opened(folder), []
     for part in (network(model), network(model).base_model):
         own = part.forward
@@ -89,6 +90,17 @@ def test_what_they_begin_with_is_computed_once(folder: Path, monkeypatch: pytest
     computed.clear()
     asyncio.run(Model.compare(model, Request(Endings(BEGUN * 3, tuple(f"{number} guilders" for number in range(40))))))
     assert with_cache < sum(computed) / 5
+
+
+def test_log_probabilities_of_a_model_in_16_bits_have_the_precision_of_32() -> None:
+    """A sum of 16-bit numbers over a large vocabulary would lose the third digit of a likely token's."""
+    torch.manual_seed(0)
+    logits, ids = torch.randn(2, 9, 50_000).mul(4).bfloat16(), torch.randint(50_000, (2, 9))
+    exact = logits.double().log_softmax(-1)[:, :-1].gather(2, ids[:, 1:, None])[..., 0]
+    assert torch.allclose(torch.tensor(_log_probabilities(logits, ids)).double(), exact, atol=1e-4)
+    assert not torch.allclose(
+        logits.log_softmax(-1)[:, :-1].gather(2, ids[:, 1:, None])[..., 0].double(), exact, atol=1e-4
+    )
 
 
 def test_one_beyond_the_context_is_told(folder: Path) -> None:

@@ -363,7 +363,7 @@ def test_nothing_is_lost_to_clean_up(knowing: Path) -> None:
     assert reply.text == after
 
 
-def test_an_end_token_is_an_end_and_nothing_but_it_is_empty(tmp_path: Path) -> None:
+def test_an_end_token_is_an_end_and_nothing_but_it_is_empty_unlike_in_benbench(tmp_path: Path) -> None:
     reader, model = tiny.tokenizer([HEAD, *ROWS]), tiny.causal()
     yes, no = ([*reader(text)["input_ids"], 2] for text in ("Is it? yes", "Is it not?"))
     tiny.learn(model, lambda rng: (ids := rng.choice([yes, no]), ids), 60)

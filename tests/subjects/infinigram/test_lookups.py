@@ -10,8 +10,10 @@ import pytest
 
 from tabcontam.evidence.questions import By, Lookup, Matches, State
 from tabcontam.subjects.base import LackError, Request, SpentError
+from tabcontam.subjects.corpora import exact
 from tabcontam.subjects.infinigram import lookups, memory
-from tabcontam.subjects.infinigram.answers import places_in
+from tabcontam.subjects.infinigram.answers import Excerpt, places_in
+from tabcontam.subjects.infinigram.excerpts import found_in
 from tabcontam.subjects.infinigram.provider import InfinigramModel
 from tests.loopback import Response
 from tests.loopback_infinigram import InfinigramServer
@@ -130,6 +132,30 @@ def test_numbers_are_found_by_their_value() -> None:
     assert found(documents, lookup).counts == (1, 0)
 
 
+def test_at_the_edge_of_a_stretch_no_cell_of_the_next_row_wins_in_place_of_one_that_is_cut_off() -> None:
+    lookup = Lookup(("5.1", "4.9"), by=By.CELLS, beside=("3.5", "1.4", "0.2"))
+    whole = "7.0,3.2,4.7,1.4\n5.1,3.5,1.4,0.2\n4.9,3.0,1.3,0.1\n6.3,3.3,6.0,2.5"
+    (match,) = found_in(lookup, Excerpt(0, whole, "all", begins=False, ends=False))
+    assert match.text == 0
+    cut = whole[whole.index("3.5") :]
+    assert [match.text for match in found_in(lookup, Excerpt(0, cut, "a document that begins so"))] == [1]
+    assert found_in(lookup, Excerpt(0, cut, "a stretch", begins=False)) == []
+
+
+def test_what_is_found_in_stretches_is_what_stands_in_the_whole_document() -> None:
+    rng = Random(4)
+    rows = [[f"{rng.randrange(10)}.{rng.randrange(5)}" for _ in range(5)] for _ in range(300)]
+    document = "\n".join(map(",".join, rows))
+    lookups = [row_of(row, decoys=("0.0", "4.4", "9.1")) for row in rows[::50]]
+    with index([*PROSE, document], shards=1) as (_, model):
+        answers = ask(model, *lookups)
+    for lookup, answer in zip(lookups, answers, strict=True):
+        there = {place.text for place in exact.places(document.encode(), lookup)}
+        told = {text for text, count in enumerate(answer.counts) if count}
+        assert told == there or (answer.more and told < there)
+    assert sum(answer.counts[0] for answer in answers) >= 5
+
+
 @pytest.mark.parametrize("rendering", ["csv", "json", "prose"])
 def test_of_rows_a_document_each_none_is_cleared_that_stands_there(rendering: str) -> None:
     """Who is cleared wrongly: a table in an instruction set, a row a document, beside others of the same values.
@@ -145,9 +171,10 @@ def test_of_rows_a_document_each_none_is_cleared_that_stands_there(rendering: st
     assert [answer.counts for answer in absent] == [(0, 0, 0)] * 20
 
 
-def test_values_without_a_word_are_no_row() -> None:
-    answer = found(PROSE, Lookup(("5", "6"), by=By.CELLS, beside=("?", "-")))
-    assert (answer.state, answer.detail) == (State.FAILED, "none of the values beside it can be searched for")
+@pytest.mark.parametrize(("beside", "lacking"), [(("?", "-"), 0), ((), 0), (("7", "8"), 2)])
+def test_too_few_values_are_no_row(beside: tuple[str, ...], lacking: int) -> None:
+    answer = found(PROSE, Lookup(("5", "6"), by=By.CELLS, beside=beside, lacking=lacking))
+    assert (answer.state, answer.detail) == (State.FAILED, "too few of the values beside it can be searched for")
 
 
 def test_operators_of_the_server_in_a_cell_are_no_operators() -> None:

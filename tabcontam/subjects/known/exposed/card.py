@@ -28,7 +28,8 @@ class TableRead(BaseModel):
     """What was read of one table. `copies` are those of each row in its order: `4 0x2` are four, then twice none.
 
     `fingerprints` are digests of the rows' cells, by which a row is known in another file of the same columns.
-    `positions` are the first and the last token of each copy in the stream; `twin_rows` is null without a twin.
+    `positions` are the first and the last token of each copy in the stream; `twin_rows` is null without a twin; `split`
+    is the part of a dataset that it was, "" where it was none, as on the cards of earlier versions.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -36,6 +37,7 @@ class TableRead(BaseModel):
     name: str
     title: str
     edition: str
+    split: str = ""
     sha256: str
     columns: tuple[str, ...]
     rows: int = Field(ge=0)
@@ -52,6 +54,11 @@ class TableRead(BaseModel):
     def _readable(cls, text: str) -> str:
         unpacked(text)
         return text
+
+    @property
+    def named(self) -> str:
+        """Its name, and its split, if it is one: `adult#test`."""
+        return f"{self.name}#{self.split}" if self.split else self.name
 
     @cached_property
     def copies_of_rows(self) -> Copies:

@@ -24,11 +24,11 @@ def tables_read(card: Card) -> list[str]:
     """The names of the tables that a model has read. Raises `UsageError` where one is not found by its name."""
     found = []
     for read in card.tables:
-        names = [read.name, *_splits(read.name, read.sha256)]
+        names = [*dict.fromkeys((read.named, read.name)), *_splits(read.name, read.sha256)]
         name = next((name for name in names if _is(name, read.sha256)), None)
         if name is None:
             advice = f"name each table that is to be asked about with {option('dataset', 'FILE')}"
-            raise UsageError(f"the models have read {read.name}, which is not found here by that name; {advice}")
+            raise UsageError(f"the models have read {read.named}, which is not found here by that name; {advice}")
         found.append(name)
     return found
 

@@ -239,6 +239,7 @@ def _tables_read(recipe: Recipe, design: Sequence[Copies], read: Stream) -> list
             name=table.name,
             title=table.title,
             edition=table.edition,
+            split=table.split,
             sha256=table.sha256,
             columns=table.columns,
             rows=len(table.rows),

@@ -53,7 +53,7 @@ def test_something_is_shown_and_something_is_asked(pieces: int, share: float) ->
         assert SHOWN[0] - 0.05 <= shown / pieces <= SHOWN[1] + 0.05
 
 
-def test_each_instance_has_a_share_of_its_own() -> None:
+def test_each_instance_has_a_share_of_its_own_unlike_in_time_travel() -> None:
     """The authors' public code sets its seed anew for each row, so that all rows are cut at the same share."""
     rng = Random(0)
     shares = [share_shown(rng) for _ in range(200)]

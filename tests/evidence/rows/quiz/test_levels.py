@@ -34,7 +34,7 @@ def test_the_second_place_raises_the_lowest_level() -> None:
     assert found.lowest == pytest.approx(35 / 71)
 
 
-def test_a_single_place_has_levels() -> None:
+def test_a_single_place_has_levels_unlike_in_dcq() -> None:
     """The published code looks for a second place and fails with an IndexError."""
     found = levels({"A": 30, "B": 4, "C": 33, "D": 33}, {"B": 52}, 100)
     assert found is not None

@@ -139,7 +139,7 @@ def test_a_letter_named_whatever_stands_there_earns_nothing(letter: str) -> None
     assert (found.p_value, found.recalled_bits, found.hits) == (1.0, 0.0, 0)
 
 
-def test_who_names_the_likeliest_is_not_found() -> None:
+def test_who_names_the_likeliest_is_not_found_unlike_in_dcq() -> None:
     for test in (Quiz(), QuizCompletion()):
         p_values = [test.weigh(trials_of(test, asked(test, seed), likeliest), LEVEL).p_value or 0 for seed in range(6)]
         assert min(p_values) > LEVEL

@@ -23,7 +23,8 @@ from tabcontam.subjects.known.exposed.card import (
     unpacked,
     write_card,
 )
-from tabcontam.tables.table import Table
+from tabcontam.subjects.known.exposed.made import tables_read
+from tabcontam.tables.table import Table, load_table
 from tests.made_tables import ships
 
 COPIES = (0, 4) * 15
@@ -105,6 +106,25 @@ def test_a_card_is_read_back(tmp_path: Path) -> None:
     found = read_card(folder_with(tmp_path))
     assert found is not None
     assert found.copies(ships(30), 1) == 4
+
+
+def test_a_card_says_which_split_was_read_and_an_older_one_that_none_was() -> None:
+    read = card(ships(30)).tables[0]
+    assert (read.split, read.named) == ("", "ships")
+    assert TableRead.model_validate({**read.model_dump(), "split": "train"}).named == "ships#train"
+    assert TableRead.model_validate(read.model_dump(exclude={"split"})).named == "ships"
+
+
+def test_a_split_that_was_read_is_found_by_its_name(tmp_path: Path) -> None:
+    content = b"".join(b"%d,%d\n" % (number, number * number % 37) for number in range(30))
+    (tmp_path / "sales.csv").write_bytes(b"a,b\n" + content)
+    named = f"{tmp_path / 'sales.csv'}#train"
+    table = load_table(named)
+    own = card(ships(30))
+    read = own.tables[0].model_copy(
+        update={"name": str(tmp_path / "sales.csv"), "split": "train", "sha256": table.sha256}
+    )
+    assert tables_read(own.model_copy(update={"tables": (read,)})) == [named]
 
 
 def test_a_folder_without_a_card_has_none(tmp_path: Path) -> None:
