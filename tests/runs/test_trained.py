@@ -271,3 +271,18 @@ def test_rows_of_a_private_table_are_looked_up_on_this_machine_alone_without_lea
     done = tabcontam("run", *named, cwd=folder)
     assert (done.returncode, done.stdout) == (Exit.USAGE, "")
     assert f"mine.csv: 20 rows would be shown to {remote}; add --send-rows if they may leave" in done.stderr
+
+
+def test_results_in_which_documents_count_for_an_llm_undeclared_contradict_themselves(past: Path) -> None:
+    edited = past.parent / "edited"
+    edited.mkdir()
+    document = results(past)
+    document["run"]["trained_on"] = []
+    (edited / "results.json").write_text(json.dumps(document), "utf-8")
+    said = tabcontam("gate", str(edited))
+    assert said.returncode == Exit.USAGE
+    assert "pages:dump.txt counts for simulated:mode on iris, and was not declared to" in said.stderr
+    document["run"]["trained_on"] = results(past)["run"]["trained_on"]
+    document["cells"] = [cell for cell in document["cells"] if (cell["llm"], cell["dataset"]) != (DUMP, "iris")]
+    (edited / "results.json").write_text(json.dumps(document), "utf-8")
+    assert "none of the cells of pages:dump.txt on iris is there" in tabcontam("gate", str(edited)).stderr
