@@ -101,6 +101,9 @@ class RowsHeld(Test):
         read = [trial.reading for trial in trials if trial.readable and trial.reading]
         hits = sum(reading.hit is True for reading in read)
         sentence = f"documents hold {hits} of {len(read)} rows"
+        found = [match for trial in trials if isinstance(trial.reply, Matches) for match in trial.reply.found]
+        if found:
+            sentence += f"; for example {found[0].source}: {found[0].quote}"
         p_value = 0.5**hits
         return Evidence(
             "rows held", hits, "a coin", sentence, hits=hits, asked=len(trials), answered=len(read), p_value=p_value

@@ -18,7 +18,7 @@ from xml.etree import ElementTree
 import pytest
 
 from tabcontam.api import load_results
-from tabcontam.pytest_plugin.gate import _source
+from tabcontam.pytest_plugin.gate import _documents, _source
 from tabcontam.pytest_plugin.marks import uncontaminated
 from tabcontam.verdicts.document import as_json
 from tabcontam.verdicts.rules import MIN_POWER
@@ -675,3 +675,25 @@ def test_a_table_of_a_file_is_told_from_what_it_was_before_by_the_file(tmp_path:
     assert _source(f"{tmp_path}/my.db#ships") == str(tmp_path / "my.db")
     assert _source("https://example.org/my.csv#ships") == "https://example.org/my.csv#ships"
     assert _source("openml:61") == "openml:61"
+
+
+def test_a_mark_names_what_an_llm_was_trained_on() -> None:
+    said: dict[str, Any] = {"contaminated": "fail", "undecided": "skip"}
+    asking = uncontaminated("llama3", "iris", trained_on="corpus:dumps/", **said).asking
+    assert asking.trained_on == ("corpus:dumps/",)
+    assert uncontaminated("llama3", "iris", trained_on=["corpus:a", "corpus:b"], **said).asking != asking
+    wrongs: tuple[Any, ...] = ("", 3, [""])
+    for wrong in wrongs:
+        with pytest.raises(ValueError, match="trained_on is documents as corpus:PATH, or several"):
+            uncontaminated("llama3", "iris", trained_on=wrong, **said)
+
+
+def test_a_kept_verdict_on_documents_is_of_these_files_as_they_are(tmp_path: Path) -> None:
+    deep = tmp_path / "dumps" / "deep"
+    deep.mkdir(parents=True)
+    (deep / "page.txt").write_text("a row")
+    states = [_documents(f"mine=corpus:{tmp_path / 'dumps'}")]
+    (deep / "page.txt").write_text("another row")
+    states.append(_documents(f"corpus:{tmp_path / 'dumps'}"))
+    assert states[0] != states[1]
+    assert _documents("llama3") is _documents("corpus:nowhere") is None

@@ -186,7 +186,7 @@ def line_key(line: Mapping[str, Any]) -> Key:
 
 def sent(question: Question, form: Form) -> str | list[dict[str, str]]:
     """What was sent, as trials.jsonl holds it: of a prompt the rendering, of endings what they go on from, of a lookup
-    its texts, a line each; where they are values of a row, the first beside the others and what it is compared with.
+    its texts, a line each; values that are compared with each other stand behind those that are to be beside them.
     """
     match question:
         case Passage():
@@ -202,12 +202,12 @@ def sent(question: Question, form: Form) -> str | list[dict[str, str]]:
 
 def _sought(question: Lookup) -> str:
     """What is looked for, in words that a person can follow."""
-    if question.by is not By.CELLS or not question.texts:
+    if question.by is not By.CELLS:
         return "\n".join(question.texts)
-    own, *others = question.texts
+    beside = ", ".join(question.beside)
     lacking = f" (all but {question.lacking} of them at least)" if question.lacking else ""
-    beside = f", beside {', '.join(question.beside)}{lacking}" if question.beside else ""
-    return f"{own}{beside}" + (f"\ncompared with, in its place: {', '.join(others)}" if others else "")
+    one_of = "one of " * (len(question.texts) > 1)
+    return f"{beside}{lacking}{' beside ' if beside else ''}{one_of}{', '.join(question.texts)}"
 
 
 def trial_line(

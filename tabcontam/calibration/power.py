@@ -23,7 +23,8 @@ from typing import cast
 from tabcontam.asking.plan import Options, PlannedCell, Subject, plan
 from tabcontam.asking.progress import Tell
 from tabcontam.calibration.conclusion import Rate, conclusions
-from tabcontam.evidence.base import Query, Reading, Reply, Test, Trial, Verdict, as_read
+from tabcontam.errors import NothingSelected
+from tabcontam.evidence.base import Capability, Query, Reading, Reply, Test, Trial, Verdict, as_read
 from tabcontam.evidence.prompts import DEFAULT as DEFAULT_PROMPTS
 from tabcontam.evidence.prompts import PromptSet, load_prompt_set
 from tabcontam.evidence.registry import all_tests
@@ -40,6 +41,7 @@ from tabcontam.tables.table import Table
 from tabcontam.verdicts.cells import CellName, Result, TableVerdict
 from tabcontam.verdicts.judge import conclude, result, siblings, tables, unjudged
 from tabcontam.verdicts.rules import ALPHA, CALIBRATED
+from tabcontam.verdicts.wording import phrase
 
 IGNORANT = ("mode", "guesser", "yes", "no", "rambler")  # know nothing of the table
 EXPERT = "schema-expert"  # knows the card and no row
@@ -175,10 +177,19 @@ class Study:
         return list(with_known(tables, load_known(self.known, self.text)))
 
     def tests(self) -> list[Test]:
-        """The tests that have a verdict. Raises `UsageError` where an expression cannot be read or matches none."""
+        """The tests that have a verdict and are put to LLMs.
+
+        Raises `UsageError` where an expression cannot be read, or matches none of them.
+        """
         every = chooses(self.expression, self.marks)
         tests = [test for test in all_tests() if test.decides and not test.only_with and (every or not test.on_request)]
-        return selected(tests, self.expression, self.marks)
+        found = selected(tests, self.expression, self.marks)
+        asked = [test for test in found if Capability.SEARCH not in test.needs]
+        if not asked:
+            names = phrase([test.id for test in found])
+            searching = f"{names} {'searches' if len(found) == 1 else 'search'} documents"
+            raise NothingSelected(f"{searching}, and power is about what LLMs answer; choose tests that ask LLMs")
+        return asked
 
 
 ByAnswerer = dict[str, Judged]

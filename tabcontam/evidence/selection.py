@@ -50,7 +50,7 @@ def selected(tests: Sequence[Test], names: str | None, marks: str | None = None)
 
     A test that is asked on request alone needs a word or a mark of its own, which no test has that is asked by default:
     so `completion` and `rows` choose the same tests as ever, `row_completion` that one, and `quiz` the quiz. One that
-    reads log-probabilities needs none where the ids do not choose: it costs no answer.
+    reads log-probabilities, or searches documents, needs none where the ids do not choose: it costs no answer.
 
     Raises `UsageError` for an expression that cannot be read and for a mark that there is not, and `NothingSelected`
     where no test is left.
@@ -77,7 +77,8 @@ def selected(tests: Sequence[Test], names: str | None, marks: str | None = None)
     chosen_any, by_ids = chooses(names, marks), chooses(names)
 
     def usually(test: Test) -> bool:
-        return not (test.on_request and chosen_any) or (Capability.SCORE in test.needs and not by_ids)
+        costs_nothing = not test.needs.isdisjoint({Capability.SCORE, Capability.SEARCH})
+        return not (test.on_request and chosen_any) or (costs_nothing and not by_ids)
 
     found = [test for test in tests if chosen(test) and (usually(test) or requested(test))]
     if not found:

@@ -3,7 +3,7 @@
 Documents are hostile text: every part that leaves here has passed through `visible`.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,7 +20,7 @@ COUNTED = 12  # of the texts that were looked for
 class Place:
     """A place in a document: its name, the byte from which on it stands there, and the text with what is around it.
 
-    `which` is the number of the text among those that were looked for, from 0; `offset` is below 0 where nobody knows.
+    `own` says that it is the row's own value, and none that it is compared with; nobody knows an `offset` below 0.
     """
 
     source: str
@@ -28,7 +28,7 @@ class Place:
     before: str
     found: str
     after: str
-    which: int
+    own: bool
 
     @property
     def where(self) -> str:
@@ -42,16 +42,17 @@ def is_lookup(trial: Trial) -> bool:
 
 
 def places(trial: Trial) -> list[Place]:
-    """The places that a lookup found, some of them where there are many."""
-    told = trial.get("found")
-    return list(map(_place, filter(_is_place, told if isinstance(told, list) else [])))[:PLACES]
+    """The places that a lookup found, those of the row's own value first, and some of them where there are many."""
+    texts, mine = _texts(trial), own(trial)
+    found = [_place(match, texts, mine) for match in _list(trial.get("found")) if _is_place(match)]
+    return sorted(found, key=lambda place: not place.own)[:PLACES]
 
 
 def _is_place(match: object) -> bool:
     return isinstance(match, list) and len(match) >= 3 and isinstance(match[2], str)
 
 
-def _place(match: list[Any]) -> Place:
+def _place(match: list[Any], texts: Sequence[str], mine: Collection[str]) -> Place:
     """A place as trials.jsonl holds it; what it does not say of what was found is all that is quoted."""
     source, offset, quote, *more = match
     begin, end, which = (*_numbers(more[:3]), *(0, 0, 0)[len(more[:3]) :])
@@ -63,7 +64,7 @@ def _place(match: list[Any]) -> Place:
         before="…" * (begin > AROUND) + visible(before),
         found=shorten(visible(quote[begin:end]), LONGEST_FOUND),
         after=visible(after) + "…" * (len(quote) - end > AROUND),
-        which=which,
+        own=not 0 <= which < len(texts) or texts[which] in mine,
     )
 
 
@@ -80,10 +81,23 @@ def documents(trial: Trial) -> str:
 
 
 def counted(trial: Trial) -> list[tuple[str, int]]:
-    """Each text that was looked for with the number of documents that hold it, where one does; the first of them."""
-    texts, counts = trial.get("texts"), trial.get("counts")
-    if not isinstance(texts, list) or not isinstance(counts, list):
-        return []
-    pairs = zip(map(text, texts), _numbers(counts), strict=False)
-    found = [(shorten(visible(one, line=True), LONGEST_NAME), count) for one, count in pairs if count > 0]
-    return found[:COUNTED]
+    """Each text that was looked for with the number of documents that hold it, where one does: the row's own first."""
+    pairs = zip(_texts(trial), _numbers(_list(trial.get("counts"))), strict=False)
+    found = [(one, count) for one, count in pairs if count > 0]
+    found.sort(key=lambda pair: pair[0] not in own(trial))
+    return [(shorten(visible(one, line=True), LONGEST_NAME), count) for one, count in found[:COUNTED]]
+
+
+def own(trial: Trial) -> list[str]:
+    """The texts that are the row's own, rather than what they are compared with: all of them, where none is."""
+    expected, texts = trial.get("expected"), _texts(trial)
+    values = [text(value) for value in (expected.values() if isinstance(expected, Mapping) else ())]
+    return [one for one in texts if one in values] or texts
+
+
+def _texts(trial: Trial) -> list[str]:
+    return list(map(text, _list(trial.get("texts"))))
+
+
+def _list(held: object) -> list[Any]:
+    return held if isinstance(held, list) else []

@@ -147,7 +147,7 @@ def shown(trial: Trial) -> dict[str, Any]:
         "bits": rounded("recalled_bits", weight) if weight else "",
         "paper": trial.get("paper") is True and not trial.get("decoy_of"),
         "line": trial.get("line"),
-        "prompt": prompt_of(trial),
+        "prompt": [["", one_line(text(trial.get("prompt")))]] if is_lookup(trial) else prompt_of(trial),
         **({"answer": marked(answer, _marks(trial, row, answer))} if _is_prompt(trial) else {}),
         "cut": max(0, len(reply) - LONGEST_ANSWER) if _is_prompt(trial) else 0,
         "state": "" if state == State.OK else one_line(": ".join(filter(None, (state, text(trial.get("detail")))))),
@@ -182,9 +182,16 @@ def _is_prompt(trial: Trial) -> bool:
 
 def _lookup(trial: Trial) -> dict[str, Any]:
     """How many documents hold each text that was looked for, and some of the places: where, and what stands there."""
-    found = [[one.where, one.before, one.found, one.after] for one in places(trial)]
+    found = [[one.where, one.before, "right" if one.own else "", one.found, one.after] for one in places(trial)]
     held = ", ".join(f"{one}: {count:,}" for one, count in counted(trial))
-    return {"documents": documents(trial) + (f" ({held})" if held else ""), "found": found}
+    return {"own": _own(trial), "documents": documents(trial) + (f" ({held})" if held else ""), "found": found}
+
+
+def _own(trial: Trial) -> str:
+    """The row's own value of what was looked up beside the others: `age = 39`; empty where none is compared."""
+    expected = trial.get("expected")
+    pairs = expected.items() if isinstance(expected, Mapping) else ()
+    return one_line(", ".join(f"{text(feature)} = {text(value)}" for feature, value in pairs))
 
 
 def is_passage(trial: Trial) -> bool:

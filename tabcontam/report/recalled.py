@@ -28,8 +28,8 @@ def render_recalled(view: RunResults, trials: Iterable[Trial]) -> str:
     `row` is the table's row, counted from 1 below the header; empty in trials of older runs. `row_bits` is what all of
     the query's cells are worth together, `bits` what the one is: 0 unless it is right,
     or a number that is right in fewer digits; `right` is then false. A row that documents hold has a line for the cell
-    that was looked up beside the others, with the number of documents and the first place; `right` says that it is the
-    row's own.
+    that was looked up beside the others, with the number of documents in which it, or a value that it is compared with,
+    stands, and the first place; what that weighs is said of all rows of a cell together.
     """
     written = io.StringIO(newline="")
     writer = csv.writer(written)
@@ -44,11 +44,6 @@ def render_recalled(view: RunResults, trials: Iterable[Trial]) -> str:
 def _lines(cell: Result, trial: Trial) -> Iterator[list[object]]:
     if not isinstance(trial.get("expected"), Mapping) or not (trial.get("chance") or is_lookup(trial)):
         return
-    found_in: list[object] = ["", ""]
-    if is_lookup(trial):
-        if not trial.get("hit"):
-            return
-        found_in = [trial.get("documents"), guarded(next((place.where for place in places(trial)), ""))]
     told = row_of(trial)
     named = (
         cell.llm,
@@ -63,9 +58,15 @@ def _lines(cell: Result, trial: Trial) -> Iterator[list[object]]:
     asked = [guarded(text(name)) for name in named]
     row, row_bits = trial.get("row"), sum(one.bits for one in told)
     number = row + 1 if isinstance(row, int) and not isinstance(row, bool) else ""
+    if is_lookup(trial):
+        if trial.get("hit") is True and not trial.get("decoy_of"):
+            found_in = [trial.get("documents"), guarded(next((place.where for place in places(trial)), ""))]
+            for one in told:
+                value = guarded(one.expected or "")
+                yield [*asked, number, "", guarded(one.feature), value, value, "true", "", "", *found_in]
+        return
     for one in told:
-        if one.read is not None and (one.chance is not None or is_lookup(trial)):
+        if one.chance is not None and one.read is not None:
             found = [guarded(one.feature), guarded(one.read), guarded(one.expected or "")]
             right = "true" if one.state == "right" else "false"
-            chance = "" if one.chance is None else f"{one.chance:.4g}"
-            yield [*asked, number, round(row_bits, 2), *found, right, chance, round(one.bits, 2), *found_in]
+            yield [*asked, number, round(row_bits, 2), *found, right, f"{one.chance:.4g}", round(one.bits, 2), "", ""]

@@ -26,6 +26,7 @@ OPEN = frozenset({"CC0", "CC0 1.0", "CC BY 4.0", "CC BY 3.0", "PDDL", "PDDL 1.0"
 SAID = {"expected_hits": "{} by guessing", "recalled_bits": "{} bits recalled", "p_value": "p = {}"}  # in a sentence
 USUAL_SPLITS = ("train", "training", "validation", "valid", "val", "dev", "development", "test", "testing")
 PLACES = ("corpus",)  # providers whose models are paths, and no names
+HOLDING = ("an LLM that remembers", "documents that hold")  # who would have been found
 LEFT_OUT = "left out"  # in place of a word that somebody else chose
 Part = TypeVar("Part", bound=InTable)
 TableId = tuple[str, str]  # the name and the edition of a dataset
@@ -177,8 +178,8 @@ class Redaction:
 
     def _cell(self, cell: Result, names: Mapping[TableId, Mapping[str, str]]) -> Result:
         cell = replace(cell, reference=cell.reference and self.llm(cell.reference))
-        if cell.llm in self._documents and cell.verdict in UNDECIDED:  # why a file cannot be read names it
-            cell = replace(cell, reason=NOT_TOLD[cell.verdict], sentence=None)
+        if cell.llm in self._documents:  # whose sentences quote them, and name a file that cannot be read
+            cell = replace(cell, reason=self._because(cell, cell.rests_on), sentence=_held(cell))
         if not self.hides(cell.dataset, cell.edition):
             return self._named(cell)
         column = names[cell.dataset, cell.edition or ""]
@@ -196,7 +197,7 @@ class Redaction:
             without={column[name]: value for name, value in cell.without.items()},
             bets={name and column[name]: won for name, won in cell.bets.items()},
             rests_on=rests_on,
-            reason=_reason(cell.verdict, cell.detectable_share, rests_on),
+            reason=self._because(cell, rests_on),
             sentence=_held(cell) if cell.llm in self._documents else _sentence(cell),
             not_averaged=cell.not_averaged and "nobody could know its answers",
         )
@@ -216,12 +217,20 @@ class Redaction:
             else "the row tests together"
         )
         found = None if table.p_value is None else f"{by}: p = {rounded('p_value', table.p_value)}"
-        reason = _reason(table.verdict, table.detectable_share, rests_on) or found or table.outcome
+        reason = self._because(table, rests_on) or found or table.outcome
         return replace(self._named(table), families=families, rests_on=rests_on, reason=reason)
 
     @cached_property
     def _documents(self) -> frozenset[str]:
         return frozenset(llm.spec for llm in self.run.llms if llm.documents)
+
+    def _because(self, of: Result | TableVerdict, rests_on: str | None) -> str | None:
+        """Why there is no finding, from what is published of it: of an LLM, or of documents."""
+        searched = of.llm in self._documents
+        if searched and of.verdict in NOT_TOLD and not rests_on:
+            return NOT_TOLD[of.verdict]
+        said = _reason(of.verdict, of.detectable_share, rests_on)
+        return said and said.replace(*HOLDING) if searched else said
 
     def _run(self, run: RunFacts) -> RunFacts:
         known = tuple(_known(file) for file in run.known)

@@ -44,6 +44,7 @@ CHECKED = {True: "green", None: "yellow", False: "red"}  # a self-check
 SKIPS_NAMED = 3  # reasons of skipped cells in their one line
 CELLS_SHOWN = 20  # contaminated cells whose evidence is printed without -v
 CHANGES_SHOWN = 20  # of a comparison, without -v
+DIGEST = 10  # characters of what documents hold
 VERDICT = max(len(verdict.value) for verdict in Verdict) + 1
 TABLE_NUMBERS = {"q_value": "q {}", "recalled_bits": "{} bits recalled"}
 LONGEST = {"features": 160, "asked": 240, "answered": 240, "expected": 240, "quoted": 600}
@@ -58,7 +59,8 @@ def print_header(console: "Console", view: RunResults, verbosity: int = 0) -> No
     if run.versions:
         paper.line(", ".join(f"{name} {version}" for name, version in run.versions.items()))
     for llm in run.llms:
-        stated = ", ".join(filter(None, ("control" if llm.control else "", llm.named_otherwise, llm.version)))
+        version = (llm.version or "")[:DIGEST] if llm.documents else llm.version  # a long digest, in results.json
+        stated = ", ".join(filter(None, ("control" if llm.control else "", llm.named_otherwise, version)))
         paper.line(
             f"{'documents' if llm.documents else 'llm'}: {llm.spec}"
             + (f" ({stated})" if stated else "")
@@ -204,18 +206,18 @@ def _print_tables(paper: Paper, view: RunResults) -> None:
         control = "dim" if table.llm in view.joined else ""
         verdict = (table.outcome.upper().ljust(VERDICT), f"{control} {_style(view, table)}".strip())
         if room:
-            paper.beside([(label + " " * (widest - cell_len(label)), control), verdict], _figures(table), control)
+            paper.beside([(label + " " * (widest - cell_len(label)), control), verdict], _figures(view, table), control)
         else:
             paper.line(label.rstrip(), control)
-            paper.beside([("  ", ""), verdict], _figures(table), control)
+            paper.beside([("  ", ""), verdict], _figures(view, table), control)
     paper.line()
 
 
-def _figures(table: TableVerdict) -> str:
+def _figures(view: RunResults, table: TableVerdict) -> str:
     """What a table's verdict rests on; the bits of a finding alone, since a guesser earns some, too."""
     shown = {Verdict.CONTAMINATED: ("q_value", "recalled_bits"), Verdict.NOT_DETECTED: ("q_value",)}
     left_out = ["q_value"] * bool(table.in_turns)  # its reason says E
-    left_out += ["recalled_bits"] * table.by_documents  # which are the LLM's own
+    left_out += ["recalled_bits"] * (table.by_documents or table.llm in view.documents)  # they are of answers
     known = [key for key in shown.get(table.verdict, ()) if key in table.numbers and key not in left_out]
     numbers = [TABLE_NUMBERS[key].format(rounded(key, table.numbers[key])) for key in known]
     return ", ".join(filter(None, (*numbers, table.why)))
@@ -245,6 +247,8 @@ def _print_lookup(paper: Paper, trial: Trial, style: str) -> None:
     """What was looked up in documents, and the first place where it stands."""
     sought = "".join(words for _, words in prompt_of(trial))
     paper.block("looked up", shorten(sought, LONGEST["asked"]))
+    if isinstance(trial.get("expected"), Mapping):
+        paper.block("row has", shorten(listed(trial.get("expected")).replace("\n", ", "), LONGEST["expected"]), "green")
     paper.block("found in", documents(trial))
     for place in places(trial)[:1]:
         paper.block("first", place.where)

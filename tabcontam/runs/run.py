@@ -224,8 +224,11 @@ def prepare(order: RunOrder, progress: Progress | None = None, asks: bool = True
 
 
 def _by_default(test: Test, scored: bool) -> bool:
-    """Whether a test is asked where nobody chose tests; `scored`: whether an LLM under test scores text for nothing."""
-    return not test.on_request or (scored and Capability.SCORE in test.needs)
+    """Whether a test is asked where nobody chose tests; `scored`: whether an LLM under test scores text for nothing.
+
+    All that search documents are: whoever names documents wants them searched.
+    """
+    return not test.on_request or (scored and Capability.SCORE in test.needs) or Capability.SEARCH in test.needs
 
 
 def _scores(subject: Subject) -> bool:

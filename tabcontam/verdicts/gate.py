@@ -24,7 +24,7 @@ A table whose finding rests on one column is none that the gate can tell of. A r
 other, as after an edit by hand, is an error; and no table is clean that its cells do not show to be so.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from functools import cached_property
@@ -39,7 +39,7 @@ from tabcontam.verdicts.judge import tables
 from tabcontam.verdicts.names import llms_named, places_named
 from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.rules import ALPHA, FAILURES, PAPER
-from tabcontam.verdicts.trained import Held, Rows, held, not_held, told
+from tabcontam.verdicts.trained import Held, Rows, held, not_held, told, who
 from tabcontam.verdicts.whole import check_whole
 from tabcontam.verdicts.wording import phrase, rounded, shorten, visible
 
@@ -285,9 +285,10 @@ class _Gate:
         if again is None or again.verdict is not Verdict.NOT_DETECTED:
             unsure = also if void else "the verdict is not what its row tests say together"
             return Conclusion.CANNOT_TELL, f"nothing was found, but not for sure: {unsure}"
+        families = {self.view.facts[cell.test].family for cell in cells}
         if self.min_power is not None and (share is None or share > self.min_power):
-            return Conclusion.CANNOT_TELL, f"nothing was found, but {_weak(share, self.min_power)}"
-        power = "" if share is None else f", and an LLM that remembers {share:.0%} of the rows would have been found"
+            return Conclusion.CANNOT_TELL, f"nothing was found, but {_weak(share, self.min_power, families)}"
+        power = "" if share is None else f", and {who(share, families)} would have been found"
         missed = [cell.test for cell in cells if cell.verdict is Verdict.NOT_DETECTED and cell.test not in void]
         more = [also] * bool(void) + self._silent(llm, place) + beside
         return Conclusion.CLEAN, "; ".join([f"not found by {', '.join(missed)}{power}", *more])
@@ -426,7 +427,7 @@ def cut_short(cell: Result) -> bool:
     return cell.cut_short and cell.verdict in (Verdict.SKIPPED, Verdict.NO_ANSWER)
 
 
-def _weak(share: float | None, wanted: float) -> str:
+def _weak(share: float | None, wanted: float, families: Collection[Family]) -> str:
     if share is None:
         return f"no one can say what would have been found, and {wanted:.0%} of the rows are asked for"
-    return f"only an LLM that remembers {share:.0%} of the rows would have been found, and {wanted:.0%} are asked for"
+    return f"only {who(share, families)} would have been found, and {wanted:.0%} are asked for"

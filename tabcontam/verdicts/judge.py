@@ -30,8 +30,8 @@ from tabcontam.verdicts.ranks import correlations, ranking
 from tabcontam.verdicts.reference import Reference, concede
 from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.rules import ALL, ALPHA, LLM, PAPER, Over
-from tabcontam.verdicts.trained import Held, held, holds, joined
-from tabcontam.verdicts.wording import rounded
+from tabcontam.verdicts.trained import Held, held, holds, joined, who
+from tabcontam.verdicts.wording import rounded, visible
 
 # What is said before the names of the row tests with a verdict; the first that one of them has stands for the table's.
 BY_TESTS = {
@@ -102,7 +102,7 @@ def result(
         answered=evidence.answered,
         score=None if share is None else round(share, 4),
         reference=reference.llm if reference else None,
-        sentence="; ".join(filter(None, (found, conceded.said))),
+        sentence=visible("; ".join(filter(None, (found, conceded.said))), line=True),  # which may quote documents
         statistic=Statistic(name=evidence.statistic, value=evidence.value, expected=evidence.expected),
         null=evidence.null,
         p_value=evidence.p_value,
@@ -215,7 +215,8 @@ def conclude(
                 return replace(cell, verdict=Verdict.CONTAMINATED, otherwise=own)
             return replace(cell, verdict=own, otherwise=None)
         if q_values[number] > alpha:
-            reason = _would_find(cell.detectable_share) if own is Verdict.NOT_DETECTED else cell.reason
+            power = _would_find(cell.detectable_share, known[cell.test].family)
+            reason = power if own is Verdict.NOT_DETECTED else cell.reason
             return replace(cell, verdict=own, otherwise=None, reason=reason)
         if q_without[number] <= alpha or of_table:
             return replace(cell, verdict=Verdict.CONTAMINATED, otherwise=own, reason=reason)
@@ -241,8 +242,8 @@ def surely_found(cell: Result, rules: str, at: float) -> bool:
     return cell.p_value is not None and one_column.of_cell(cell).p_value <= at
 
 
-def _would_find(share: float | None) -> str | None:
-    return None if share is None else f"an LLM that remembers {share:.0%} of the rows would have been found"
+def _would_find(share: float | None, family: Family) -> str | None:
+    return None if share is None else f"{who(share, [family])} would have been found"
 
 
 def results(run: RunFacts, cells: Sequence[Result]) -> RunResults:
@@ -302,7 +303,9 @@ def tables(
             reason = f"{lone[0].test}: {lone[0].reason}"
             return replace(table, verdict=Verdict.UNINFORMATIVE, reason=reason, rests_on=lone[0].rests_on)
         if table.verdict in DECIDED:
-            power = _would_find(table.detectable_share) or "the row tests together find nothing"
+            least = min(own, key=lambda cell: 1.0 if cell.detectable_share is None else cell.detectable_share)
+            power = _would_find(table.detectable_share, known[least.test].family)
+            power = power or "the row tests together find nothing"
             reason = f"decided {_after(table)}: {power}" if table.in_turns else power
             return replace(table, verdict=Verdict.NOT_DETECTED, reason=reason)
         return table

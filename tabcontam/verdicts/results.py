@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
-from tabcontam.evidence.base import Facts, Family, Kind, Verdict
+from tabcontam.evidence.base import Capability, Facts, Family, Kind, Verdict
 from tabcontam.evidence.registry import all_tests
 from tabcontam.groups import grouped
 from tabcontam.tables.cards import first_split
@@ -135,8 +135,9 @@ class RunResults:
 
     @cached_property
     def _askable(self) -> Sequence[Facts]:
-        """What is known of each test that a run asks unless others are chosen, and of those that were asked."""
-        usual = (test.facts for test in all_tests() if not test.on_request)
+        """What is known of each test that a run asks of LLMs unless others are chosen, and of those that were asked."""
+        asked = (test for test in all_tests() if not test.on_request and Capability.SEARCH not in test.needs)
+        usual = (test.facts for test in asked)
         return in_order((*usual, *self.run.tests))
 
     @cached_property

@@ -5,7 +5,7 @@ over the tables of the LLM, and changes no q-value of another family. It can onl
 that could not be read, leave the verdict as the answers have it, since an LLM is trained on more than what is named.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -17,6 +17,8 @@ from tabcontam.verdicts.decisions import corrected
 from tabcontam.verdicts.facts import TrainedOn
 from tabcontam.verdicts.rules import ALL, Over
 from tabcontam.verdicts.wording import phrase, rounded
+
+NONE = "none of the rows"
 
 
 class Rows(NamedTuple):
@@ -140,6 +142,12 @@ def _with(table: TableVerdict, own: Held, alpha: float) -> TableVerdict:
     )
 
 
+def who(share: float, families: Collection[Family]) -> str:
+    """Who would have been found, by tests of these families: an LLM, or documents, of this share of the rows."""
+    whose = "documents that hold" if set(families) == {Family.CORPUS} else "an LLM that remembers"
+    return f"{whose} {share:.0%} of the rows"
+
+
 def told(own: Held) -> str:
     """What documents hold of a table, in words: `documents that it was trained on hold 12 of 300 rows (NAME): …`."""
     return f"documents that it was trained on hold {_shares(own)}: {_tests(own)}, {_p_value(own)}"
@@ -157,9 +165,12 @@ def _tests(own: Held) -> str:
 
 def not_held(own: Held) -> str:
     """That documents show nothing, in words that clear nobody."""
-    if not any(cell.verdict in DECIDED for cell in own.cells):
+    if not any(cell.verdict in DECIDED or cell.rests_on for cell in own.cells):
         return f"{phrase(list(own.evidence.documents))} could not tell: {own.cells[0].reason}"
-    found = f"{_shares(own)}, which chance explains ({_p_value(own)})" if _shares(own) else "none of the rows"
+    column = own.evidence.without if any(cell.rests_on for cell in own.cells) else None
+    p_without = rounded("p_value", own.evidence.p_without or 1.0)
+    rests_on = f", which rests on {column} (without it p = {p_without})" if column else ""
+    found = f"{_shares(own)}{rests_on or f', which chance explains ({_p_value(own)})'}" if _shares(own) else NONE
     return f"documents that it was trained on hold {found}, and it may have been trained on more than these"
 
 

@@ -78,6 +78,8 @@ class Place:
         if copied:
             _copy(folder)
         _own_table(folder / "my.csv")
+        (folder / "dumps").mkdir()
+        (folder / "dumps" / "page.txt").write_bytes((folder / "my.csv").read_bytes())
         (folder / "my.csv.gz").write_bytes(gzip.compress((folder / "my.csv").read_bytes()))
         written(folder, record(), row_record())
 

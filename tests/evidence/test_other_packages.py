@@ -132,11 +132,17 @@ def plan_tests(plan: Mapping[str, Any]) -> list[str]:
 
 def test_what_a_subject_cannot_answer_is_skipped_and_one_line(installed: Installed) -> None:
     said = installed.tabcontam("run", "--llm", "simulated:oracle", *OURS[2:], "--out", "run")
-    assert "2 tests need" not in said  # they lack different things
-    assert "1 test needs documents that can be searched: found (not asked of simulated:oracle)" in said
     assert "1 test needs log-probabilities: weighed (not asked of simulated:oracle; name an hf: model" in said
     cells = {cell["test"]: cell for cell in installed.results("run")["cells"] if cell["llm"] == "simulated:oracle"}
-    assert (cells["found"]["verdict"], cells["found"]["lacks"]) == ("skipped", "documents that can be searched")
+    assert (cells["weighed"]["verdict"], cells["weighed"]["lacks"]) == ("skipped", "log-probabilities")
+
+
+def test_a_test_that_searches_documents_is_no_test_of_an_llm_that_has_none(installed: Installed) -> None:
+    said = installed.tabcontam("run", "--llm", "simulated:oracle", *OURS[2:], "--out", "run")
+    asked = {(cell["llm"], cell["test"]) for cell in installed.results("run")["cells"]}
+    assert ("body:nothing", "found") in asked
+    assert ("simulated:oracle", "found") not in asked
+    assert "documents that can be searched" not in said
 
 
 def test_ten_silly_tests_of_a_family_change_nothing_in_another(tmp_path: Path) -> None:

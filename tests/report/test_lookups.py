@@ -15,7 +15,13 @@ HOSTILE = '</script><img src=x onerror="alert(1)">\x1b[2J\u202eevil\u2066'
 
 def lookup(*found: list[Any], **changes: Any) -> dict[str, Any]:
     """The trial of a lookup that found these places."""
-    about = {"question": "lookup", "prompt": "0, beside 5.1", "texts": ["0", "1"], "found": list(found)}
+    about = {
+        "question": "lookup",
+        "prompt": "5.1 beside one of 0, 1",
+        "expected": {"class": "0"},
+        "texts": ["0", "1"],
+        "found": list(found),
+    }
     return trial(CELL, "1", **{**about, "documents": len(found), "counts": [len(found), 0], "more": False, **changes})
 
 
@@ -69,13 +75,22 @@ def test_documents_are_counted_and_said_to_be_more_where_counting_ended_early() 
 
 def test_each_text_is_counted_by_itself() -> None:
     assert counted(lookup(counts=[3, 0])) == [("0", 3)]
-    assert counted(lookup(counts=[3, 2])) == [("0", 3), ("1", 2)]
+    assert counted(lookup(counts=[3, 2], expected={"class": "1"})) == [("1", 2), ("0", 3)]  # the row's own first
     assert counted(lookup(counts=None)) == []
 
 
 def test_the_page_shows_what_was_looked_up_and_no_answer() -> None:
     told = shown(lookup(["page", 5, "a 0 b", 2, 3, 0, 0]))
-    assert told["prompt"] == [["", "0, beside 5.1"]]
-    assert told["lookup"] == {"documents": "1 document (0: 1)", "found": [["page, byte 5", "a ", "0", " b"]]}
+    assert told["prompt"] == [["", "5.1 beside one of 0, 1"]]
+    assert told["lookup"] == {
+        "own": "class = 0", "documents": "1 document (0: 1)", "found": [["page, byte 5", "a ", "right", "0", " b"]],
+    }  # fmt: skip
     assert "answer" not in told
     assert kind_of(lookup(hit=True)) == "hit"
+
+
+def test_the_rows_own_value_comes_before_those_that_it_is_compared_with() -> None:
+    found = places(lookup(["a", 0, "5.1 1", 0, 5, 1, 0], ["b", 0, "5.1 0", 0, 5, 0, 0]))
+    assert [(place.source, place.own) for place in found] == [("b", True), ("a", False)]
+    alike = places(lookup(["a", 0, "x", 0, 1, 1], ["b", 0, "x", 0, 1, 0], expected=[]))
+    assert [place.own for place in alike] == [True, True]

@@ -115,7 +115,7 @@ def test_rows_that_documents_hold_stand_in_recalled_csv_with_their_place(past: P
 def test_a_trial_says_in_words_what_was_looked_up(past: Path) -> None:
     lines = [json.loads(line) for line in (past / "trials.jsonl").read_text("utf-8").splitlines()]
     found = next(line for line in lines if line["llm"] == DUMP and line["dataset"] == "iris")
-    assert found["prompt"] == "0, beside 5.1, 3.5, 1.4, 0.2\ncompared with, in its place: another"
+    assert found["prompt"] == "5.1, 3.5, 1.4, 0.2 beside one of 0, another"
 
 
 def test_the_gate_takes_documents_and_stops_where_they_hold_the_table(folder: Path) -> None:
@@ -250,8 +250,39 @@ def test_a_published_report_shows_neither_the_cells_nor_what_stands_beside_them(
     assert tabcontam("report", "private", "--redact", "--out", "published", cwd=folder).returncode == 0
     published = "".join(file.read_text("utf-8") for file in (folder / "published").iterdir())
     assert "documents that it was trained on" in published
-    for hidden in ("patient1", "zick", str(folder), "home/"):
+    for hidden in ("patient1", "zick", str(folder), "home/", "for example"):
         assert hidden not in published
     lines = [json.loads(line) for line in (folder / "published" / "trials.jsonl").read_text("utf-8").splitlines()]
     assert all(not line.get("found") for line in lines)
     assert tables(folder / "published")[MODE, "mine.csv"]["documents"] == ["pages:secrets.txt"]
+
+
+def test_power_is_about_llms(folder: Path) -> None:
+    done = tabcontam("power", "--dataset", "iris", "-k", "rows_held", cwd=folder)
+    assert (done.returncode, done.stderr) == (
+        Exit.NOTHING_SELECTED,
+        "tabcontam: rows_held searches documents, and power is about what LLMs answer; choose tests that ask LLMs\n",
+    )
+
+
+def test_rows_of_a_private_table_are_looked_up_on_this_machine_alone_without_leave(folder: Path) -> None:
+    remote = "infinigram:index@http://192.0.2.1/"
+    named = ("--llm", MODE, "--trained-on", f"{MODE}={remote}", "--dataset", "mine.csv", *ROWS)
+    done = tabcontam("run", *named, cwd=folder)
+    assert (done.returncode, done.stdout) == (Exit.USAGE, "")
+    assert f"mine.csv: 20 rows would be shown to {remote}; add --send-rows if they may leave" in done.stderr
+
+
+def test_results_in_which_documents_count_for_an_llm_undeclared_contradict_themselves(past: Path) -> None:
+    edited = past.parent / "edited"
+    edited.mkdir()
+    document = results(past)
+    document["run"]["trained_on"] = []
+    (edited / "results.json").write_text(json.dumps(document), "utf-8")
+    said = tabcontam("gate", str(edited))
+    assert said.returncode == Exit.USAGE
+    assert "pages:dump.txt counts for simulated:mode on iris, and was not declared to" in said.stderr
+    document["run"]["trained_on"] = results(past)["run"]["trained_on"]
+    document["cells"] = [cell for cell in document["cells"] if (cell["llm"], cell["dataset"]) != (DUMP, "iris")]
+    (edited / "results.json").write_text(json.dumps(document), "utf-8")
+    assert "none of the cells of pages:dump.txt on iris is there" in tabcontam("gate", str(edited)).stderr

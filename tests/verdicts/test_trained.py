@@ -178,3 +178,15 @@ def test_what_documents_hold_changes_no_other_family_and_no_other_llm(
         assert of(joined, B, name) == of(without, B, name)
         found = after.families[-1].finds(ALPHA)
         assert after.verdict is (Verdict.CONTAMINATED if found else before.verdict)
+
+
+def test_a_find_of_documents_that_rests_on_one_column_is_none_and_says_so() -> None:
+    lone = cell(DUMP, "row_overlap", 1e-9, without={"zip": 0.5}, columns={"zip": 20.0})
+    own = of(judged([*MISSED, lone]), A)
+    assert own.verdict is Verdict.NOT_DETECTED
+    assert "hold 12 of 300 rows (corpus:dump), which rests on zip (without it p = 0.5), and it may have" in own.reason
+
+
+def test_what_would_have_been_found_is_said_of_documents_as_such() -> None:
+    found = judged([cell(DUMP, "row_overlap", 1.0, hits=0, detectable_share=0.04)])
+    assert of(found, DUMP).reason == "documents that hold 4% of the rows would have been found"

@@ -90,8 +90,9 @@
       if (costly.length) fact("Costliest", make("ul", "words", ...costly));
     } else if (query.lookup) {
       fact("Looked for", ...messages.flat());
-      const places = query.lookup.found.map(([where, before, text, after]) =>
-        make("li", "", `${where}: `, make("q", "", before, make("mark", "right", text), after)));
+      const places = query.lookup.found.map(([where, before, own, text, after]) =>
+        make("li", "", `${where}: `, make("q", "", before, make("mark", own, text), after)));
+      if (query.lookup.own) fact("Row has", query.lookup.own);
       fact("Found", make("p", "", `in ${query.lookup.documents}`), make("ul", "words", ...places));
     } else {
       fact(query.kind === "decoy" ? "Prompt, where it differs" : "Prompt", ...messages.flat());

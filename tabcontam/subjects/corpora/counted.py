@@ -16,7 +16,7 @@ class Counted:
     """What was found of one lookup so far, in the order of the corpus.
 
     `documents` has for each document the texts that it holds, by their place in the lookup; `found` at most `most`
-    places, and the first of each text besides. `more` says that there are more documents.
+    places, and the first of each text besides. `more` says that there may be more documents.
     """
 
     most: int
@@ -54,7 +54,7 @@ class Counted:
     @property
     def full(self) -> bool:
         """Whether no more is counted."""
-        return self.more
+        return len(self.documents) >= MOST_DOCUMENTS and self.more
 
     def as_facts(self) -> dict[str, Any]:
         """The same as numbers and strings, for JSON."""

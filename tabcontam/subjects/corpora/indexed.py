@@ -63,6 +63,8 @@ class Indexed:
         for block in self._blocks():
             for number, counted in search.found_in(block, others).items():
                 found[number].join(counted)
+        for number in search.given_up:
+            found[number].more = True
         return found
 
     @cached_property

@@ -24,6 +24,10 @@ if TYPE_CHECKING:
 
 EVERYWHERE = 1 << 60  # how often nothing stands in a text
 FEW = 3  # places that are looked at without further ado
+# Where nearly everything may be the row (zeros and ones without end), the search for it is given up after so much.
+MOST_PLACES = 20_000  # places of a row in a block
+MOST_TRIED = 300_000  # words that are looked at for a row, times the texts that stand there; in seconds about three
+RUN = 2_000  # words that are looked at together
 
 
 class Rows:
@@ -32,6 +36,8 @@ class Rows:
     def __init__(self, rows: Mapping[int, Row]) -> None:
         import numpy as np
 
+        self.given_up: set[int] = set()
+        self._tried: Counter[int] = Counter()
         self._rows = {number: row for number, row in rows.items() if any(text.keys for text in row.texts)}
         self._numbers = list(self._rows)
         every = chain.from_iterable((*row.texts, *row.beside) for row in self._rows.values())
@@ -46,6 +52,10 @@ class Rows:
         self._beside = _Lists([[*map(self._value.__getitem__, set(row.beside)), len(values)] for row in self._listed])
         self._texts = _Lists([[self._value[text] for text in set(row.texts) if text.keys] for row in self._listed])
         self._lacking = np.array([row.lacking for row in self._listed], np.int64)
+
+    def begin(self) -> None:
+        """Begin anew: no row is given up."""
+        self.given_up, self._tried = set(), Counter()
 
     @property
     def _listed(self) -> Iterable[Row]:
@@ -67,7 +77,7 @@ class Rows:
         stands: _Stands | None = None
         for place in np.flatnonzero(there).tolist():
             number = self._numbers[place]
-            if number in over:
+            if number in over or number in self.given_up:
                 continue
             stands = stands or _Stands(block, at, which, often)
             yield from self._of_row(number, stands)
@@ -75,7 +85,15 @@ class Rows:
     def _of_row(self, number: int, stands: "_Stands") -> Iterator[tuple[int, int, list[Place]]]:
         row, found = self._rows[number], dict[int, list[Place]]()
         there = [text for text, own in enumerate(row.texts) if own.keys and len(self._at(own, stands))]
-        for piece, begin, end in self._near(row, stands):
+        near, all_of_them = self._near(row, stands)
+        if not all_of_them:
+            self.given_up.add(number)
+        for piece, first, last in near:
+            self._tried[number] += (last - first + 1) * len(there)
+            if self._tried[number] > MOST_TRIED:
+                self.given_up.add(number)
+                break
+            begin, end = stands.bytes(first, last)
             clean, shift = stands.block.around(begin, end)
             places = spans(clean, words(clean, begin - shift, end - shift), row, there)
             found.setdefault(piece, []).extend(
@@ -85,8 +103,8 @@ class Rows:
             if won := winners(places):
                 yield number, piece, won
 
-    def _near(self, row: Row, stands: "_Stands") -> list[tuple[int, int, int]]:
-        """Where the row may stand: the piece, and from which byte to which."""
+    def _near(self, row: Row, stands: "_Stands") -> tuple[list[tuple[int, int, int]], bool]:
+        """Where the row may stand: the piece, the first word and the last; and whether these are all such places."""
         often = Counter(row.beside)
         texts = [self._at(text, stands) for text in set(row.texts) if text.keys]
         beside = sorted(
@@ -98,13 +116,14 @@ class Rows:
         at = _merged(texts if by_text else rarest)
         left = _Left(row.lacking, texts, beside, at, *stands.reach(at, row))
         left.keep()
+        all_of_them = left.cut(MOST_PLACES)
         if len(left.at):
             left.keep_within(stands.block.tokens.numbers, row.most_numbers)
         if len(left.at) > FEW:
             singles = [value for value in often if len(value.keys) == 1 and value.minus is None]
             own = sum(often[value] for value in singles) + 1
             left.keep_within(_merged([self._at(value, stands) for value in singles]), own + row.most_extra)
-        return stands.joined(left.low, left.high)
+        return stands.joined(left.low, left.high, row.most_words), all_of_them
 
     def _at(self, value: Value, stands: "_Stands") -> "Numbers":
         """Where a value may stand: the places of its rarest word."""
@@ -140,6 +159,12 @@ class _Left:
 
     def _only(self, kept: "NDArray[np.bool_]") -> None:
         self.at, self.low, self.high = self.at[kept], self.low[kept], self.high[kept]
+
+    def cut(self, most: int) -> bool:
+        """Keep so many at most; whether these are all."""
+        whole = len(self.at) <= most
+        self.at, self.low, self.high = self.at[:most], self.low[:most], self.high[:most]
+        return whole
 
     def keep_within(self, limited: "Numbers", most: int) -> None:
         """Keep those that have all values near with at most so many of these words among them."""
@@ -249,8 +274,10 @@ class _Stands:
         piece = np.searchsorted(bounds, at, "right") - 1
         return np.maximum(low, bounds[piece]), np.minimum(high, bounds[piece + 1] - 1)
 
-    def joined(self, low: "Numbers", high: "Numbers") -> list[tuple[int, int, int]]:
-        """Runs of words put together where they overlap: the piece each is in, and from which byte to which it goes."""
+    def joined(self, low: "Numbers", high: "Numbers", most: int) -> list[tuple[int, int, int]]:
+        """Runs of words put together where they overlap: the piece each is in, the first word and the last. Long ones
+        are cut again, so that every span of so many words is whole in one.
+        """
         import numpy as np
 
         if not len(low):
@@ -261,5 +288,13 @@ class _Stands:
         new = np.append(True, (low[1:] > high[:-1]) | (piece[1:] != piece[:-1]))
         begins = np.flatnonzero(new)
         ends = np.append(begins[1:], len(low)) - 1
-        first, last = self.block.tokens.begins[low[begins]], self.block.tokens.ends[high[ends]]
-        return list(zip(piece[begins].tolist(), first.tolist(), last.tolist(), strict=True))
+        runs = zip(piece[begins].tolist(), low[begins].tolist(), high[ends].tolist(), strict=True)
+        return [
+            (own, begin, min(end, begin + RUN + most))
+            for own, first, end in runs
+            for begin in range(first, max(first + 1, end + 1 - most), RUN)
+        ]
+
+    def bytes(self, first: int, last: int) -> tuple[int, int]:
+        """From which byte to which these words go."""
+        return int(self.block.tokens.begins[first]), int(self.block.tokens.ends[last])

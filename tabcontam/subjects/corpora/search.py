@@ -18,8 +18,9 @@ class Search:
 
     def __init__(self, lookups: Sequence[Lookup]) -> None:
         self._lookups = lookups
+        self._rows = Rows({number: Row.of(lookup) for number, lookup in self._of(By.CELLS).items()})
         self._ways: list[Rows | Phrases | Strings] = [
-            Rows({number: Row.of(lookup) for number, lookup in self._of(By.CELLS).items()}),
+            self._rows,
             Phrases({number: lookup.texts for number, lookup in self._of(By.WORDS).items()}),
             Strings({number: lookup.texts for number, lookup in self._of(By.LETTERS).items()}),
             Strings({number: lookup.texts for number, lookup in self._of(By.SIGNS).items()}, signs=True),
@@ -41,10 +42,18 @@ class Search:
         """
         found: dict[int, Counted] = {}
         left_out = set(over)
+        self._rows.begin()
         for block in blocks(parts, goes_on):
             left_out |= self._look(block, frozenset(left_out), found)
             told(len(block.text))
+        for number in self.given_up:
+            found.setdefault(number, Counted(self._lookups[number].most)).more = True
         return found
+
+    @property
+    def given_up(self) -> frozenset[int]:
+        """Those that were not looked for to the end, since nearly everything may be what they look for."""
+        return frozenset(self._rows.given_up)
 
     def found_in(self, block: Block, over: Iterable[int] = ()) -> dict[int, Counted]:
         """The same of one block."""

@@ -103,3 +103,16 @@ def test_counting_ends_where_there_are_very_many(monkeypatch: pytest.MonkeyPatch
     answer = counted.matches(lookup)
     assert (answer.documents, answer.counts, answer.more) == (5, (4, 1), True)
     assert [(match.source, match.text) for match in answer.found] == [("d0", 1), ("d1", 0)]
+
+
+def test_a_row_that_nearly_everything_may_be_takes_seconds_and_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tabcontam.subjects.corpora.rows.MOST_PLACES", 500)
+    monkeypatch.setattr("tabcontam.subjects.corpora.rows.MOST_TRIED", 9000)
+    rng = Random(0)
+    noise = [Part(f"d{n}", 0, ",".join(rng.choices("01", k=20_000)).encode()) for n in range(3)]
+    lookups = [Lookup(("1", "0"), by=By.CELLS, beside=tuple("1101001101")), Lookup(("x",), by=By.CELLS, beside=("7",))]
+    found = Search(lookups).found([*noise, Part("rare", 0, b"x 7")])
+    assert found[0].more
+    assert not found[0].full
+    assert list(found[1].documents) == ["rare"]
+    assert not found[1].more
