@@ -34,7 +34,7 @@ def check_known(word: str, models: Iterable[Model], tables: Sequence[Table]) -> 
     """Raises `UsageError` for a model, named behind the option `word`, that nobody knows to have read or not read a
     row of one of the tables, and for one that nothing here serves."""
     for model in models:
-        if isinstance(model, MissingModel):
+        if model.local or isinstance(model, MissingModel):  # what is wrong with a card is the better answer
             model.check_at_hand()
         for table in tables:
             if any(model.exposure(table, row) is None for row in range(len(table.rows))):

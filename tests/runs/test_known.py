@@ -115,6 +115,29 @@ def test_one_table_of_which_nobody_knows_is_enough_to_refuse(monkeypatch: pytest
         prepare(order(control=(READ,), datasets=("iris", "wine")))
 
 
+@pytest.fixture
+def damaged(tmp_path: Path) -> str:
+    """A model whose card cannot be read."""
+    (tmp_path / "damaged").mkdir()
+    (tmp_path / "damaged" / "exposure.json").write_text("{")
+    return f"hf:{tmp_path / 'damaged'}"
+
+
+def test_what_is_wrong_with_a_card_is_told_of_a_control(damaged: str) -> None:
+    with pytest.raises(UsageError, match=r"exposure\.json cannot be read"):
+        prepare(order(control=(damaged,)))
+
+
+def test_what_is_wrong_with_the_card_of_an_llm_under_test_ends_nothing_for_the_others(
+    damaged: str, tmp_path: Path
+) -> None:
+    view = execute(prepare(order(llms=(MODE, damaged), controls=False, out=tmp_path / "run")), Progress()).results
+    assert {cell.llm: (cell.verdict, cell.exposure) for cell in view.cells} == {
+        MODE: ("not detected", 0.0),
+        damaged: ("no answer", None),
+    }
+
+
 @pytest.mark.slow  # makes a model in a quarter of a minute
 def test_a_model_that_expose_made_joins_as_one_and_is_found(pytestconfig: pytest.Config, tmp_path: Path) -> None:
     table = ships(60)
