@@ -167,6 +167,7 @@ def run(
     judge: str | None = None,
     overlap: str | None = None,
     controls: bool = True,
+    control: str | Sequence[str] | Mapping[str, str] = (),
     rules: str = RULES[0],
     alpha: float = ALPHA,
     family_over: str = FAMILY_OVER[0],
@@ -201,12 +202,13 @@ def run(
     `llm` may give LLMs names of their own: `{"mine": "openai:NAME@…"}` is `"mine=openai:NAME@…"`.
     `trained_on` declares documents to be what an LLM was trained on: `{"llama3": "corpus:dumps/"}` is
     `"llama3=corpus:dumps/"`. `judge` is an LLM that says of completions whether they match, `overlap` what Algorithm 1
-    compares texts by. `key` names the key files of planted tables, `withheld` files of rows that were never published.
-    `queries` is a number or "paper", `samples` how often an LLM without log-probabilities is asked the same in their
-    place, and with a `temperature` how often all queries of the row tests are, `shots` how many demonstrations of other
-    tables chat models are shown there, `alpha` and `min_power` are in (0, 1), `max_cost` is in US dollars. With
-    `until_decided` a table is asked until its verdict is reached, and is let go once an LLM that remembers the share
-    `min_power` of its rows would have been found.
+    compares texts by. `control` names further controls: LLMs of which it is known what they have read of the tables, as
+    `"hf:DIR"` of what `expose` made. `key` names the key files of planted tables, `withheld` files of rows that were
+    never published. `queries` is a number or "paper", `samples` how often an LLM without log-probabilities is asked the
+    same in their place, and with a `temperature` how often all queries of the row tests are, `shots` how many
+    demonstrations of other tables chat models are shown there, `alpha` and `min_power` are in (0, 1), `max_cost` is in
+    US dollars. With `until_decided` a table is asked until its verdict is reached, and is let go once an LLM that
+    remembers the share `min_power` of its rows would have been found.
     With `batch` LLMs are asked by the batch API of their maker, for half the price, and the call waits for up to a
     day. The report lies in `out`, by default `reports/<time>`; the same call with the same `out` continues it.
     Nothing is printed, unless `progress` is true: then on standard error. It may be called where an event loop is
@@ -230,6 +232,7 @@ def run(
         "header": _header(header),
         "trained_on": _declared(trained_on),
         "reference": None if reference is None else _several(reference)[0],
+        "control": written(control) if isinstance(control, Mapping) else _several(control),
         "judge": None if judge is None else _several(judge)[0],
         "overlap": None if overlap is None else _several(overlap)[0],
         "serializer": _several(serializer),

@@ -326,8 +326,9 @@ def rate(runs: Sequence[ByAnswerer], answerers: Sequence[str], test: str) -> dic
 
 def _rate_of(runs: Sequence[ByAnswerer], answerers: Sequence[str], tests: Sequence[str], together: bool) -> Rate:
     """How often any of these tests, or their verdict together, finds any of these answerers, where they are asked."""
-    if together:
-        return rate(runs, answerers, TOGETHER)
+    if together:  # which says nothing of a family that is not asked beside another one
+        own = [run for run in runs if any(run[one].queries(test) for one in answerers for test in tests)]
+        return rate(own, answerers, TOGETHER)
     asked = [[run[one].cells[test] for test in tests if run[one].queries(test)] for run in runs for one in answerers]
     found = [any(cell.verdict is Verdict.CONTAMINATED for cell in cells) for cells in asked if cells]
     return rate_of(sum(found), len(found))

@@ -218,9 +218,17 @@ def _add_power(command: argparse.ArgumentParser) -> None:
     command.description = (
         "Measure the tests on a table: simulated LLMs that know nothing of its rows, and others that remember a share "
         "of them, take the tests over and over. How often does each test call them contaminated? Nothing is sent "
-        "anywhere."
+        "anywhere. With --llm models that were made to read the table are asked, too."
     )
     command.add_argument("--dataset", action="append", default=[], metavar=DATASET, help=DATASET_HELP)
+    command.add_argument(
+        "--llm",
+        action="append",
+        default=[],
+        metavar="[LABEL=]SPEC",
+        help="an LLM to be asked besides, of which it is known how often it has read each row of the tables, as hf:DIR "
+        "of what expose made: what each test finds in it, by copies read",
+    )
     command.add_argument("--serializer", metavar="NAME|FILE", help=SERIALIZER_HELP)
     command.add_argument("--prompts", metavar="NAME|FILE", help=PROMPTS_HELP)
     command.add_argument("-k", dest="expression", metavar="EXPR", help=EXPRESSION_HELP)

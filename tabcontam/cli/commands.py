@@ -75,9 +75,11 @@ def _set_defaults(
 
 def _power(options: argparse.Namespace) -> int:
     from tabcontam.calibration.power import Study, measure
+    from tabcontam.cli.printing import command_line
     from tabcontam.evidence.prompts import DEFAULT as DEFAULT_PROMPTS
     from tabcontam.report.power_text import print_power
     from tabcontam.report.progress import progress
+    from tabcontam.runs.exposed import found_in, with_models
     from tabcontam.runs.run import DATASETS
     from tabcontam.tables.readers.base import text_format
     from tabcontam.tables.serializers import DEFAULT
@@ -97,12 +99,17 @@ def _power(options: argparse.Namespace) -> int:
         text=text_format(options.delimiter, options.encoding, options.header),
         known=tuple(options.known),
     )
+    shown = progress(quiet=False)
     try:
-        with progress(quiet=False).doing("simulated runs", evenly=True) as tell:
+        found = found_in(study, options.llm, command_line(), shown) if options.llm else ()
+        with shown.doing("simulated runs", evenly=True) as tell:
             document = measure(study, tell)
     except KeyboardInterrupt:
-        print("tabcontam: interrupted; nothing was kept", file=sys.stderr)
+        kept = "what models have answered" if options.llm else "nothing"
+        print(f"tabcontam: interrupted; {kept} was kept", file=sys.stderr)
         return Exit.INTERRUPTED
+    if options.llm:
+        document = with_models(document, options.llm, found)
     if options.json:
         print(as_json(document), end="")
     else:

@@ -77,5 +77,6 @@ def _prompts() -> Iterable[str]:
 
 
 NAMES: Mapping[str, Callable[[], Iterable[str]]] = {
-    "llm": _llms, "reference": _llms, "dataset": _datasets, "serializer": _serializers, "prompts": _prompts,
+    "llm": _llms, "control": _llms, "reference": _llms, "dataset": _datasets, "serializer": _serializers,
+    "prompts": _prompts,
 }  # fmt: skip

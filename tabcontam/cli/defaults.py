@@ -72,7 +72,9 @@ def set_defaults(
     asks = options.command != "gate" or _makes_a_run(options, words, table)
     judges = options.command == "gate" or getattr(options, "gate", False)
     given = {**(table if asks else {}), **(conditions if judges else {})}
-    read = {key: value for key, value in given.items() if key in by_name(commands[options.command])}
+    # An LLM under test is none of those whose exposure is known, about which `power` may be asked.
+    own = [name for name in by_name(commands[options.command]) if options.command != "power" or name not in LLMS]
+    read = {key: value for key, value in given.items() if key in own}
     made = _defaults(file, read, by_name(commands[options.command]), words)
     for place, value in made.values.items():
         setattr(options, place, value)

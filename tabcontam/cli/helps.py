@@ -33,6 +33,10 @@ TRAINED_ON_HELP = (
     "count for this LLM and no other; the LLM is named as behind --llm"
 )
 REFERENCE_HELP = "an LLM that did not see the tables, as an older one: what it answers, too, counts for nothing"
+CONTROL_HELP = (
+    "a control beside the two: an LLM of which it is known how often it has read each row of the tables, as hf:DIR of "
+    "what expose made; the report says what the tests find in it, and it is none of the LLMs under test"
+)
 JUDGE_HELP = (
     "an LLM that says of completions which the tests compare whether they match, once they are there: any that --llm "
     "takes; it is asked about made pairs, too, which show how often it errs, and counts against the limits"
@@ -103,5 +107,6 @@ exit codes:
 
 The two control models of a run have no say of their own, unless you name them with --llm. They check the tests: a test
 that misses control:exposed, which has read the table, cannot make the table clean; a test that flags
-control:unexposed, which has not read it, cannot make the table contaminated.
+control:unexposed, which has not read it, cannot make the table contaminated. So it is with an LLM behind --control
+that has read none of its rows; what is missed in one that has read them makes no difference here.
 """

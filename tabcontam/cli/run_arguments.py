@@ -5,6 +5,7 @@ import argparse
 from tabcontam.cli.helps import (
     BASELINE_HELP,
     BATCH_HELP,
+    CONTROL_HELP,
     DATASET,
     DATASET_HELP,
     EXPRESSION_HELP,
@@ -116,8 +117,9 @@ def _add_asking(run: argparse.ArgumentParser) -> None:
         "--no-controls",
         dest="controls",
         action="store_false",
-        help="do not ask the two control models beside the LLMs",
+        help="do not ask the two control models beside the LLMs; those behind --control are asked all the same",
     )
+    what.add_argument("--control", action="append", default=[], metavar="[LABEL=]SPEC", help=CONTROL_HELP)
     how = run.add_argument_group("how it is asked and judged")
     how.add_argument("--rules", choices=RULES, help=f"which rules turn answers into verdicts (default: {RULES[0]})")
     how.add_argument(

@@ -105,6 +105,7 @@ def order_of(words: Mapping[str, Any], command: str) -> "RunOrder":
             most_dollars=words["max_cost"],
         ),
         controls=words["controls"],
+        control=tuple(words["control"]),
         out=words["out"],
         target=words["target"],
         name=words["name"],

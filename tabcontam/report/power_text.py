@@ -1,11 +1,15 @@
 """What `power` prints: a line for each test, what is not asked and why, and last what that comes to."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
+from tabcontam.calibration.dose import TABLE, Observation
+from tabcontam.evidence.base import Verdict
+from tabcontam.groups import grouped
+from tabcontam.report.ladder import amount
 from tabcontam.report.paper import Paper
-from tabcontam.verdicts.wording import visible
+from tabcontam.verdicts.wording import phrase, rounded, visible
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -13,6 +17,7 @@ if TYPE_CHECKING:
 Document = Mapping[str, Any]
 NONE = "-"
 WIDTH = 80  # of the sentences at the end
+LEAST = 1e-9  # a p-value below it is not told apart from others below it
 LEGEND = (
     "Each column is a simulated LLM, and a number the share of its runs in which",
     "the test called it contaminated.",
@@ -38,6 +43,7 @@ def print_power(console: "Console", document: Document) -> None:
         _print_rates(paper, dataset)
         _print_idle(paper, dataset)
         paper.line()
+        _print_models(paper, dataset)
     for line in LEGEND:
         paper.line(line)
     _print_conclusions(paper, document)
@@ -48,10 +54,9 @@ def _print_conclusions(paper: Paper, document: Document) -> None:
     for dataset in document["datasets"]:
         paper.line()
         paper.line(f"In short, on {dataset['dataset']}:", "bold")
-        for each in dataset.get("conclusions", ()):
-            for line in wrap(
-                visible(str(each["sentence"]), line=True), WIDTH, initial_indent="  ", subsequent_indent="    "
-            ):
+        said = [str(each["sentence"]) for each in dataset.get("conclusions", ())]
+        for sentence in [*said, *_of_models(dataset)]:
+            for line in wrap(visible(sentence, line=True), WIDTH, initial_indent="  ", subsequent_indent="    "):
                 paper.line(line)
         if not dataset.get("conclusions"):
             paper.line("  nothing: no test could be asked", "yellow")
@@ -93,3 +98,68 @@ def _print_idle(paper: Paper, dataset: Document) -> None:
         if line["not_asked"]:
             some = f" in some runs ({line['asked']} asked it)" if line["asked"] else ""
             paper.line(f"{line['test']} is {line['not_asked']}{some}: {line['reason']}", "yellow")
+
+
+def _observed(dataset: Document) -> list[Observation]:
+    """What was found in models whose exposure is known, where such were asked."""
+    return [Observation(**each) for each in dataset.get("models", ())]
+
+
+def _print_models(paper: Paper, dataset: Document) -> None:
+    """What each test found in models by the copies of a row that they have read, and which have read how much."""
+    from rich.table import Table
+    from rich.text import Text
+
+    if "models" not in dataset:
+        return
+    observed = _observed(dataset)
+    asked = [one for one in observed if one.verdict not in (None, Verdict.SKIPPED)]
+    paper.line("found in models, by the copies of a row that they have read", "bold")
+    copies = sorted({one.copies for one in asked})
+    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
+    table.add_column("test", overflow="fold")
+    for number in copies:
+        table.add_column(amount(number), justify="right", no_wrap=True)
+    by_test = grouped(sorted(asked, key=lambda one: one.test == TABLE), lambda one: one.test)
+    for test, own in by_test.items():
+        by_copies = grouped(own, lambda one: one.copies)
+        table.add_row(Text(_name({"test": test})), *(_in_models(by_copies.get(number, ())) for number in copies))
+    paper.console.print(table)
+    paper.line("found or no, with the p-value, or how many of several models were found;", "dim")
+    paper.line(f"{NONE}: no readable answer, or asking could not have told memory from guessing", "dim")
+    for llm, own in grouped(observed, lambda one: one.llm).items():
+        read = _times(sorted({one.copies for one in own}))
+        paper.line(visible(f"{llm} has read each row {read}", line=True))
+    paper.line()
+
+
+def _times(copies: Sequence[float]) -> str:
+    """Numbers of copies as how often a row was read: `0 or 16 times`."""
+    return f"{phrase(list(map(amount, copies)), 'or')} {'time' if copies[-1] == 1 else 'times'}"
+
+
+def _in_models(own: Sequence[Observation]) -> str:
+    """What a test said of models that have read so many copies: of one its p-value, of several how many it found."""
+    if len(own) > 1:
+        return f"{sum(one.found for one in own)} of {len(own)}"
+    if not own or not own[0].told:
+        return NONE
+    word, p_value = "found" if own[0].found else "no", own[0].p_value
+    if p_value is None:
+        return word
+    return f"{word} {rounded('p_value', p_value)}" if p_value >= LEAST else f"{word} <{LEAST:.0e}"
+
+
+def _of_models(dataset: Document) -> Iterator[str]:
+    """From how many copies on the row tests together find models whose exposure is known."""
+    own = grouped((one for one in _observed(dataset) if one.test == TABLE), lambda one: one.copies)
+    shares = {number: sum(one.found for one in own[number]) / len(own[number]) for number in sorted(own)}
+    groups = grouped(shares, lambda number: (shares[number] == 1) - (shares[number] == 0))
+    words = {
+        1: "find rows that were read {}",
+        0: "find rows that were read {} in some models alone",
+        -1: "do not find rows that were read {}",
+    }
+    said = [text.format(_times(groups[which])) for which, text in words.items() if which in groups]
+    if said:
+        yield f"Models whose exposure is known: the row tests together {phrase(said)}."

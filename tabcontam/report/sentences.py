@@ -5,13 +5,14 @@ rows of a table are recalled where its verdict is contaminated or that of one of
 the gate does: where that cannot tell, since a control voids the tests or they were not asked to the end, so it says.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
 from tabcontam.evidence.base import Verdict
 from tabcontam.groups import grouped
 from tabcontam.report.standings import Standing, Titles, standings, strongest
+from tabcontam.verdicts.notes import copies_read
 from tabcontam.verdicts.results import Block, RunResults
 from tabcontam.verdicts.rules import ALL, CALIBRATED
 from tabcontam.verdicts.wording import phrase, rounded
@@ -98,11 +99,14 @@ def _of_absent(titles: Titles, llm: str) -> str:
 
 
 def _sentence(titles: Titles, block: Block) -> Sentence:
-    found = list(_together(standings(titles, block).values()))
-    said = _of_documents if block.llm in titles.view.documents else _of_subject
-    if block.control:
-        said = _of_exposed if block.cells[0].exposed else _of_unexposed
-    clauses = [*said(found), *_unasked(titles, block)]
+    own = standings(titles, block)
+    if block.llm in titles.view.named_controls:
+        clauses = [*_of_named_control(titles, block, own), *_unasked(titles, block)]
+    else:
+        said = _of_documents if block.llm in titles.view.documents else _of_subject
+        if block.control:
+            said = _of_exposed if block.cells[0].exposed else _of_unexposed
+        clauses = [*said(list(_together(own.values()))), *_unasked(titles, block)]
     joint = " " if clauses[0].startswith(VERBS) else ": "
     return Sentence(block.llm, titles.llm(block.llm), block.control, joint, f"{'; '.join(clauses)}.")
 
@@ -219,6 +223,26 @@ def _of_unexposed(found: Sequence[Standing]) -> Iterator[str]:
         yield f"is flagged on {_names(flagged)}, {though}"
     if clean := [one for one in found if one.rows is Verdict.NOT_DETECTED]:
         yield f"no rows of {_names(clean)} found, as it must be: it has read none of {_its(clean)} rows"
+    yield from _of_undecided_control(found)
+
+
+def _of_named_control(titles: Titles, block: Block, found: Mapping[str, Standing]) -> Iterator[str]:
+    """What is said of a control that the user named: of the tables by how much it has read of them."""
+    copies = {titles.view.label(cell): cell.exposure or 0.0 for cell in block.cells}
+    for number, labels in grouped(found, copies.__getitem__).items():
+        yield from _of_read([*_together(found[label] for label in labels)], number)
+
+
+def _of_read(found: Sequence[Standing], copies: float) -> Iterator[str]:
+    """The same of tables of which a control that the user named has read so many copies of each row, or none."""
+    for verdict, words in ((Verdict.CONTAMINATED, "is found on"), (Verdict.NOT_DETECTED, "is missed on")):
+        if own := [one for one in found if one.rows is verdict]:
+            if copies:
+                yield f"{words} {_names(own)}, of which it has read {copies_read(copies)} of each row"
+            elif verdict is Verdict.CONTAMINATED:
+                yield f"is flagged on {_names(own)}, by mistake: it has read none of {_its(own)} rows"
+            else:
+                yield f"no rows of {_names(own)} found, as it must be: it has read none of {_its(own)} rows"
     yield from _of_undecided_control(found)
 
 

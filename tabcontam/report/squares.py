@@ -24,7 +24,7 @@ def context(view: RunResults, titles: Titles) -> dict[str, Any]:
     return {
         "view": view,
         "llm_title": titles.llm,
-        "known": {llm for llm, _ in view.exposed},
+        "known": _known(view),
         "sign": sign,
         "signs": SIGNS,
         "css_class": css_class,
@@ -35,6 +35,12 @@ def context(view: RunResults, titles: Titles) -> dict[str, Any]:
         "sources": sources_shown(view),
         "spoken": partial(spoken, view, titles),
     }
+
+
+def _known(view: RunResults) -> set[str]:
+    """The controls that have read every table: whatever is found in them is as it should be."""
+    unread = {cell.llm for cell in view.cells if (cell.llm, cell.table) not in view.exposed}
+    return {llm for llm, _ in view.exposed} - unread
 
 
 def css_class(outcome: str) -> str:

@@ -13,7 +13,7 @@ from tabcontam.groups import grouped
 from tabcontam.reading.words import english
 from tabcontam.runs.folder import load_whole
 from tabcontam.runs.rescoring import read_again
-from tabcontam.verdicts.cells import CellName, Result
+from tabcontam.verdicts.cells import CellName, Result, TableName
 from tabcontam.verdicts.facts import RunFacts
 from tabcontam.verdicts.judge import result, results, siblings
 from tabcontam.verdicts.results import RunResults
@@ -38,7 +38,12 @@ def run_folders(folder: Path) -> list[Path]:
 
 
 def observations(folder: Path) -> list[Observation]:
-    """What a run says of each table that an LLM is known to have read so often, or not at all.
+    """What a run says of each table, with its folder's name before that of each LLM. As `placed`."""
+    return [replace(one, llm=f"{folder.name} {one.llm}") for _, one in placed(folder)]
+
+
+def placed(folder: Path) -> list[tuple[TableName, Observation]]:
+    """What a run says of each table that an LLM is known to have read so often, or not at all, and of which table.
 
     A table whose rows were all read equally often is judged as it was recorded, alone; one whose rows were read
     differently often is judged anew for the rows of each number of copies, as if they were the table, by the tests that
@@ -54,9 +59,9 @@ def observations(folder: Path) -> list[Observation]:
         raise UsageError(f"{folder} was asked in turns until it was decided; ladder needs a run that asked everything")
     read = read_again(folder, replace(past, cells=tuple(known)), english())
     return [
-        observed
-        for own in grouped(known, lambda cell: (cell.llm, cell.table)).values()
-        for observed in _of_table(past, own, read, f"{folder.name} {own[0].llm}")
+        (table, observed)
+        for (llm, table), own in grouped(known, lambda cell: (cell.llm, cell.table)).items()
+        for observed in _of_table(past, own, read, llm)
     ]
 
 

@@ -45,6 +45,7 @@ from tabcontam.runs.contradictions import (
 from tabcontam.runs.cutoffs import at_cutoff
 from tabcontam.runs.folder import new_folder, record
 from tabcontam.runs.judging import judge_facts, judging_of, open_judge, rows_leaving
+from tabcontam.runs.known import check_known, controls
 from tabcontam.runs.overlap import measure_for
 from tabcontam.runs.reaching import reached_meanwhile
 from tabcontam.runs.trained import check_declared, check_searched, declared
@@ -84,6 +85,7 @@ class RunOrder:
     marks: str | None = None
     options: Options = field(default_factory=Options)
     controls: bool = True
+    control: tuple[str, ...] = ()
     out: Path | None = None
     target: str | None = None
     name: str | None = None
@@ -181,11 +183,11 @@ def prepare(order: RunOrder, progress: Progress | None = None, asks: bool = True
     named = by_name(order.llms or CONTROLS)
     declarations, beside = declared(order.trained_on, named)
     named |= beside
-    joined = tuple(spec for spec in CONTROLS if order.controls and spec not in named)
+    joined = controls(order.control, named, order.controls)
     with progress.doing("looking up the LLMs"):
-        opened = {name: _opened(spec, settings) for name, spec in ({spec: spec for spec in joined} | named).items()}
+        opened = {name: _opened(spec, settings) for name, spec in (joined | named).items()}
         check_declared(declarations, {name: model for name, (model, _) in opened.items()})
-        reference = _reference(order.reference, opened, settings)
+        reference = _reference(order.reference, opened, settings, order.control)
         opened |= reference
     subjects = tuple(
         Subject(model, joined=name in joined, reference=name in reference) for name, (model, _) in opened.items()
@@ -206,6 +208,7 @@ def prepare(order: RunOrder, progress: Progress | None = None, asks: bool = True
     if order.options.most_dollars is not None:
         check_prices((*subjects, *([Subject(judge)] if judge else [])), prices)
     tables, known, notices = _tables(order, progress, notices)
+    check_known("control", _named(order, subjects), tables)
     check_splits(subjects, tables)
     _tell_apart(tables, serializers, prompts)
     found = {spec: found for spec, (_, found) in opened.items() if found is not None}
@@ -221,6 +224,12 @@ def prepare(order: RunOrder, progress: Progress | None = None, asks: bool = True
         cells = tuple(plan(subjects, tables, serializers, tests, options, tell, ready, prompts))
     run = Run(order, subjects, tables, serializers, prompts, cells, english(), prices, found, left_out, known, notices)
     return replace(run, judge=judge, measure=measure, trained_on=declarations)
+
+
+def _named(order: RunOrder, subjects: Sequence[Subject]) -> list[Model]:
+    """The controls that the user named."""
+    names = set(map(name_of, order.control))
+    return [subject.model for subject in subjects if subject.joined and subject.model.spec in names]
 
 
 def _by_default(test: Test, scored: bool) -> bool:
@@ -294,7 +303,7 @@ def _lacking(subjects: Sequence[Subject]) -> dict[str, str]:
 
 
 def _reference(
-    spec: str | None, opened: Mapping[str, tuple[Model, Found | None]], settings: Settings
+    spec: str | None, opened: Mapping[str, tuple[Model, Found | None]], settings: Settings, named: Sequence[str]
 ) -> dict[str, tuple[Model, Found | None]]:
     """The reference, if one is named. Raises `UsageError` for one that is tested, a control, or not to be had."""
     if spec is None:
@@ -304,6 +313,10 @@ def _reference(
     if model.documents:
         raise UsageError(
             f"{option_name('reference')}: {spec} is a body of documents, which answers nothing; name an LLM"
+        )
+    if name in map(name_of, named):  # as controls
+        raise UsageError(
+            f"{option_name('reference')}: {spec} is a control of this run; leave {option('control', spec)} out"
         )
     for other, (tested, _) in opened.items():
         if other == name or (tested.identity is not None and tested.identity == model.identity):

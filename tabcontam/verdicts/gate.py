@@ -17,6 +17,10 @@ tables of the LLM that share an error budget. If the other row tests carry it, i
 A control that gave no answer, was skipped or could not have told says nothing of a test, so that it counts. No control
 voids what was found of itself.
 
+A control that the user named (`--control`) and that has read none of the rows goes for the second rule as
+`control:unexposed` does. One that has read them voids nothing: that it is missed says no more than that it, or a model
+like it, has not learned them.
+
 Documents that an LLM was trained on, by the user's word, make a table contaminated of which they hold rows, and make
 none clean. No control says anything of them, and a body of documents that was searched is an LLM under test here.
 
@@ -41,7 +45,7 @@ from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.rules import ALPHA, FAILURES, PAPER
 from tabcontam.verdicts.trained import Held, Rows, held, not_held, told, who
 from tabcontam.verdicts.whole import check_whole
-from tabcontam.verdicts.wording import phrase, rounded, shorten, visible
+from tabcontam.verdicts.wording import rounded, shorten, visible
 
 NAMED = 3  # findings that the one line names
 LONGEST = 240  # characters of a finding there
@@ -317,7 +321,8 @@ class _Gate:
 
     def _checking(self, place: TableName, exposed: bool) -> dict[str, list[Result]]:
         """The row tests' results of each control that is known to have read the table, or none of its rows."""
-        own = {llm: self._rows(llm, place) for llm in self.view.llms if llm in self.view.checking}
+        checking = self.view.checking if exposed else self.view.checking | self.view.joined
+        own = {llm: self._rows(llm, place) for llm in self.view.llms if llm in checking}
         return {
             llm: cells
             for llm, cells in own.items()
@@ -325,17 +330,24 @@ class _Gate:
         }
 
     def _controls(self, place: TableName, exposed: bool) -> str:
-        return phrase(list(self._checking(place, exposed)))
+        """Those that show a row test to be worth nothing here; in a sentence it is one of them."""
+        return " or ".join(self._voiding(place, exposed))
 
     def _void(self, llm: str, place: TableName, exposed: bool) -> frozenset[str]:
         """The row tests that a control shows to be worth nothing here: for `clean`, or for `contaminated`."""
-        void: set[str] = set()
-        for control, cells in self._checking(place, exposed).items():
-            if control == llm:
-                return frozenset()
-            missed = (cell.test for cell in cells if cell.verdict is Verdict.NOT_DETECTED)
-            void.update(missed if exposed else self._flagged(control, place))
-        return frozenset(void)
+        if llm in self._checking(place, exposed):
+            return frozenset()
+        return frozenset().union(*self._voiding(place, exposed).values())
+
+    def _voiding(self, place: TableName, exposed: bool) -> dict[str, list[str]]:
+        """The controls that show row tests to be worth nothing here, each with these tests."""
+        checking = self._checking(place, exposed)
+        if exposed:
+            missed = Verdict.NOT_DETECTED
+            tests = {one: [cell.test for cell in cells if cell.verdict is missed] for one, cells in checking.items()}
+        else:
+            tests = {one: self._flagged(one, place) for one in checking}
+        return {control: void for control, void in tests.items() if void}
 
     @cached_property
     def _without_powerless(self) -> dict[Tested, TableVerdict]:

@@ -67,17 +67,31 @@ def of_exposure(cells: Iterable[Labelled]) -> list[Note]:
     """What is known of the tables that LLMs have read, whose cells these are: a line an LLM, those left out of whom
     nothing is known.
     """
-    notes = []
-    for llm, own in grouped(cells, lambda one: one[1].llm).items():
-        copies = {label: cell.exposure for label, cell in own if cell.exposure is not None}
-        read = grouped((label for label in copies if copies[label]), copies.__getitem__)
-        said = [f"{number:,.4g} {'copy' if number == 1 else 'copies'}, on average, of each row of {phrase(labels)}"
-                for number, labels in read.items() if number is not None]  # fmt: skip
-        unread = [label for label, number in copies.items() if not number]
-        said += [f"none of the rows of {phrase(unread)}"] if unread else []
-        if said:
-            notes.append(Note(NoteKind.EXPOSURE, f"{llm} is known to have read {'; '.join(said)}"))
-    return notes
+    by_llm = grouped(cells, lambda one: one[1].llm).items()
+    return [Note(NoteKind.EXPOSURE, f"{llm} {said}") for llm, own in by_llm if (said := _read(own))]
+
+
+def _read(cells: Iterable[Labelled]) -> str:
+    """What the LLM of these cells is known to have read; empty where nothing is known."""
+    copies = {label: cell.exposure for label, cell in cells if cell.exposure is not None}
+    read = grouped((label for label in copies if copies[label]), copies.__getitem__)
+    said = [
+        f"{copies_read(number)} of each row of {phrase(labels)}"
+        for number, labels in read.items()
+        if number is not None
+    ]
+    unread = [label for label, number in copies.items() if not number]
+    said += [f"none of the rows of {phrase(unread)}"] if unread else []
+    return f"is known to have read {'; '.join(said)}" if said else ""
+
+
+def copies_read(number: float) -> str:
+    """A mean number of copies in words.
+
+    >>> copies_read(64.0)
+    '64 copies, on average,'
+    """
+    return f"{number:,.4g} {'copy' if number == 1 else 'copies'}, on average,"
 
 
 def of_controls(
@@ -109,6 +123,29 @@ def of_controls(
             ),
         ]
     return sorted(notes, key=lambda note: list(NoteKind).index(note.kind))
+
+
+def of_named_controls(cells: Sequence[Labelled], row_tests: frozenset[str]) -> list[Note]:
+    """What controls that the user named, whose cells these are, say about the row tests, each after what it has read.
+
+    One that is missed shows that a test has no power against a model that has read as much and is like it, and no more:
+    it need not have learned what it has read. In one that has read nothing whatever is found is an error.
+    """
+    notes: list[Note] = []
+    for llm, own in grouped(cells, lambda one: one[1].llm).items():
+        notes.append(Note(NoteKind.CONTROLS, f"{llm} {_read(own)}"))
+        for copies, same in grouped(_of_tests(own, row_tests), lambda one: one[1].exposure).items():
+            read = f"{copies_read(copies)} of each row" if copies else "none of the rows"
+            who = f"{llm}, which has read {read}, was"
+            missed, silent = _judged(same, Verdict.NOT_DETECTED), _judged(same, Verdict.NO_ANSWER)
+            flagged = _judged(same, Verdict.CONTAMINATED)
+            if copies:
+                notes += _by_test(NoteKind.NO_POWER, f"against a model like it: {who} missed by", missed)
+                notes += _by_test(NoteKind.NOT_KNOWN, f"{llm} gave no readable answer to", silent)
+            else:
+                notes += _by_test(NoteKind.PLAUSIBILITY, f"an error: {who} flagged by", flagged)
+            notes += _found(f"{who} {'found' if copies else 'flagged'}", _judged(same, *MEASURED))
+    return notes
 
 
 def _of_tests(cells: Iterable[Labelled], tests: frozenset[str]) -> list[Labelled]:

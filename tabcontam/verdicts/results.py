@@ -15,7 +15,7 @@ from tabcontam.verdicts.comparison import Comparison
 from tabcontam.verdicts.facts import RunFacts, in_order, in_words, known_tests
 from tabcontam.verdicts.generation import Generation
 from tabcontam.verdicts.judgements import Agreement, JudgeFacts
-from tabcontam.verdicts.notes import Note, NoteKind, of_controls, of_exposure
+from tabcontam.verdicts.notes import Note, NoteKind, of_controls, of_exposure, of_named_controls
 from tabcontam.verdicts.ranks import Correlation, Rank
 from tabcontam.verdicts.recorded import RecordedDifference, RuleDifference
 from tabcontam.verdicts.rules import ALL
@@ -212,8 +212,9 @@ class RunResults:
 
     @cached_property
     def exposed(self) -> frozenset[tuple[str, TableName]]:
-        """The LLMs and tables of those that check the tests and have read the table: rows must be found in them."""
-        return frozenset((cell.llm, cell.table) for cell in self.cells if cell.exposed and cell.llm in self.checking)
+        """The controls and tables that they have read: rows are rightly found in them."""
+        known = self.checking | self.joined
+        return frozenset((cell.llm, cell.table) for cell in self.cells if cell.exposed and cell.llm in known)
 
     @cached_property
     def documents(self) -> frozenset[str]:
@@ -224,6 +225,11 @@ class RunResults:
     def joined(self) -> frozenset[str]:
         """The controls that joined the run."""
         return frozenset(cell.llm for cell in self.cells if cell.control)
+
+    @cached_property
+    def named_controls(self) -> frozenset[str]:
+        """The controls that the user named: what they show goes for models that are like them and have read as much."""
+        return self.joined - self.checking
 
     @cached_property
     def _llm_order(self) -> dict[str, int]:
@@ -411,10 +417,13 @@ class RunResults:
     @cached_property
     def controls(self) -> list[Note]:
         """What the controls say about the tests themselves; empty where no control took part."""
-        checking = (block for block in self.blocks if block.llm in self.checking)
-        cells = [(self.label(cell), cell) for block in checking for cell in block.cells]
         files = frozenset(dataset.name for dataset in self.run.datasets if dataset.is_file)
-        return of_controls(cells, self.row_tests, files)
+        own = of_controls(self._labelled(self.checking), self.row_tests, files)
+        return [*own, *of_named_controls(self._labelled(self.named_controls), self.row_tests)]
+
+    def _labelled(self, llms: frozenset[str]) -> list[tuple[str, Result]]:
+        """The cells of these LLMs, each with what the report calls its table."""
+        return [(self.label(cell), cell) for block in self.blocks if block.llm in llms for cell in block.cells]
 
 
 def _order(names: Sequence[str]) -> dict[str, int]:

@@ -34,9 +34,11 @@ def _faults(view: RunResults, alpha: float) -> Iterator[str]:
     yield from (
         f"none of the cells of {dataset.named} is there" for dataset in view.run.datasets if dataset.key not in asked
     )
+    controls = {llm.spec for llm in view.run.llms if llm.control}
     for llm in view.joined:
-        alike = all(cell.control for cell in view.cells if cell.llm == llm)
-        if llm not in view.checking or llm in stated or not alike:
+        own = [cell for cell in view.cells if cell.llm == llm]
+        known = llm in view.checking or (llm in controls and all(cell.exposure is not None for cell in own))
+        if not known or llm in stated or not all(cell.control for cell in own):
             yield f"{llm} is marked as a control that joined, and it is not"
     declared = {(one.llm, one.documents) for one in view.run.trained_on}
     searched = {(cell.llm, rows_of(cell)) for cell in view.cells if cell.test in view.row_tests}

@@ -124,6 +124,41 @@ def test_a_control_that_joined_is_held_against_what_it_has_read(llm: str, verdic
     assert str(sentences(typed(of))[0]).endswith(sentence)
 
 
+@pytest.mark.parametrize(
+    ("verdict", "copies", "sentence"),
+    [
+        (C, 64.0, "mine is found on Iris, of which it has read 64 copies, on average, of each row."),
+        (N, 64.0, "mine is missed on Iris, of which it has read 64 copies, on average, of each row."),
+        (N, 0.0, "mine: no rows of Iris found, as it must be: it has read none of its rows."),
+        (C, 0.0, "mine is flagged on Iris, by mistake: it has read none of its rows."),
+    ],
+)
+def test_a_control_that_the_user_named_is_told_with_how_much_it_has_read(
+    verdict: str, copies: float, sentence: str
+) -> None:
+    of = document(
+        [cell("mine", "iris", ROW, verdict, control=True) | {"exposure": copies}], [table("mine", "iris", verdict)]
+    )
+    of["run"]["datasets"][0]["title"] = "Iris"
+    of["run"]["llms"][0] |= {"control": True, "checks": False}
+    assert str(sentences(typed(of))[0]) == sentence
+
+
+def test_each_table_of_a_named_control_is_told_by_its_own_copies() -> None:
+    cells = [cell("mine", name, ROW, verdict, control=True) for name, verdict in (("iris", C), ("wine", C))]
+    of = document(
+        [cells[0] | {"exposure": 64.0}, cells[1] | {"exposure": 0.0}],
+        [table("mine", "iris", C), table("mine", "wine", C)],
+    )
+    of["run"]["llms"][0] |= {"control": True, "checks": False}
+    view = typed(of)
+    assert str(sentences(view)[0]) == (
+        "mine is found on The iris data, of which it has read 64 copies, on average, of each row; "
+        "is flagged on The wine data, by mistake: it has read none of its rows."
+    )
+    assert view.exposed == {("mine", view.cells[0].table)}
+
+
 def test_a_control_that_is_the_subject_is_an_llm_like_others() -> None:
     assert said([("iris", ROW, C)], llm="control:exposed") == "control:exposed recalls rows of Iris."
 

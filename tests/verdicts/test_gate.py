@@ -47,6 +47,13 @@ def run_of(*groups: Sequence[dict[str, Any]], **run: Any) -> dict[str, Any]:
     return synthetic.document(together, synthetic.tables_of(together, run.get("rules", "calibrated")), **run)
 
 
+def with_named(document: dict[str, Any], name: str = "mine") -> dict[str, Any]:
+    """The document, in which this LLM is a control that the user named."""
+    for llm in document["run"]["llms"]:
+        llm |= {"control": llm["control"] or llm["spec"] == name, "checks": llm["spec"] in (EXPOSED, UNEXPOSED)}
+    return document
+
+
 def concluded(*groups: Sequence[dict[str, Any]], **conditions: Any) -> tuple[Conclusion, str]:
     judgement = judge(run_of(*groups), **conditions)
     return judgement.conclusion, judgement.reason
@@ -199,6 +206,28 @@ class TestVoid:
         flagged = cells(UNEXPOSED, {FULL: MISSED | {"p_value": 0.001}, CUT: MISSED})
         assert concluded(cells("m", {FULL: FOUND, CUT: MISSED}), flagged)[0] is CANNOT_TELL
         assert concluded(cells("m", {FULL: MISSED, CUT: FOUND}), flagged)[0] is CONTAMINATED
+
+    def test_a_control_that_the_user_named_and_that_has_read_nothing_voids_what_flags_it(self) -> None:
+        """Whoever is accused by a test that accuses a model which has read none of the rows is not accused for sure."""
+        unread = cells("mine", {FULL: FOUND}, control=True, exposure=0.0)
+        judgement = judge(with_named(run_of(cells("m", {FULL: FOUND, CUT: MISSED}), unread)))
+        assert judgement.conclusion is CANNOT_TELL
+        assert "plausibility: mine, which has none of its rows, was flagged by full_completion as well" in (
+            judgement.reason
+        )
+
+    def test_only_controls_that_void_a_test_are_named(self) -> None:
+        unread = cells("mine", {FULL: FOUND}, control=True, exposure=0.0)
+        built_in = cells(UNEXPOSED, {FULL: MISSED}, exposure=0.0)
+        judgement = judge(with_named(run_of(cells("m", {FULL: FOUND}), built_in, unread)))
+        assert "plausibility: mine, which has none" in judgement.reason
+
+    def test_a_control_that_the_user_named_and_that_has_read_the_rows_voids_nothing(self) -> None:
+        """It may be too small to learn what it has read: that says nothing of the tests, or of an LLM like no other."""
+        read = cells("mine", {FULL: MISSED}, control=True, exposure=64.0)
+        judgement = judge(with_named(run_of(cells("m", {FULL: MISSED}), read)))
+        assert judgement.conclusion is CLEAN
+        assert [finding.llm for finding in judgement.findings] == ["m"]
 
     def test_what_misses_the_exposed_control_makes_nothing_clean(self) -> None:
         conclusion, reason = concluded(cells("m", {FULL: MISSED, CUT: SILENT}), cells(EXPOSED, {FULL: MISSED}))
@@ -535,6 +564,16 @@ class TestContradictions:
         document["run"]["alpha"] = alpha
         with pytest.raises(UsageError, match="alpha"):
             judge(document)
+
+    @pytest.mark.parametrize("exposure", [None, 0.0])
+    def test_a_control_that_the_user_named_is_one_by_what_it_has_read(self, exposure: float | None) -> None:
+        named = cells("mine", {FULL: FOUND}, control=True, exposure=exposure)
+        document = with_named(run_of(cells("m", {FULL: MISSED}), named))
+        if exposure is None:
+            with pytest.raises(UsageError, match="mine is marked as a control that joined, and it is not"):
+                judge(document)
+        else:
+            assert judge(document).conclusion is CLEAN
 
     def test_an_llm_under_test_does_not_become_a_control(self) -> None:
         document = self.document()

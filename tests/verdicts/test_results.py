@@ -254,6 +254,25 @@ def test_a_cell_that_stands_twice_is_shown_twice() -> None:
     assert [column.label for column in columns] == ["iris", "iris #2"]
 
 
+def test_a_control_that_the_user_named_speaks_for_models_like_it_and_says_what_it_has_read() -> None:
+    cells = [
+        cell("mine", "iris", "full_completion", "not detected", control=True) | {"exposure": 64.0},
+        cell("mine", "iris", "feature_completion", "contaminated", control=True) | {"exposure": 64.0},
+        cell("mine", "iris", "feature_values", "not detected", control=True) | {"exposure": 64.0},
+        cell("mine", "wine", "full_completion", "contaminated", control=True) | {"exposure": 0.0},
+    ]
+    of = document(cells)
+    of["run"]["llms"][0] |= {"control": True, "checks": False}
+    each = "mine, which has read 64 copies, on average, of each row, was"
+    assert [str(note) for note in typed(of).controls] == [
+        "mine is known to have read 64 copies, on average, of each row of iris; none of the rows of wine",
+        f"no power: against a model like it: {each} missed by full_completion on iris",
+        f"{each} found by the row tests in 1 of 2 measured cells",
+        "plausibility: an error: mine, which has read none of the rows, was flagged by full_completion on wine",
+        "mine, which has read none of the rows, was flagged by the row tests in 1 of 1 measured cells",
+    ]
+
+
 def test_the_controls_say_where_a_test_has_no_power_and_where_it_measures_plausibility() -> None:
     cells = [
         cell("control:exposed", "iris", "full_completion", "not detected", control=True),

@@ -6,6 +6,7 @@ Causal and sequence-to-sequence models alike. No code from a repository or from 
 import asyncio
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -65,7 +66,6 @@ class HFModel(Model):
         self._batch_size = batch_size
         self._decoder: Decoder | None = None
         self._scorer: Scorer | None = None
-        self._card: Card | None = None  # what it has read, where `tabcontam expose` made it
 
     @property
     def identity(self) -> Mapping[str, str]:
@@ -78,10 +78,7 @@ class HFModel(Model):
         """Load the model. Raises `UsageError` with one line where that cannot work."""
         if self._decoder is not None:
             return
-        from tabcontam.subjects.known.exposed.card import read_card
-
-        folder = Path(self._name).expanduser()
-        self._card = read_card(folder) if folder.is_dir() else None  # a card from elsewhere is a stranger's word
+        self.check_at_hand()
         loaded = await asyncio.to_thread(load, self._name)
         if loaded.seq2seq:
             # A text would need something that it is an answer to.
@@ -97,9 +94,28 @@ class HFModel(Model):
         self._decoder = Decoder(loaded, self._batch_size)
         self._scorer = Scorer(self._decoder, self._batch_size)
 
+    def check_at_hand(self) -> None:
+        """Raise `UsageError` for a card that cannot be believed."""
+        if isinstance(self._card, UsageError):
+            raise self._card
+
+    @cached_property
+    def _card(self) -> "Card | UsageError | None":
+        """What it has read, where `tabcontam expose` made it, or why that cannot be believed."""
+        folder = Path(self._name).expanduser()
+        if not folder.is_dir():  # a card from elsewhere is a stranger's word
+            return None
+        from tabcontam.subjects.known.exposed.card import read_card
+
+        try:
+            return read_card(folder)
+        except UsageError as error:
+            return error
+
     def exposure(self, table: Table, row: int) -> float | None:
-        """The copies that the card of a folder states, as `tabcontam expose` writes it; None where there is none."""
-        return self._card.copies(table, row) if self._card else None
+        """The copies that the card of a folder states, as `tabcontam expose` writes it; None without one to believe."""
+        card = self._card
+        return None if card is None or isinstance(card, UsageError) else card.copies(table, row)
 
     async def generate(self, request: Request) -> Reply:
         """Answer greedily, in a batch with the other requests that wait."""
