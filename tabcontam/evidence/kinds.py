@@ -17,6 +17,7 @@ class Kind(StrEnum):
     MEMBERSHIP = "membership"
     CLASSIFICATION = "classification"
     LIKELIHOOD = "likelihood"
+    DOCUMENTS = "documents"
 
 
 class Family(StrEnum):

@@ -26,7 +26,7 @@ from tabcontam.asking.progress import Progress
 from tabcontam.asking.session import Session
 from tabcontam.asking.trials import Journal
 from tabcontam.calibration.power import Planned, ask, judge, planned
-from tabcontam.evidence.base import Evidence, Query, Reply, State, Trial
+from tabcontam.evidence.base import Capability, Evidence, Query, Reply, State, Trial
 from tabcontam.evidence.registry import all_tests, by_id
 from tabcontam.evidence.rows.memcheck.first_token import FirstToken
 from tabcontam.evidence.rows.memcheck.header import Header
@@ -44,6 +44,8 @@ from tests.made_tables import as_needed, ships
 
 SERIALIZERS = load_serializers()
 IS = SERIALIZERS["is"]
+# tests that are put to whoever answers or scores; documents are searched in tests/evidence/corpus
+ASKED = [test for test in all_tests() if Capability.SEARCH not in test.needs]
 ROW_TESTS = ("incomplete_completion", "full_completion", "feature_completion")
 LEVEL = 0.001
 # tests which ask about the order itself
@@ -93,12 +95,12 @@ def in_other_columns(table: Table) -> Table:
 )
 def test_the_order_of_a_table_changes_no_decision(turned: Callable[[Table], Table], but: set[str]) -> None:
     again = planned(turned(SHIPS), all_tests(), IS, 0, ALPHA)
-    for kind, tests in (("oracle", set(by_id())), ("memoriser:0.5", {*ROW_TESTS, "matched_membership"})):
+    for kind, tests in (("oracle", {test.id for test in ASKED}), ("memoriser:0.5", {*ROW_TESTS, "matched_membership"})):
         first, second = p_values(run(), kind), found(again, kind)
         assert {test: second[test] for test in tests - but} == {test: first[test] for test in tests - but}
 
 
-ANY_ORDER = [test.id for test in all_tests() if test.id not in IN_ORDER and not test.only_with]
+ANY_ORDER = [test.id for test in ASKED if test.id not in IN_ORDER and not test.only_with]
 
 
 @pytest.mark.parametrize("test", ANY_ORDER)
@@ -221,7 +223,7 @@ def test_a_name_that_ends_in_quotes_is_read_whatever_stands_around_it(said: str)
     assert reading.right == ("master",)
 
 
-ALL_OTHERS = [cell.id for cell in all_tests() if cell.id not in ROW_TESTS]
+ALL_OTHERS = [cell.id for cell in ASKED if cell.id not in ROW_TESTS]
 
 
 @pytest.mark.parametrize("before", ["Sure! Here is the answer:\n\n", "Certainly. Here you go:\n```\n", "**Answer:** "])

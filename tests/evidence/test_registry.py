@@ -9,6 +9,7 @@ import pytest
 
 from tabcontam.evidence import base, registry
 from tabcontam.evidence.base import Evidence, Family, Kind, PublishedRule, Query, Reading, Reply, State, Trial
+from tabcontam.evidence.corpus.row_overlap import RowOverlap
 from tabcontam.evidence.registry import GROUP, all_tests, by_id
 from tabcontam.evidence.rows.completion import FeatureCompletion
 from tabcontam.evidence.rows.instances import ListInstances
@@ -106,7 +107,7 @@ def test_a_row_test_follows_from_family_and_verdict() -> None:
         "dataset_inference",
         "surrogate_rank", "digits", RowCompletion.id, CsvFeatureCompletion.id,
         Header.id, FirstToken.id,
-        Quiz.id, QuizCompletion.id, ListInstances.id, TaskExamples.id, ExactGeneration.id,
+        Quiz.id, QuizCompletion.id, ListInstances.id, TaskExamples.id, ExactGeneration.id, RowOverlap.id,
     }  # fmt: skip
 
 
