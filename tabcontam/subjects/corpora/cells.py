@@ -141,15 +141,25 @@ def spans(clean: bytes, sequence: Sequence[Word], row: Row, texts: Iterable[int]
 
 
 def winners(found: Iterable[Place]) -> list[Place]:
-    """Those of overlapping spans that hold together best, in the order of the text."""
-    won: list[Place] = []
+    """Those of overlapping spans that hold together best, each with as many of its values as there are, in the order
+    of the text."""
+    found, won = list(found), list[Place]()
     begins, ends = list[int](), list[int]()  # what is covered by better ones, apart from each other
     for _, same in groupby(sorted(set(found), key=attrgetter("rank")), attrgetter("rank")):
         spans = list(same)
         won += [span for span in spans if not _covered(begins, ends, span)]
         for span in spans:
             _cover(begins, ends, span)
-    return sorted(won)
+    return sorted({_fullest(span, found) for span in won})
+
+
+def _fullest(span: Place, found: Sequence[Place]) -> Place:
+    """Of the spans with the same text that overlap with one that won the one that lacks least: a value that stands
+    behind a line break is there all the same."""
+    if not span.lacking:
+        return span
+    same = (one for one in found if one.text == span.text and one.begin < span.end and span.begin < one.end)
+    return min(same, key=lambda one: (one.lacking, one.rank, one.begin))
 
 
 def _covered(begins: Sequence[int], ends: Sequence[int], span: Place) -> bool:
