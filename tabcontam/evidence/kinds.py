@@ -16,6 +16,7 @@ class Kind(StrEnum):
     MEMBERSHIP = "membership"
     CLASSIFICATION = "classification"
     LIKELIHOOD = "likelihood"
+    DOCUMENTS = "documents"
 
 
 class Family(StrEnum):

@@ -53,6 +53,7 @@ BUILT_IN = (
     "order.row_order:RowOrder",
     "likelihood.planted:Planted",
     "likelihood.inference:DatasetInference",
+    "corpus.row_overlap:RowOverlap",
     "score.classification:Classification0Shot",
     "score.classification:Classification1Shot",
 )

@@ -1,0 +1,109 @@
+"""Which cell of a row is hidden where documents are searched for the row, and what else could stand there.
+
+As for likelihoods, all cells of a column are dealt out anew to its rows, each to one whose other cells make it likely.
+A column that says the same as another one in other values stands beside no row: it would tell which cell is hidden.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from tabcontam.evidence.rows.by_column import lying_in
+from tabcontam.evidence.rows.drawable import alone, can_be_drawn
+from tabcontam.guesser.chance import Guess
+from tabcontam.guesser.draws import Drawn, drawn
+from tabcontam.guesser.table import least_sure
+from tabcontam.tables.companions import reduced
+from tabcontam.tables.draws import pool
+from tabcontam.tables.facts import cached_fact
+from tabcontam.tables.known import known_rows
+from tabcontam.tables.table import Cell, Table
+
+SURROGATES = 999  # drawn for each cell: a single row can be a finding, and equal ones are searched once
+MOST = 900  # rows that are asked
+FEATURES = 4  # of the table, one of which is hidden in each row
+SAME = 0.9  # of a row's own cell and its draws may be one value, for the cell to be hidden
+LEAST_VALUES = 3  # of a row: fewer stand together anywhere
+LEAST = 1e-12  # a smaller chance is none that can be
+
+
+@dataclass(frozen=True)
+class Hidden:
+    """A row whose cell of a feature is hidden: the values beside it, and the slots of each value it could have.
+
+    `slots` counts the own cell and each draw; they sum to one more than what was drawn, and stand in the order of the
+    values, so that nothing tells which is the own one.
+    """
+
+    feature: str
+    own: str
+    slots: Mapping[str, int]
+    beside: tuple[str, ...]
+    lies_in: str  # the feature, or the features of one entity that it belongs to
+
+    @property
+    def guess(self) -> Guess:
+        """The chance of each value, if all slots are alike."""
+        total = sum(self.slots.values())
+        return Guess({value: count / total for value, count in self.slots.items()}, LEAST)
+
+
+def can_be_found(cell: Cell) -> bool:
+    """Whether a cell has a letter or a digit: documents are read by their words."""
+    return cell is not None and any(sign.isalnum() or ord(sign) > 127 for sign in cell)
+
+
+def others(table: Table, row: Sequence[Cell], feature: str) -> tuple[str, ...]:
+    """The row's cells in the other columns that are not missing and can be found."""
+    named = zip(table.columns, row, strict=True)
+    return tuple(
+        cell for name, cell in named if name != feature and cell and can_be_found(cell) and not table.is_missing(cell)
+    )
+
+
+def dealt(table: Table) -> dict[int, tuple[Hidden, ...]]:
+    """For each row that is searched for the cell that is hidden, and a second one of another column where there is one.
+
+    Every feature comes first in about as many rows. Rows that may be known are left out, and those that another row
+    is like in all other cells. It is empty where no column has cells that others could hold.
+    """
+    return cached_fact(table, "dealt for documents", lambda: _dealt(table))
+
+
+def _dealt(table: Table) -> dict[int, tuple[Hidden, ...]]:
+    known, table = known_rows(table), reduced(table).table
+    fit = [name for name in table.columns if can_be_drawn(table, name)]
+    if not fit or len(table.columns) < LEAST_VALUES:
+        return {}
+    features = least_sure(table, fit, min(FEATURES, len(fit)))
+    lies = lying_in(table, features)
+    rows = pool(table, [row for row in range(len(table.rows)) if row not in known], MOST)
+    draws = {feature: drawn(table, feature, alone(table, feature, rows), SURROGATES) for feature in features}
+    found: dict[int, tuple[Hidden, ...]] = {}
+    for number, row in enumerate(rows):
+        turned = [*features[number % len(features) :], *features[: number % len(features)]]
+        each = [
+            _hidden(table, row, name, draws[name][row], lies.get(name, name)) for name in turned if row in draws[name]
+        ]
+        able = [one for one in each if one is not None]
+        second = [one for one in able[1:] if one.lies_in != able[0].lies_in]
+        if able:
+            found[row] = (able[0], *second[:1])
+    return found
+
+
+def _hidden(table: Table, row: int, feature: str, draws: Drawn, lies_in: str) -> Hidden | None:
+    """The row with this cell hidden; None where that says nothing, whichever of the values is the own one."""
+    own = table.rows[row][table.columns.index(feature)]
+    beside = others(table, table.rows[row], feature)
+    if own is None or len(beside) + 1 < LEAST_VALUES:
+        return None
+    slots = with_own(draws.times, own)
+    if max(slots.values()) > SAME * sum(slots.values()) or not all(map(can_be_found, slots)):
+        return None
+    return Hidden(feature, own, slots, beside, lies_in)
+
+
+def with_own(times: Mapping[str, int], own: str) -> dict[str, int]:
+    """The slots of the draws and of one more cell, in the order of the values."""
+    counts = {**times, own: times.get(own, 0) + 1}
+    return {value: counts[value] for value in sorted(counts)}

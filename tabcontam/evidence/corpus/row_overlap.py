@@ -1,0 +1,223 @@
+"""Row overlap: do documents hold the table's rows, rather than others that could as well be rows?"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from math import fsum, prod
+from random import Random
+from typing import ClassVar
+
+from tabcontam.errors import Skip
+from tabcontam.evidence.base import (
+    Answer,
+    By,
+    Capability,
+    Evidence,
+    Family,
+    Kind,
+    Lookup,
+    Query,
+    Reading,
+    Test,
+    Trial,
+)
+from tabcontam.evidence.corpus.dealt import LEAST_VALUES, Hidden, can_be_found, dealt, others, with_own
+from tabcontam.evidence.corpus.found import Found, all_found, found_of
+from tabcontam.evidence.corpus.weighing import detectable_share, even_chance, said, weight_tail
+from tabcontam.evidence.rows.by_column import bits_by
+from tabcontam.evidence.sentences import out_of_reach
+from tabcontam.guesser.chance import Guess
+from tabcontam.reading.words import Dictionary
+from tabcontam.tables.companions import reduced
+from tabcontam.tables.serializers import Serializer
+from tabcontam.tables.table import Cell, Table
+from tabcontam.tables.twins import twin_rows
+
+LEAST_ROWS = 20  # of a table, and of those that are searched for
+SOME, MANY = 6, 12  # values of a row from which on one and two of them may be lacking
+AGAIN, DECOY = "again", "twin"  # what the ids of further queries about a row end with
+
+
+@dataclass(frozen=True)
+class RowOverlap(Test):
+    """Documents are searched for rows of the table, in any rendering, and for rows that could stand there as well.
+
+    Measures: whether a body of documents holds rows of the table. A row test: a find is quoted and can be looked up.
+
+    Queries: one for each row that can be searched for, up to 900. One cell of one of the table's four hardest columns
+    (numbers, or texts most of which several rows have) is hidden in turn, and the documents are searched for a place
+    where the row's other values stand close together with the hidden one, or with another value that could stand in
+    its place: 999 are drawn, and equal ones are searched once. The values stand in any order and in any rendering: a
+    line of CSV, JSON, a row of Markdown, a sentence. Rows of 6 values or more may lack one of them, of 12 or more two,
+    since copies of tables drop a column or write a class in other words. Missing values are not searched for, nor is a
+    column that says the same as the hidden one in other values. A second query hides another column of the row, so
+    that what is found needs no single column. And for each row one of a shuffled twin is searched for in the same way.
+
+    Null: the own cell and the surrogates are drawn alike: all cells of a column are dealt out anew to its rows, each to
+    a row whose other cells make it likely by what the guesser learned from other rows. So whoever wrote documents
+    without the table holds the own value no oftener than any other. Of the values that are found at all, the own one is
+    there with a chance of their number (each counted as often as it was drawn) in 1,000, and its row weighs -log2 of
+    that: a row that stands there in all variants, as common short rows and long lists of numbers do, weighs nothing.
+    The p-value is the exact tail of the sum of weights. It is 1 where the rows of the twin weigh as much.
+
+    Published rule: none.
+
+    Needs: documents that can be searched; a table of 20 rows or more in which at least 20 rows have three values and a
+    cell that others could hold as well.
+
+    Cannot show: rows in documents that are not searched, and rows of which three values or more were changed, rounded
+    or left out. A single row is found where its hidden cell is rare; of a table of few values several are needed.
+    Who holds each row but for a value holds the table, for this test. A finding says that documents hold rows, not
+    that an LLM remembers them.
+
+    Source: ours. To search the training data is the surest of the methods that Li and Flanigan 2024 compare ("Task
+    Contamination", section 5). The p-value is that of one among exchangeable draws (Besag and Clifford 1989).
+
+    Example: of `5.1,3.5,1.4,0.2,setosa` the 1.4 is hidden: a page that has `5.1 3.5 1.4 0.2 setosa`, and no other
+    length in its place, holds the row.
+    """
+
+    id: ClassVar[str] = "row_overlap"
+    family: ClassVar[Family] = Family.CORPUS
+    kind: ClassVar[Kind] = Kind.DOCUMENTS
+    needs: ClassVar[frozenset[Capability]] = frozenset({Capability.SEARCH})
+    by_feature: ClassVar[bool] = True
+    shows_rows: ClassVar[bool] = False  # rows are searched for in any rendering
+    on_request: ClassVar[bool] = True
+
+    def too_small(self, rows: int) -> str | None:
+        """Below twenty different rows nobody learns what can be guessed."""
+        if rows >= LEAST_ROWS:
+            return None
+        return f"a table of {rows} different rows is too small to draw cells for; {LEAST_ROWS} are needed"
+
+    def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
+        """Three queries for each row at most: its own, a second one of another column, and the twin's. Raises `Skip`.
+
+        Skipped is a table in which fewer than twenty rows can be searched for.
+        """
+        rows = dealt(table)
+        if len(rows) < LEAST_ROWS:
+            few_values = all(len(others(table, row, "")) < LEAST_VALUES for row in table.rows)
+            why = f"no row has {LEAST_VALUES} values" if few_values else f"{len(rows)} rows have {CELL}"
+            raise Skip(f"{why}; {LEAST_ROWS} rows are needed")
+        twins = _twins(table, list(rows))
+        queries = []
+        for number, row in enumerate(rng.sample(list(rows), len(rows))):
+            name, (first, *second) = f"{self.id}-{number}", rows[row]
+            queries.append(_query(name, first, row))
+            queries += [_query(f"{name}-{AGAIN}", other, row) for other in second]
+            if row in twins and (decoy := _of_twin(table, first, twins[row])):
+                queries.append(_query(f"{name}-{DECOY}", decoy, None, decoy_of=name))
+        return queries
+
+    def read(self, query: Query, reply: Answer, serializer: Serializer, dictionary: Dictionary) -> Reading:
+        """Whether documents hold the row; unreadable where they were not all searched, or not for each value."""
+        found = found_of(query, reply)
+        if found is None:
+            return Reading(None, hit=None, paper_hit=False, readable=False)
+        parsed = f"own value in {found.documents} documents; {found.share:.1%} of the values drawn are found"
+        return Reading(parsed, hit=found.own, paper_hit=False, readable=True, right=query.asked if found.own else ())
+
+    def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
+        """What the rows weigh that are found, beside what they would if each value that is found were the own one."""
+        from tabcontam.statistics.exact import clopper_pearson
+
+        every = all_found(trials)
+        twin = [one for one in every if one.query.decoy_of]
+        again = {one.query.row: one for one in every if _is_again(one.query)}
+        rows = {one.query.row: one for one in every if not one.query.decoy_of and not _is_again(one.query)}
+        own, asked = list(rows.values()), [trial for trial in trials if _is_own(trial.query)]
+        there, bits = [one for one in own if one.own], fsum(one.bits for one in own)
+        clear = bits > fsum(one.bits for one in twin)
+
+        def tail(those: Sequence[Found]) -> float:
+            return weight_tail(those) if clear else 1.0
+
+        without = {}
+        for group in dict.fromkeys(one.lies_in for one in own):
+            instead = [again.get(row) if one.lies_in == group else one for row, one in rows.items()]
+            without[group] = tail([one for one in instead if one is not None and one.lies_in != group])
+        p_value = tail(own)
+        return Evidence(
+            statistic="weight of the rows found, in bits",
+            value=bits,
+            expected=fsum(one.share * one.weight for one in own),
+            null="of the values that could stand in a row each is as likely to be its own",
+            sentence=said(own, twin, len(asked), p_value),
+            hits=len(there),
+            asked=len(asked),
+            answered=len(own),
+            expected_hits=fsum(one.share for one in own),
+            p_value=p_value,
+            interval=clopper_pearson(len(there), len(own)) if own else None,
+            interval_of="of the rows that stand in documents",
+            recalled_bits=bits,
+            share=detectable_share([even_chance(one.query) for one in own], level),
+            columns=bits_by((one.lies_in, one.bits) for one in own),
+            without=without,
+        )
+
+    def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
+        """Why even all rows in the documents would not be enough; None where they would be."""
+        best = prod(even_chance(query) for query in queries if _is_own(query))
+        if best <= level:
+            return None
+        return out_of_reach("rows that differ enough", "each stood in a document", best, level)
+
+
+CELL = f"{LEAST_VALUES} values and a cell that other rows could hold as well"
+
+
+def _twins(table: Table, rows: Sequence[int]) -> dict[int, tuple[Cell, ...]]:
+    """For each row one of the shuffled twin: that in its place, or else one that is left over. Empty without a twin."""
+    try:
+        shuffled = dict(twin_rows(reduced(table).table))
+    except Skip:
+        return {}
+    asked = set(rows)
+    left = iter([row for place, row in shuffled.items() if place not in asked])
+    found = {row: shuffled.get(row) or next(left, None) for row in rows}
+    return {row: cells for row, cells in found.items() if cells is not None}
+
+
+def _of_twin(table: Table, hidden: Hidden, row: Sequence[Cell]) -> Hidden | None:
+    """The twin's row as the table's own is searched for: with its own cell among the same draws."""
+    table = reduced(table).table
+    own, beside = row[table.columns.index(hidden.feature)], others(table, row, hidden.feature)
+    if own is None or not can_be_found(own) or table.is_missing(own) or len(beside) + 1 < LEAST_VALUES:
+        return None
+    slots = {value: count - (value == hidden.own) for value, count in hidden.slots.items()}
+    draws = {value: count for value, count in slots.items() if count}
+    return Hidden(hidden.feature, own, with_own(draws, own), beside, hidden.lies_in)
+
+
+def _query(name: str, hidden: Hidden, row: int | None, decoy_of: str = "") -> Query:
+    guess, apart = hidden.guess, hidden.lies_in != hidden.feature
+    return Query(
+        id=name,
+        write=partial(_lookup, guess, hidden.beside),
+        asked=(hidden.feature,),
+        expected=(hidden.own,),
+        max_tokens=1,
+        rows=() if row is None else (row,),
+        chance={hidden.feature: guess},
+        decoy_of=decoy_of,
+        row=row,
+        lies_in={hidden.feature: hidden.lies_in} if apart else {},
+    )
+
+
+def _lookup(guess: Guess, beside: tuple[str, ...]) -> Lookup:
+    values = len(beside) + 1
+    return Lookup(tuple(guess.values), by=By.CELLS, beside=beside, lacking=(values >= SOME) + (values >= MANY))
+
+
+def _is_again(query: Query) -> bool:
+    """Whether it hides a second column of a row that is searched for anyway."""
+    return query.id.endswith(f"-{AGAIN}")
+
+
+def _is_own(query: Query) -> bool:
+    """Whether it is the first one about a row of the table."""
+    return not query.decoy_of and not _is_again(query)
