@@ -127,6 +127,7 @@ class Session(Account):
             limiter = self.limiters.of(model, self.options.connections, self.progress.limit)
             price = price_for(model, self.prices)
             self.askers[model.spec] = Asker(model.spec, limiter, self.budget, price, self.progress)
+            model.shown_by(partial(self.progress.doing, evenly=True))
         try:
             for first in (subject for subject in subjects if subject.reference):
                 await self._ask_one(first)
@@ -139,10 +140,12 @@ class Session(Account):
             self.progress.end()
 
     def stop(self) -> None:
-        """Ask nothing more; what is on its way is waited for."""
+        """Ask nothing more; what is on its way is waited for, but for what takes minutes."""
         self.stopping = True
         for asker in self.askers.values():
             asker.stop()
+        for subject in self._subjects():
+            subject.model.stop()
 
     async def close(self) -> None:
         """Give back what the LLMs hold."""

@@ -13,6 +13,7 @@ an answer of state `failed`     this request alone gets no answer
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
@@ -40,6 +41,8 @@ if TYPE_CHECKING:
     from tabcontam.subjects.batches import Batches
 
 Kind = TypeVar("Kind", Prompt, Passage, Endings, Lookup)
+# What shows the user that something is being done until the context ends, which gives what tells how much of it is.
+Doing = Callable[[str], AbstractContextManager[Callable[[int, int], None]]]
 THINKING = 4096  # tokens that a model may think; the limit on an answer does not count them
 
 
@@ -220,6 +223,14 @@ class Model(Protocol):
 
     def settle(self, form: Form) -> None:
         """Take the form that an earlier run found it to take. Only one that is not `settled` is told."""
+        return
+
+    def shown_by(self, doing: Doing) -> None:
+        """Take what shows the user how far it is, where an answer takes minutes. Told before anything is asked."""
+        return
+
+    def stop(self) -> None:
+        """End what is being answered, where that takes minutes: the user asks nothing more."""
         return
 
     def prepare(self, table: Table, queries: Sequence[Query]) -> "Model":

@@ -46,6 +46,7 @@ LINES = (
     "tabcontam.subjects.azure.provider:PROVIDER",
     "tabcontam.subjects.bedrock.provider:PROVIDER",
     "tabcontam.subjects.hf.provider:PROVIDER",
+    "tabcontam.subjects.corpora.provider:PROVIDER",
     "tabcontam.subjects.known:SIMULATED",
 )
 SERVICES = "tabcontam.subjects.openai.services:PROVIDERS"  # those that are a TOML entry each

@@ -125,6 +125,14 @@ class Index:
                     found[text].append(self._place(shard, position, piece))
         return [found[text] for text in texts]
 
+    def document(self, shard: Shard, position: int) -> tuple[str, int, int, int]:
+        """The document at a position of a shard: its name, from where to where it stands in the shard, and the offset
+        in the document at which that begins.
+        """
+        piece, begin, end = shard.piece_at(position)
+        source, offset = self._place(shard, begin, piece)
+        return source, begin, end, offset
+
     def _place(self, shard: Shard, position: int, piece: int) -> Place:
         begin, code, number, offset = shard.piece(piece)
         file, mark = divmod(code, len(MARKS))

@@ -200,6 +200,17 @@ class Shard:
         pieces = np.searchsorted(self._pieces[0], positions, "right") - 1
         return list(zip(which.tolist(), positions.tolist(), pieces.tolist(), strict=True))
 
+    def suffixes(self, first: int, last: int) -> list[int]:
+        """The positions of the suffixes of a range, in no order."""
+        return [int(position) for position in self._suffixes[first:last]]
+
+    def piece_at(self, position: int) -> tuple[int, int, int]:
+        """The piece of a document that a position lies in, where it begins and where it ends."""
+        place = int(self._pieces[0].searchsorted(position, "right")) - 1
+        following = self._pieces[0][place + 1 : place + 2]
+        end = int(following[0]) - len(BETWEEN) if len(following) else self.size
+        return place, int(self._pieces[0][place]), end
+
     def holds(self, position: int, text: bytes) -> bool:
         """Whether this text stands at this position."""
         return bool(self._view[position : position + len(text)] == text)

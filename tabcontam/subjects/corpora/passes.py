@@ -1,0 +1,243 @@
+"""One reading of a corpus that answers many lookups, by as many processes as there are processors.
+
+What was found in a portion of the corpus depends on the portion alone, and the portions are put together in their
+order: so that the answers are the same however many processes there are, and whichever is quicker.
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import Event, Lock
+from typing import Any
+
+from tabcontam.errors import UsageError
+from tabcontam.evidence.questions import By, Lookup
+from tabcontam.subjects.corpora.counted import Counted
+from tabcontam.subjects.corpora.forms import Form
+from tabcontam.subjects.corpora.portions import Portion, read
+from tabcontam.subjects.corpora.search import Search
+from tabcontam.subjects.corpora.tally import Reason, Tally
+
+SMALL = 16 << 20  # bytes of a corpus that is searched before a process would be there
+# A fresh interpreter with the same import path: why stands in `asking.preparing`, which does the same.
+START = (
+    "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
+    "from tabcontam.subjects.corpora.passes import main; main()"
+)
+
+Tell = Callable[[int, int], None]  # so many bytes of files are read, of how many
+
+
+class Stopped(Exception):
+    """The user ended the search."""
+
+
+class Lost(Exception):
+    """A process that searched came to an end before its work had; its text is one line."""
+
+
+@dataclass(eq=False)
+class Pass:
+    """A reading of these portions for these lookups. `tell` hears how far it is; `stop` ends it, from any thread."""
+
+    lookups: Sequence[Lookup]
+    portions: Sequence[Portion]
+    tell: Tell = lambda done, of: None
+    workers: int = 0  # 0: as many as there are processors
+    found: list[Counted] = field(init=False)
+    tally: Tally = field(default_factory=Tally)
+    _stop: Event = field(default_factory=Event)
+    _processes: list["subprocess.Popen[bytes]"] = field(default_factory=list)
+    _lock: Lock = field(default_factory=Lock)
+    _waiting: dict[int, tuple[dict[int, Counted], Tally]] = field(default_factory=dict)
+    _joined: int = 0
+    _read: dict[int, int] = field(default_factory=dict)
+    _left: Iterator[int] = field(default_factory=lambda: iter(()))
+
+    def __post_init__(self) -> None:
+        self.found = [Counted(lookup.most) for lookup in self.lookups]
+
+    def run(self) -> None:
+        """Read and search. Raises `Stopped` where it was ended, `Lost`, and `UsageError` as `read` does."""
+        self.tell(0, self._size)
+        self._left = iter(range(len(self.portions)))
+        workers = min(self.workers or _processors(), len(self.portions))
+        if not self.workers and (self._size < SMALL or not sys.executable):
+            self._here()
+        else:
+            self._with_processes(workers)
+        if self._stop.is_set():
+            raise Stopped
+
+    def stop(self) -> None:
+        """End it: `run` raises `Stopped`."""
+        self._stop.set()
+        for process in list(self._processes):
+            process.kill()
+
+    @property
+    def _size(self) -> int:
+        return sum(portion.weight for portion in self.portions)
+
+    def _here(self) -> None:
+        search = Search(self.lookups)
+        for place in self._places():
+            tally, portion = Tally(), self.portions[place]
+            self._join(place, _searched(search, portion, self._over(), tally, self._told(place)), tally)
+
+    def _with_processes(self, workers: int) -> None:
+        with ThreadPoolExecutor(workers) as pool:
+            working = [pool.submit(self._work) for _ in range(workers)]
+            try:
+                for worker in working:
+                    worker.result()
+            except BaseException:
+                self._left = iter(())
+                for process in list(self._processes):
+                    process.kill()
+                raise
+
+    def _places(self) -> Iterator[int]:
+        """The portions that nobody has begun yet."""
+        while not self._stop.is_set():
+            with self._lock:
+                place = next(self._left, None)
+            if place is None:
+                return
+            yield place
+
+    def _work(self) -> None:
+        """Have a process search one portion after the other."""
+        with _process() as process:
+            self._processes.append(process)
+            with suppress(BrokenPipeError):
+                _send(process, [_lookup_facts(lookup) for lookup in self.lookups])
+                for place in self._places():
+                    _send(process, {"portion": _portion_facts(self.portions[place]), "over": self._over()})
+                    self._heard(place, process)
+            if process.stdin:
+                with suppress(BrokenPipeError):
+                    process.stdin.close()
+            if process.wait() and not self._stop.is_set():
+                raise Lost("a process that searched the corpus ended before its time; there may be too little memory")
+
+    def _heard(self, place: int, process: "subprocess.Popen[bytes]") -> None:
+        """Take what a process tells of a portion until it is done with it."""
+        told = self._told(place)
+        for line in process.stdout or ():
+            facts = json.loads(line)
+            if "read" in facts:
+                told(facts["read"])
+                continue
+            if "error" in facts:
+                raise UsageError(facts["error"]) if facts["usage"] else Lost(facts["error"])
+            found = {
+                int(number): Counted.from_facts(own, self.lookups[int(number)].most)
+                for number, own in facts["found"].items()
+            }
+            self._join(place, found, Tally.from_dict(facts["tally"]))
+            return
+
+    def _told(self, place: int) -> Callable[[int], None]:
+        """What is called with the bytes of text of a portion that were searched by now."""
+        weight = self.portions[place].weight
+
+        def told(size: int) -> None:
+            if self._stop.is_set():
+                raise Stopped
+            with self._lock:  # of compressed data only the file's own size is known: it is reached at the end
+                self._read[place] = min(self._read.get(place, 0) + size, weight)
+                self.tell(sum(self._read.values()), self._size)
+
+        return told
+
+    def _join(self, place: int, found: dict[int, Counted], tally: Tally) -> None:
+        """Put what was found in a portion to the rest, once all portions before it are there."""
+        with self._lock:
+            self._read[place] = self.portions[place].weight
+            self._waiting[place] = found, tally
+            while (ready := self._waiting.pop(self._joined, None)) is not None:
+                for number, counted in ready[0].items():
+                    self.found[number].join(counted)
+                self.tally.add(ready[1])
+                self._joined += 1
+            self.tell(sum(self._read.values()), self._size)
+
+    def _over(self) -> list[int]:
+        with self._lock:
+            return [number for number, counted in enumerate(self.found) if counted.full]
+
+
+def _searched(
+    search: Search, portion: Portion, over: Sequence[int], tally: Tally, told: Callable[[int], None]
+) -> dict[int, Counted]:
+    plain_text = portion.form is Form.TEXT and not portion.compressed and not portion.encoded
+    return search.found(read(portion, tally=tally), plain_text and portion.end < portion.size, over, told)
+
+
+def _processors() -> int:
+    """How many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _process() -> "subprocess.Popen[bytes]":
+    command = [sys.executable, "-c", START, json.dumps(sys.path)]
+    single = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    return subprocess.Popen(  # noqa: S603 - our own interpreter and our own code
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=single
+    )
+
+
+def _send(process: "subprocess.Popen[bytes]", facts: object) -> None:
+    if process.stdin:
+        process.stdin.write(json.dumps(facts).encode() + b"\n")
+        process.stdin.flush()
+
+
+def _lookup_facts(lookup: Lookup) -> list[object]:
+    return [lookup.texts, lookup.most, lookup.by.value, lookup.beside, lookup.lacking]
+
+
+def _lookup(facts: Sequence[Any]) -> Lookup:
+    texts, most, by, beside, lacking = facts
+    return Lookup(tuple(texts), most, By(by), tuple(beside), lacking)
+
+
+def _portion_facts(portion: Portion) -> dict[str, object]:
+    facts = {name: getattr(portion, name) for name in Portion.__dataclass_fields__}
+    form = portion.form
+    return facts | {"path": str(portion.path), "form": form.name, "read": isinstance(form, Form)}
+
+
+def _portion(facts: Mapping[str, Any]) -> Portion:
+    own = {name: facts[name] for name in Portion.__dataclass_fields__}
+    form = Form[facts["form"]] if facts["read"] else Reason[facts["form"]]
+    return Portion(**own | {"path": Path(facts["path"]), "form": form, "fields": tuple(facts["fields"])})
+
+
+def main() -> None:
+    """Search the portions that the lines of standard input tell about for the lookups that the first line has."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the business of the run, which ends this process
+    search = Search([_lookup(facts) for facts in json.loads(sys.stdin.buffer.readline())])
+    while line := sys.stdin.buffer.readline():
+        job, tally = json.loads(line), Tally()
+        try:
+            found = _searched(search, _portion(job["portion"]), job["over"], tally, lambda size: _say({"read": size}))
+        except UsageError as error:
+            _say({"error": str(error), "usage": True})
+            return
+        except Exception as error:  # whatever a file made of it, it is told where the run is shown
+            _say({"error": f"{job['portion']['name']}: {type(error).__name__}: {error}"[:500], "usage": False})
+            return
+        _say({"found": {n: counted.as_facts() for n, counted in found.items()}, "tally": tally.as_dict()})
+
+
+def _say(facts: object) -> None:
+    print(json.dumps(facts), flush=True)

@@ -1,0 +1,69 @@
+"""Words in a row looked for in a block of text, all of them at once: by the first one, two, four or eight of each."""
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from tabcontam.subjects.corpora.blocks import Block
+from tabcontam.subjects.corpora.cells import Place
+from tabcontam.subjects.corpora.exact import as_sought, keys_of
+from tabcontam.subjects.corpora.tokens import BY_FIRST, BY_LAST, Known, tokens
+
+if TYPE_CHECKING:
+    from tabcontam.subjects.corpora.tokens import Hashes
+
+SIZES = (1, 2, 4, 8)  # words of a phrase that are looked for at once
+
+
+class Phrases:
+    """Texts that are looked for by their words, each list of them under a number of the caller's."""
+
+    def __init__(self, texts: Mapping[int, tuple[str, ...]]) -> None:
+        self._sought: dict[int, tuple[Known, dict[int, list[tuple[int, int, list[bytes]]]]]] = {}
+        by_size: dict[int, dict[int, list[tuple[int, int, list[bytes]]]]] = {}
+        for number, own in texts.items():
+            for place, text in enumerate(own):
+                if keys := keys_of(as_sought(text)):
+                    size = max(size for size in SIZES if size <= len(keys))
+                    hashed = _together(tokens(b" ".join(keys[:size])).hashes, size)
+                    by_size.setdefault(size, {}).setdefault(int(hashed[0]), []).append((number, place, keys))
+        for size, wanted in by_size.items():
+            self._sought[size] = _known(wanted), wanted
+
+    def find(self, block: Block, over: frozenset[int] = frozenset()) -> Iterator[tuple[int, int, list[Place]]]:
+        """For each text and each piece of the block that has it its first place."""
+        words = block.tokens
+        for size, (known, wanted) in self._sought.items():
+            found: set[tuple[int, int, int]] = set()
+            together = _together(words.hashes, size)
+            for at in known.among(together)[0].tolist():
+                piece = int(block.first_words.searchsorted(at, "right")) - 1
+                for number, text, keys in wanted[int(together[at])]:
+                    if number in over or (number, text, piece) in found:
+                        continue
+                    last = at + len(keys) - 1
+                    if last >= block.first_words[piece + 1]:
+                        continue
+                    begin, end = int(words.begins[at]), int(words.ends[last])
+                    if block.pieces[piece].owns(begin) and keys_of(block.text[begin:end]) == keys:
+                        found.add((number, text, piece))
+                        yield number, piece, [Place(begin, end, text)]
+
+
+def _known(wanted: Mapping[int, object]) -> Known:
+    import numpy as np
+
+    return Known(np.fromiter(wanted, np.uint64, len(wanted)))
+
+
+def _together(hashes: "Hashes", size: int) -> "Hashes":
+    """What so many words in a row are known by, for each word from which on there are as many."""
+    import numpy as np
+
+    step = 1
+    while step < size:
+        if len(hashes) <= step:
+            return hashes[:0]
+        hashes = hashes[:-step] * np.uint64(BY_FIRST + 2 * step) + hashes[step:]
+        hashes = (hashes ^ hashes >> np.uint64(32)) * np.uint64(BY_LAST)
+        step *= 2
+    return hashes

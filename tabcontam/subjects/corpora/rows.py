@@ -1,0 +1,300 @@
+"""Rows looked for in a block of text, all of them at once.
+
+What is quick only leaves out what cannot be: a row of which a value is nowhere in the block; then places of its rarest
+value that have not all others near them. What is left is decided by `cells.spans`.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain
+from typing import TYPE_CHECKING
+
+from tabcontam.subjects.corpora.blocks import Block
+from tabcontam.subjects.corpora.cells import Place, Row, Value, spans, winners
+from tabcontam.subjects.corpora.tokens import Known, tokens
+from tabcontam.subjects.corpora.words import words
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from tabcontam.subjects.corpora.tokens import Numbers
+
+EVERYWHERE = 1 << 60  # how often nothing stands in a text
+FEW = 3  # places that are looked at without further ado
+# Where nearly everything may be the row (zeros and ones without end), the search for it is given up after so much.
+MOST_PLACES = 20_000  # places of a row in a block
+MOST_TRIED = 300_000  # words that are looked at for a row, times the texts that stand there; in seconds about three
+RUN = 2_000  # words that are looked at together
+
+
+class Rows:
+    """Rows that are looked for, each under a number of the caller's."""
+
+    def __init__(self, rows: Mapping[int, Row]) -> None:
+        import numpy as np
+
+        self.given_up: set[int] = set()
+        self._tried: Counter[int] = Counter()
+        self._rows = {number: row for number, row in rows.items() if any(text.keys for text in row.texts)}
+        self._numbers = list(self._rows)
+        every = chain.from_iterable((*row.texts, *row.beside) for row in self._rows.values())
+        values = [value for value in dict.fromkeys(every) if value.keys]
+        self._value = {value: place for place, value in enumerate(values)}
+        keys = list(dict.fromkeys(key for value in values for key in value.keys))
+        hashes = tokens(b" ".join(keys)).hashes
+        self._known = Known(hashes)
+        of_key = dict(zip(keys, self._known.places(hashes).tolist(), strict=True)) if keys else {}
+        self._words = _Lists([[of_key[key] for key in value.keys] for value in values])
+        # A value that is nowhere and everywhere, so that no list is empty.
+        self._beside = _Lists([[*map(self._value.__getitem__, set(row.beside)), len(values)] for row in self._listed])
+        self._texts = _Lists([[self._value[text] for text in set(row.texts) if text.keys] for row in self._listed])
+        self._lacking = np.array([row.lacking for row in self._listed], np.int64)
+
+    def begin(self) -> None:
+        """Begin anew: no row is given up."""
+        self.given_up, self._tried = set(), Counter()
+
+    @property
+    def _listed(self) -> Iterable[Row]:
+        return self._rows.values()
+
+    def find(self, block: Block, over: frozenset[int] = frozenset()) -> Iterator[tuple[int, int, list[Place]]]:
+        """For each row and each piece of the block that has it, both by number, its places. A row that is `over` is
+        not looked for.
+        """
+        import numpy as np
+
+        if not self._rows:
+            return
+        at, which = self._known.among(block.tokens.hashes)
+        often = np.bincount(which, minlength=len(self._known))
+        rarest = np.append(self._words.least(often), EVERYWHERE)
+        absent = self._beside.sums(rarest == 0)
+        there = (absent <= self._lacking) & (self._texts.sums(rarest > 0) > 0)
+        stands: _Stands | None = None
+        for place in np.flatnonzero(there).tolist():
+            number = self._numbers[place]
+            if number in over or number in self.given_up:
+                continue
+            stands = stands or _Stands(block, at, which, often)
+            yield from self._of_row(number, stands)
+
+    def _of_row(self, number: int, stands: "_Stands") -> Iterator[tuple[int, int, list[Place]]]:
+        row, found = self._rows[number], dict[int, list[Place]]()
+        there = [text for text, own in enumerate(row.texts) if own.keys and len(self._at(own, stands))]
+        near, all_of_them = self._near(row, stands)
+        if not all_of_them:
+            self.given_up.add(number)
+        for piece, first, last in near:
+            self._tried[number] += (last - first + 1) * len(there)
+            if self._tried[number] > MOST_TRIED:
+                self.given_up.add(number)
+                break
+            begin, end = stands.bytes(first, last)
+            clean, shift = stands.block.around(begin, end)
+            places = spans(clean, words(clean, begin - shift, end - shift), row, there)
+            found.setdefault(piece, []).extend(
+                place._replace(begin=place.begin + shift, end=place.end + shift) for place in places
+            )
+        for piece, places in found.items():
+            if won := winners(places):
+                yield number, piece, won
+
+    def _near(self, row: Row, stands: "_Stands") -> tuple[list[tuple[int, int, int]], bool]:
+        """Where the row may stand: the piece, the first word and the last; and whether these are all such places."""
+        often = Counter(row.beside)
+        texts = [self._at(text, stands) for text in set(row.texts) if text.keys]
+        beside = sorted(
+            ((self._at(value, stands), count) for value, count in often.items()), key=lambda one: len(one[0])
+        )
+        # One of the rarest must be there even if as many as may lack are not: or the text, which never lacks.
+        rarest = [at for at, _ in beside[: row.lacking + 1]]
+        by_text = len(beside) <= row.lacking or sum(map(len, texts)) <= sum(map(len, rarest))
+        at = _merged(texts if by_text else rarest)
+        left = _Left(row.lacking, texts, beside, at, *stands.reach(at, row))
+        left.keep()
+        all_of_them = left.cut(MOST_PLACES)
+        if len(left.at):
+            left.keep_within(stands.block.tokens.numbers, row.most_numbers)
+        if len(left.at) > FEW:
+            singles = [value for value in often if len(value.keys) == 1 and value.minus is None]
+            own = sum(often[value] for value in singles) + 1
+            left.keep_within(_merged([self._at(value, stands) for value in singles]), own + row.most_extra)
+        return stands.joined(left.low, left.high, row.most_words), all_of_them
+
+    def _at(self, value: Value, stands: "_Stands") -> "Numbers":
+        """Where a value may stand: the places of its rarest word."""
+        return stands.of(min(self._words[self._value[value]], key=stands.often.__getitem__))
+
+
+class _Left:
+    """Places around which a row may stand, each with the first and the last word that a span there can have."""
+
+    def __init__(
+        self,
+        lacking: int,
+        texts: Sequence["Numbers"],
+        beside: Sequence[tuple["Numbers", int]],
+        at: "Numbers",
+        low: "Numbers",
+        high: "Numbers",
+    ) -> None:
+        self._lacking, self._texts, self._beside = lacking, texts, beside
+        self.at, self.low, self.high = at, low, high
+
+    def keep(self) -> None:
+        """Keep those that have all values near, but those that may lack: the rarest are looked for first."""
+        import numpy as np
+
+        left = np.full(len(self.at), self._lacking)
+        for at, often in self._beside:
+            left -= np.maximum(often - _number(at, self.low, self.high), 0)
+            if not (kept := left >= 0).all():
+                left = left[kept]
+                self._only(kept)
+        self._only(self._with_text(self.low, self.high))
+
+    def _only(self, kept: "NDArray[np.bool_]") -> None:
+        self.at, self.low, self.high = self.at[kept], self.low[kept], self.high[kept]
+
+    def cut(self, most: int) -> bool:
+        """Keep so many at most; whether these are all."""
+        whole = len(self.at) <= most
+        self.at, self.low, self.high = self.at[:most], self.low[:most], self.high[:most]
+        return whole
+
+    def keep_within(self, limited: "Numbers", most: int) -> None:
+        """Keep those that have all values near with at most so many of these words among them."""
+        import numpy as np
+
+        ends = np.concatenate((np.full(most + 1, -1), limited, np.full(most + 1, 1 << 60)))
+        first = np.searchsorted(limited, self.at)[:, None] + np.arange(1, most + 2)  # in `ends`, before the window
+        low = np.maximum(self.low[:, None], ends[first - 1] + 1)
+        high = np.minimum(self.high[:, None], ends[first + most] - 1)
+        complete = self._complete(low.ravel(), high.ravel()).reshape(low.shape) & (low <= high)
+        kept = complete.any(axis=1)
+        self.low = np.where(complete, low, 1 << 60).min(axis=1)[kept]
+        self.high = np.where(complete, high, -1).max(axis=1)[kept]
+        self.at = self.at[kept]
+
+    def _complete(self, low: "Numbers", high: "Numbers") -> "NDArray[np.bool_]":
+        """Whether all values, but those that may lack, stand from one word to another, each as often as it has to."""
+        import numpy as np
+
+        left = np.full(len(low), self._lacking)
+        for at, often in self._beside:
+            left -= np.maximum(often - _number(at, low, high), 0)
+        return (left >= 0) & self._with_text(low, high)
+
+    def _with_text(self, low: "Numbers", high: "Numbers") -> "NDArray[np.bool_]":
+        """Whether one of the texts stands from one word to another."""
+        import numpy as np
+
+        found = np.zeros(len(low), np.bool_)
+        for at in self._texts:
+            found |= _number(at, low, high) > 0
+        return found
+
+
+def _number(at: "Numbers", low: "Numbers", high: "Numbers") -> "Numbers":
+    """How many of these places are from one to another."""
+    import numpy as np
+
+    return np.searchsorted(at, high, "right") - np.searchsorted(at, low)
+
+
+def _merged(places: Sequence["Numbers"]) -> "Numbers":
+    """Places in order, from lists that are in order."""
+    import numpy as np
+
+    return places[0] if len(places) == 1 else np.sort(np.concatenate([np.zeros(0, np.int64), *places]))
+
+
+class _Lists:
+    """Lists of numbers, none empty, in one array."""
+
+    def __init__(self, lists: Sequence[Sequence[int]]) -> None:
+        import numpy as np
+
+        self._lists = lists
+        self._all = np.fromiter(chain.from_iterable(lists), np.int64)
+        self._begins = np.cumsum([0, *map(len, lists)])[:-1]
+
+    def __getitem__(self, place: int) -> Sequence[int]:
+        return self._lists[place]
+
+    def least(self, values: "Numbers") -> "Numbers":
+        """For each list the least of the values at its places."""
+        import numpy as np
+
+        return np.minimum.reduceat(values[self._all], self._begins)
+
+    def sums(self, values: "NDArray[np.bool_]") -> "Numbers":
+        """For each list how many of the values at its places are true."""
+        import numpy as np
+
+        return np.add.reduceat(values[self._all].astype(np.int64), self._begins)
+
+
+@dataclass(eq=False)
+class _Stands:
+    """Where the words that are looked for stand in a block: `which` of them at which place of all its words."""
+
+    block: Block
+    at: "Numbers"
+    which: "Numbers"
+    often: "Numbers"
+
+    @cached_property
+    def _sorted(self) -> "tuple[Numbers, Numbers]":
+        import numpy as np
+
+        return self.at[np.argsort(self.which, kind="stable")], np.append(0, np.cumsum(self.often))
+
+    def of(self, word: int) -> "Numbers":
+        """The places of a word, in order."""
+        at, begins = self._sorted
+        return at[begins[word] : begins[word + 1]]
+
+    def reach(self, at: "Numbers", row: Row) -> "tuple[Numbers, Numbers]":
+        """The first and the last word that a span of the row with each of these words can have."""
+        import numpy as np
+
+        tokens, bounds = self.block.tokens, self.block.first_words
+        low, high = at - row.most_words, at + row.most_words
+        numbers, most = tokens.numbers, row.most_numbers + 1
+        if len(numbers) > most:
+            place = np.searchsorted(numbers, at)
+            first, last = place - most, place + most
+            low = np.where(first >= 0, np.maximum(low, numbers[np.maximum(first, 0)]), low)
+            high = np.where(last < len(numbers), np.minimum(high, numbers[np.minimum(last, len(numbers) - 1)]), high)
+        piece = np.searchsorted(bounds, at, "right") - 1
+        return np.maximum(low, bounds[piece]), np.minimum(high, bounds[piece + 1] - 1)
+
+    def joined(self, low: "Numbers", high: "Numbers", most: int) -> list[tuple[int, int, int]]:
+        """Runs of words put together where they overlap: the piece each is in, the first word and the last. Long ones
+        are cut again, so that every span of so many words is whole in one.
+        """
+        import numpy as np
+
+        if not len(low):
+            return []
+        order = np.argsort(low, kind="stable")
+        low, high = low[order], np.maximum.accumulate(high[order])
+        piece = np.searchsorted(self.block.first_words, low, "right") - 1
+        new = np.append(True, (low[1:] > high[:-1]) | (piece[1:] != piece[:-1]))
+        begins = np.flatnonzero(new)
+        ends = np.append(begins[1:], len(low)) - 1
+        runs = zip(piece[begins].tolist(), low[begins].tolist(), high[ends].tolist(), strict=True)
+        return [
+            (own, begin, min(end, begin + RUN + most))
+            for own, first, end in runs
+            for begin in range(first, max(first + 1, end + 1 - most), RUN)
+        ]
+
+    def bytes(self, first: int, last: int) -> tuple[int, int]:
+        """From which byte to which these words go."""
+        return int(self.block.tokens.begins[first]), int(self.block.tokens.ends[last])

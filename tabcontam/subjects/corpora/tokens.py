@@ -1,0 +1,179 @@
+"""The words of megabytes of text at a time, as arrays: where each begins and ends, and a number by which it is known.
+
+The number (a hash) of two words that are compared as equal is the same, so that what is looked for by numbers is never
+missed; words that differ may share one, so that what is found is compared once more. It is made of the first and the
+last eight bytes of a word in small letters, and of its length. Zeros that say nothing in a number (`012`, `12.00`) are
+left out before.
+"""
+
+from dataclasses import dataclass
+from functools import cache, cached_property
+from typing import TYPE_CHECKING
+
+from tabcontam.subjects.corpora.words import ENTITY, ESCAPED, OF_A_WORD, THREE, TWO
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Numbers = NDArray[np.int64]
+    Hashes = NDArray[np.uint64]
+    Bytes = NDArray[np.uint8]
+
+PADDING = bytes(16)  # before and behind a text, so that eight bytes can be read anywhere
+DOT, ZERO, NINE = ord("."), ord("0"), ord("9")
+LOWERED = bytes(range(256)).lower()
+KEPT = bytes(LOWERED[byte] if bytes([byte]) in OF_A_WORD or byte == DOT else 0 for byte in range(256))
+BACKSLASH, ESCAPED_LETTERS = ord("\\"), tuple(escaped[1] for escaped in ESCAPED)
+LEADS = ((0xC2, 2), (0xE2, 3), (0xE3, 3), (0xEF, 3))  # with which bytes punctuation that is not ASCII begins
+BY_FIRST, BY_LAST, BY_LENGTH = 0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9
+
+
+@dataclass(frozen=True, eq=False)
+class Tokens:
+    """The words of a text. `begins` and `ends` are bytes of the text, `hashes` what the words are known by; `dotted`
+    are the places of the words that have a full stop, once for each, and `padded` is what the words are read from.
+    """
+
+    begins: "Numbers"
+    ends: "Numbers"
+    hashes: "Hashes"
+    dotted: "Numbers"
+    padded: "Bytes"
+
+    @cached_property
+    def numbers(self) -> "Numbers":
+        """The places of the words that are numbers, in order; a few that are may be missing."""
+        import numpy as np
+
+        if not len(self.begins):
+            return self.begins
+        highest = np.maximum.reduceat(self.padded, self.begins + len(PADDING))
+        number = highest <= NINE
+        number[self.dotted[1:][self.dotted[1:] == self.dotted[:-1]]] = False  # `1.2.3`
+        return np.flatnonzero(number)
+
+
+def tokens(text: bytes) -> Tokens:
+    """The words of a text, the same as `words` gives of it when it is `cleaned`."""
+    import numpy as np
+
+    padded = np.frombuffer(bytearray(PADDING + text.translate(KEPT) + PADDING), np.uint8)
+    _clean(padded, text)
+    dots = np.flatnonzero(padded == DOT)
+    before, behind = padded[dots - 1], padded[dots + 1]
+    joins = _digits(behind) & (_digits(before) | (before == 0))
+    padded[dots[~joins]] = 0
+    inside = padded != 0
+    edges = np.flatnonzero(inside[1:] != inside[:-1]) + 1
+    begins, ends = edges[0::2], edges[1::2]
+    dotted = np.searchsorted(begins, dots[joins], "right") - 1
+    hashes = _hashes(padded, *_without_zeros(padded, begins, ends, dotted))
+    return Tokens(begins - len(PADDING), ends - len(PADDING), hashes, dotted, padded)
+
+
+def _clean(padded: "Bytes", text: bytes) -> None:
+    """Leave out what is punctuation as a whole, as `cleaned` does."""
+    import numpy as np
+
+    if b"&" in text:
+        for entity in ENTITY.finditer(text):
+            padded[entity.start() + len(PADDING) : entity.end() + len(PADDING)] = 0
+    if b"\\" in text:
+        behind = np.flatnonzero(np.frombuffer(text, np.uint8) == BACKSLASH) + len(PADDING) + 1
+        padded[behind[np.isin(padded[behind], ESCAPED_LETTERS)]] = 0
+    if text.isascii():
+        return
+    high = np.flatnonzero(padded >= 0x80)
+    first = padded[high]
+    for lead, size in LEADS:
+        at = high[first == lead]
+        if len(at):
+            tail = [padded[at + place].astype(np.int64) for place in range(1, size)]
+            code = tail[0] if size == 2 else tail[0] << 8 | tail[1]
+            at = at[_punctuation(lead, size)[code]]
+            for place in range(size):
+                padded[at + place] = 0
+
+
+@cache
+def _punctuation(lead: int, size: int) -> "NDArray[np.bool_]":
+    """Which of the bytes behind this one make a sign of punctuation of it."""
+    import numpy as np
+
+    pattern, found = TWO if size == 2 else THREE, np.zeros(1 << 8 * (size - 1), np.bool_)
+    tails = range(0x80, 0xC0)
+    for tail in tails if size == 2 else (first << 8 | second for first in tails for second in tails):
+        found[tail] = pattern.fullmatch(bytes([lead]) + tail.to_bytes(size - 1, "big")) is not None
+    return found
+
+
+def _digits(signs: "Bytes") -> "NDArray[np.bool_]":
+    return (signs - ZERO) < 10  # bytes below zero become large ones
+
+
+def _without_zeros(padded: "Bytes", begins: "Numbers", ends: "Numbers", dotted: "Numbers") -> "tuple[Numbers, Numbers]":
+    """Where words begin and end without the zeros that say nothing in a number."""
+    import numpy as np
+
+    first, last = begins.copy(), ends.copy()
+    words = dotted[np.append(True, dotted[1:] != dotted[:-1])] if len(dotted) else dotted
+    trailing = words
+    while len(trailing := trailing[padded[last[trailing] - 1] == ZERO]):
+        last[trailing] -= 1
+    last[words] -= padded[last[words] - 1] == DOT
+    leading = np.flatnonzero(padded[first] == ZERO)
+    while len(leading := leading[(last[leading] - first[leading] > 1) & (padded[first[leading]] == ZERO)]):
+        first[leading] += 1
+    empty = words[first[words] == last[words]]  # of `.0` nothing is left: it is a zero
+    first[empty], last[empty] = first[empty] + 1, last[empty] + 2
+    return first, last
+
+
+def _hashes(padded: "Bytes", first: "Numbers", last: "Numbers") -> "Hashes":
+    import numpy as np
+
+    eight: Hashes = np.ndarray((len(padded) - 7,), "<u8", padded, strides=(1,))
+    lengths = last - first
+    masks = np.array([(1 << 8 * length) - 1 for length in range(9)], np.uint64)
+    hashes: Hashes = eight[first] & masks[np.minimum(lengths, 8)]
+    hashes *= np.uint64(BY_FIRST)
+    long = np.flatnonzero(lengths > 8)
+    hashes[long] ^= eight[last[long] - 8] * np.uint64(BY_LAST)
+    hashes += lengths.astype(np.uint64) * np.uint64(BY_LENGTH)
+    hashes ^= hashes >> np.uint64(32)
+    hashes *= np.uint64(BY_LAST)
+    return hashes
+
+
+class Known:
+    """Numbers that are looked for among millions of others: a table of bits first, then a search."""
+
+    def __init__(self, hashes: "Hashes") -> None:
+        import numpy as np
+
+        self.hashes = np.unique(hashes)
+        bits = min(22, max(12, len(self.hashes).bit_length() + 6))
+        self._shift = np.uint64(64 - bits)
+        self._table = np.zeros(1 << bits, np.bool_)
+        self._table[(self.hashes >> self._shift).astype(np.int64)] = True
+
+    def __len__(self) -> int:
+        return len(self.hashes)
+
+    def places(self, hashes: "Hashes") -> "Numbers":
+        """Which of those that are known these are; all of them are known."""
+        import numpy as np
+
+        return np.searchsorted(self.hashes, hashes)
+
+    def among(self, hashes: "Hashes") -> "tuple[Numbers, Numbers]":
+        """The places of those among these that are known, in order, and which they are."""
+        import numpy as np
+
+        if not len(self.hashes):
+            return np.zeros(0, np.int64), np.zeros(0, np.int64)
+        maybe = np.flatnonzero(self._table[(hashes >> self._shift).view(np.int64)])
+        which = np.minimum(np.searchsorted(self.hashes, hashes[maybe]), len(self.hashes) - 1)
+        there = self.hashes[which] == hashes[maybe]
+        return maybe[there], which[there]

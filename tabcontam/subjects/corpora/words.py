@@ -1,0 +1,87 @@
+"""A document as a sequence of words, in which a row's values are found however the row is written.
+
+A word is a run of letters and digits, in which a full stop before a digit belongs to the word, unless a letter or
+another full stop stands before it (`5.1`, `.5`). What is neither is punctuation: also HTML's entities (`&amp;`), an
+escaped line break or tab (`\\n`, `\\r`, `\\t`, as a text inside a text has them), and the blanks, quotes, dashes and
+lines of Unicode. The case of A to Z does not count.
+"""
+
+import re
+from typing import NamedTuple
+
+WORD_BYTES = rb"0-9A-Za-z\x80-\xff"
+WORD = re.compile(rb"(?:[%b]|(?<![A-Za-z\x80-\xff.])\.(?=[0-9]))+" % WORD_BYTES)
+NUMBER = re.compile(rb"([0-9]*)(?:\.([0-9]+))?")
+OF_A_WORD = frozenset(re.findall(rb"[%b]" % WORD_BYTES, bytes(range(256))))
+ENTITY = re.compile(rb"&(?:#[0-9]{1,7}|#[xX][0-9A-Fa-f]{1,6}|[A-Za-z][A-Za-z0-9]{1,23});")
+HYPHEN = ord("-")
+ESCAPED = {b"\\n": b" \n", b"\\r": b"  ", b"\\t": b"  "}
+MINUS = b"\xe2\x88\x92"  # U+2212, which stands before numbers as a hyphen does
+TWO = re.compile(rb"\xc2(?:[\x80-\xa9\xab-\xb4\xb6-\xb9\xbb-\xbf])")  # U+0080 to U+00BF but for the three letters there
+THREE = re.compile(
+    rb"\xe2[\x80-\xaf][\x80-\xbf]"  # U+2000 to U+2BFF: blanks, quotes, dashes, arrows, lines, shapes
+    rb"|\xe3\x80[\x80-\x9f]"  # U+3000 to U+301F: those of Chinese and Japanese
+    rb"|\xef\xbc[\x81-\x8f\x9a-\xa0]|\xef\xbb\xbf"  # the same in full width; the byte order mark
+)
+
+
+class Word(NamedTuple):
+    """A word of a text: `key` is what it is compared by, `begin` and `end` are bytes of the text.
+
+    The key is in small letters; that of a number is its value without zeros that say nothing (`12` for `12.00` and
+    `012`, `.5` for `0.50`). `minus` says whether a minus sign stands before a number.
+    """
+
+    key: bytes
+    begin: int
+    end: int
+    number: bool
+    minus: bool
+
+
+def cleaned(text: bytes) -> bytes:
+    """The same text, of the same length, with blanks or line breaks for what is punctuation only as a whole."""
+    if b"&" in text:
+        text = ENTITY.sub(_blank, text)
+    if b"\\" in text:
+        for escaped, meant in ESCAPED.items():
+            text = text.replace(escaped, meant)
+    if not text.isascii():
+        text = THREE.sub(b"   ", TWO.sub(b"  ", text.replace(MINUS, b"  -")))
+    return text
+
+
+def words(clean: bytes, begin: int = 0, end: int | None = None) -> list[Word]:
+    """The words of a text that was `cleaned`, or of the part of it from one byte to another, which cut no word."""
+    found = WORD.finditer(clean, begin, len(clean) if end is None else end)
+    return [_word(clean, match[0].lower(), *match.span()) for match in found]
+
+
+def plain_words(clean: bytes, begin: int = 0, end: int | None = None) -> list[tuple[bytes, int, int]]:
+    """The same as they are written, in small letters, each with where it begins and ends."""
+    found = WORD.finditer(clean, begin, len(clean) if end is None else end)
+    return [(match[0].lower(), *match.span()) for match in found]
+
+
+def number_key(word: bytes) -> bytes | None:
+    """What a number is compared by; None for a word that is no number."""
+    if word[0] > 0x39 or (match := NUMBER.fullmatch(word)) is None:
+        return None
+    whole, part = match[1].lstrip(b"0"), (match[2] or b"").rstrip(b"0")
+    return b"%b.%b" % (whole, part) if part else whole or b"0"
+
+
+def _word(clean: bytes, word: bytes, begin: int, end: int) -> Word:
+    key = number_key(word)
+    if key is None:
+        return Word(word, begin, end, False, False)
+    return Word(key, begin, end, True, key != b"0" and _is_negative(clean, begin))
+
+
+def _is_negative(clean: bytes, begin: int) -> bool:
+    """Whether the hyphen before a number, if there is one, is a sign: it joins no word to the number (`3-5`)."""
+    return begin > 0 and clean[begin - 1] == HYPHEN and clean[begin - 2 : begin - 1] not in OF_A_WORD
+
+
+def _blank(match: "re.Match[bytes]") -> bytes:
+    return b" " * len(match[0])
