@@ -105,7 +105,7 @@ def test_a_row_test_follows_from_family_and_verdict() -> None:
         "incomplete_completion", "full_completion", "feature_completion", MatchedMembership.id, "row_order", "planted",
         "guided_completion",
         "dataset_inference",
-        "surrogate_rank", "digits", RowCompletion.id, CsvFeatureCompletion.id,
+        "surrogate_rank", "digits", "row_overlap", RowCompletion.id, CsvFeatureCompletion.id,
         Header.id, FirstToken.id,
         Quiz.id, QuizCompletion.id, ListInstances.id, TaskExamples.id, ExactGeneration.id, RowOverlap.id,
     }  # fmt: skip
