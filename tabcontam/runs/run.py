@@ -197,6 +197,7 @@ def prepare(order: RunOrder, progress: Progress | None = None, asks: bool = True
         tests = [test for test in tests if _by_default(test, scored)]
         left_out = tuple(test for test in left_out if _by_default(test, scored))
     tests, subjects, lines = put_to(tests, subjects, {one.llm for one in declarations})
+    left_out = tuple(test for test in left_out if any(one.takes(test) for one in subjects if one.tested))
     check_searched(declarations, subjects, tests)
     check_documents(options, order.judge, order.reference, subjects)
     check_samples(options, tests)
