@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -14,6 +14,8 @@ from tabcontam.evidence.base import By, Lookup, Match, Matches, State
 
 WORD = re.compile(r"(?:[0-9A-Za-z\u0080-\U0010ffff]|(?<=[0-9])\.(?=[0-9]))+")
 NUMBER = re.compile(r"[0-9]+(?:\.[0-9]+)?")
+NUL = "\0"
+PIECES = {By.WORDS: WORD, By.SIGNS: re.compile(r"[^\W_]")}
 GAP, NUMBERS = 12, 2  # other words between two neighbouring values, and of these pure numbers
 AROUND = 40  # letters of a quote beside what was found
 
@@ -68,6 +70,13 @@ class Document:
     def figures(self, begin: int, end: int) -> int:
         """How many of these words are pure numbers."""
         return self.numbers[end] - self.numbers[begin]
+
+    @cache  # noqa: B019 - of a test, as long as its documents
+    def pieces(self, by: By) -> tuple[list[tuple[int, int]], str]:
+        """Where its words stand, or its letters and digits, and all of them as one text with a NUL around each."""
+        found = list(PIECES[by].finditer(self.text))
+        texts = [piece.group().casefold() if by is By.WORDS else piece.group() for piece in found]
+        return [piece.span() for piece in found], f"\0{NUL.join(texts)}\0"
 
     def stands(self, keys: Sequence[str], low: int = 0, high: int | None = None) -> Iterator[int]:
         """The places from which on these words stand in a row."""
@@ -200,11 +209,13 @@ class Searched:
 
 def _span(document: Document, text: str, by: By) -> tuple[int, int] | None:
     """Where a text stands letter by letter, by its words in a row or by its letters and digits."""
-    pattern = {By.LETTERS: ".", By.SIGNS: r"[^\W_]"}.get(by, WORD.pattern)
-    pieces, own = list(re.finditer(pattern, document.text, re.DOTALL)), re.findall(pattern, text, re.DOTALL)
-    folded = [piece.group() if by is not By.WORDS else piece.group().casefold() for piece in pieces]
-    keys = [piece if by is not By.WORDS else piece.casefold() for piece in own]
-    for place in range(len(folded) - len(keys) + 1) if keys else ():
-        if folded[place] == keys[0] and folded[place : place + len(keys)] == keys:
-            return pieces[place].start(), pieces[place + len(keys) - 1].end()
-    return None
+    if by is By.LETTERS:
+        at = document.text.find(text)
+        return (at, at + len(text)) if at >= 0 else None
+    spans, joined = document.pieces(by)
+    own = [piece.group().casefold() if by is By.WORDS else piece.group() for piece in PIECES[by].finditer(text)]
+    at = joined.find(f"\0{NUL.join(own)}\0") if own else -1
+    if at < 0:
+        return None
+    place = joined.count(NUL, 0, at)
+    return spans[place][0], spans[place + len(own) - 1][1]

@@ -54,6 +54,9 @@ BUILT_IN = (
     "likelihood.planted:Planted",
     "likelihood.inference:DatasetInference",
     "corpus.row_overlap:RowOverlap",
+    "corpus.ngram_overlap:NgramOverlap",
+    "corpus.header_overlap:HeaderOverlap",
+    "corpus.task_overlap:TaskOverlap",
     "score.classification:Classification0Shot",
     "score.classification:Classification1Shot",
 )

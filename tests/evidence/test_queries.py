@@ -24,7 +24,8 @@ from tabcontam.tables.serializers import Serializer, shipped_templates
 from tabcontam.tables.table import Table, load_table
 from tests.made_tables import as_needed, ships
 
-UNVARIED = ("header", "list_instances", "task_examples")  # the beginning of a table is asked, or nothing of it is shown
+# the beginning of a table is asked, or nothing of it is shown
+UNVARIED = ("header", "list_instances", "task_examples", "header_overlap", "task_overlap")
 GOLDEN = Path(__file__).parent.parent / "golden" / "prompts.json"
 IS = shipped_templates()["is"]
 WORD_TESTS = [test.id for test in all_tests() if test.number is not None and test.number <= 6]

@@ -70,8 +70,8 @@ class RowOverlap(Test):
     Who holds each row but for a value holds the table, for this test. A finding says that documents hold rows, not
     that an LLM remembers them.
 
-    Source: ours. To search the training data is the surest of the methods that Li and Flanigan 2024 compare ("Task
-    Contamination", section 5). The p-value is that of one among exchangeable draws (Besag and Clifford 1989).
+    Source: ours. Li and Flanigan 2024 ("Task Contamination", section 5) search training data for examples of a task and
+    look at what is found. The p-value is that of one among exchangeable draws (Besag and Clifford 1989).
 
     Example: of `5.1,3.5,1.4,0.2,setosa` the 1.4 is hidden: a page that has `5.1 3.5 1.4 0.2 setosa`, and no other
     length in its place, holds the row.

@@ -1,0 +1,63 @@
+"""Header overlap: do documents hold the dataset's header, its names, the words that tell of it?"""
+
+from dataclasses import dataclass
+from random import Random
+from typing import ClassVar
+
+from tabcontam.errors import Skip
+from tabcontam.evidence.base import By, Family, Kind, Lookup, Query
+from tabcontam.evidence.corpus.dealt import can_be_found
+from tabcontam.evidence.corpus.told import Told, in_words
+from tabcontam.tables.serializers import Serializer
+from tabcontam.tables.table import Table
+
+
+@dataclass(frozen=True)
+class HeaderOverlap(Told):
+    """Documents are searched for the names of the table's columns, those of the dataset, and its question.
+
+    Measures: whether documents tell of the dataset. A score of knowledge, not of rows: a page about the dataset holds
+    all of this, and no verdict about its rows comes from it.
+
+    Queries: four at most. Documents are searched for a place where all names of columns stand close together in any
+    order, for the header line in the file's order, for each name of the dataset, and for the question that its card
+    asks of a row.
+
+    Null: none. Nothing is compared; the sentence says how many documents hold each, and quotes a place. The score is
+    the share of these things that any document holds.
+
+    Published rule: none.
+
+    Needs: documents that can be searched. Of a file whose first line is no header the names of columns are not looked
+    for.
+
+    Cannot show: that rows were seen, nor that the dataset is meant: short names (`Adult`, `Bank`) stand in many
+    documents that have nothing to do with it.
+
+    Source: ours. What a page about a dataset tells is what the knowledge tests of Ronval et al. 2024, section 3.1, ask
+    an LLM for.
+
+    Example: `sepal length (cm),sepal width (cm),petal length (cm),petal width (cm),target` and `Iris`.
+    """
+
+    id: ClassVar[str] = "header_overlap"
+    family: ClassVar[Family] = Family.KNOWLEDGE
+    kind: ClassVar[Kind] = Kind.KNOWLEDGE
+    counted: ClassVar[str] = "the header, the names and the question"
+
+    def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
+        """The queries, the same for every seed. Raises `Skip` where nothing of the dataset has a word."""
+        found = []
+        columns = tuple(filter(can_be_found, table.columns)) if table.header else ()
+        if len(columns) > 1:
+            together = Lookup(columns[:1], by=By.CELLS, beside=columns[1:])
+            found.append(self.query("columns", "all names of columns", together))
+            found.append(self.query("header", "the header line", in_words(" ".join(columns))))
+        names = [name for name in table.names if can_be_found(name)]
+        if names:
+            found.append(self.query("names", "the dataset's names", in_words(*names)))
+        if table.question and can_be_found(table.question.text):
+            found.append(self.query("question", "its question", in_words(table.question.text)))
+        if not found:
+            raise Skip("the table has neither a header nor a name")
+        return found

@@ -1,0 +1,224 @@
+"""N-gram overlap: what published rules for contaminated texts say of a table's rows, and of rows it has not."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from random import Random
+from statistics import fmean
+from typing import ClassVar
+
+from tabcontam.errors import Skip
+from tabcontam.evidence.base import (
+    Answer,
+    By,
+    Capability,
+    Evidence,
+    Family,
+    Kind,
+    Lookup,
+    Matches,
+    Query,
+    Reading,
+    State,
+    Test,
+    Trial,
+)
+from tabcontam.evidence.corpus.found import place_of
+from tabcontam.evidence.corpus.pieces import RUN, SHORT, Overlap, drawn_signs, grams, overlap, usual_length, words
+from tabcontam.reading.words import Dictionary
+from tabcontam.tables.draws import pool
+from tabcontam.tables.known import not_known
+from tabcontam.tables.serializers import Serializer
+from tabcontam.tables.table import Cell, Table
+from tabcontam.tables.twins import twin_rows
+
+ROWS, POOL = 100, 900  # rows that are searched for, of so many that ever are
+TWIN, IN_SIGNS = "twin", "signs"  # what the ids of further queries about a row end with
+PALM, HALF, CLEAN, DIRTY = 0.7, 0.5, 0.2, 0.8  # shares from which on the rules count a row
+
+
+@dataclass(frozen=True)
+class NgramOverlap(Test):
+    """Documents are searched for pieces of rows that have so many words or signs in a row, as published rules do.
+
+    Measures: how many rows each of the rules calls contaminated that have been published for texts, and how many rows
+    of a shuffled twin. A score without a verdict.
+
+    Queries: two for each of 100 random rows, in the words of the serializer, and two for a row of a shuffled twin. One
+    looks for all of its pieces of 8 words, of 11, and of GPT-3's length, case and punctuation aside; the other for
+    three pieces of letters and digits. Digits count in all of them.
+
+    Null: none. The serializer's own words and the names of features are in every row, so that these rules find what any
+    row of the schema shares. The twin's share says how much of a finding that explains. The score is the mean share of
+    pieces of 8 words. A row that is shorter than a piece holds none of them, and stays in what is divided by.
+    The rules, by what each looks at and when it counts a row as contaminated:
+    | rule | looks at | counts a row |
+    |---|---|---|
+    | GPT-2 | its 8-grams | never; the share of them is stated |
+    | GPT-3 | its N-grams, N the 5th percentile of the rows' lengths, but 8 to 13 | one is in 1 to 10 documents |
+    | PaLM | its 8-grams | 70 % are found |
+    | half of the 8-grams | its 8-grams | 50 % are found |
+    | GPT-4 | three random pieces of 50 letters and digits, or all of a shorter row | one is found |
+    | Llama 2 | its words in runs of more than 10, none of them skipped | 80 % (dirty) or 20 % (not clean) are |
+
+    Published rule: none is applied to the table: each decides about one text, and none says from how many on a set of
+    texts is contaminated.
+
+    Needs: documents that can be searched. A table without a twin is asked about without one.
+
+    Cannot show: that rows are there. A row that is written in another order or form shares no piece with it, and
+    a page of the schema shares many. What stands there in any rendering is found by `row_overlap`.
+
+    Source: Radford et al. 2019 (GPT-2), section 4; Brown et al. 2020 (GPT-3), appendix C; Chowdhery et al. 2022 (PaLM),
+    section 8; OpenAI 2023 (GPT-4), appendix C; Touvron et al. 2023 (Llama 2), appendix A.6. The twin is ours.
+
+    Example: of `The age is 39, The workclass is State-gov, The fnlwgt is 77516` one piece of 8 words is
+    `the age is 39 the workclass is state`.
+    """
+
+    id: ClassVar[str] = "ngram_overlap"
+    title: ClassVar[str] = "N-gram overlap"
+    family: ClassVar[Family] = Family.CORPUS
+    kind: ClassVar[Kind] = Kind.DOCUMENTS
+    needs: ClassVar[frozenset[Capability]] = frozenset({Capability.SEARCH})
+    decides: ClassVar[bool] = False
+    on_request: ClassVar[bool] = True
+
+    def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
+        """The queries of the rows, each with those of its twin behind them. Raises `Skip` where no row is left."""
+        rows = pool(table, not_known(table, range(len(table.rows))), POOL)
+        if not rows:
+            raise Skip("every row may be known")
+        asked = rng.sample(rows, min(ROWS, len(rows)))
+        twins = _twins(table)
+        texts = [serializer.row(table.columns, table.rows[row]) for row in asked]
+        length = usual_length(len(words(text)) for text in texts)
+        queries: list[Query] = []
+        for number, (row, text) in enumerate(zip(asked, texts, strict=True)):
+            name = f"{self.id}-{number}"
+            queries += _pair(name, text, length, row, rng)
+            if twins:
+                other = serializer.row(table.columns, twins[number % len(twins)])
+                queries += _pair(f"{name}-{TWIN}", other, length, None, rng, decoy_of=name)
+        return queries
+
+    def read(self, query: Query, reply: Answer, serializer: Serializer, dictionary: Dictionary) -> Reading:
+        """How many of a row's pieces are found; unreadable where they were not all searched for and counted."""
+        counts = _counts(query, reply)
+        if counts is None:
+            return Reading(None, hit=None, paper_hit=False, readable=False)
+        held = sum(count > 0 for count in counts.values())
+        return Reading(f"{held} of {len(counts)} pieces", hit=held > 0, paper_hit=False, readable=True)
+
+    def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
+        """What each rule makes of the rows, beside what it makes of the twin's; no p-value."""
+        own = [trial for trial in trials if not trial.query.decoy_of]
+        twin = [trial for trial in trials if trial.query.decoy_of]
+        rows, twins = _overlaps(own), _overlaps(twin)
+        asked = sum(not _in_signs(trial.query) for trial in own)
+        score, other = (fmean(one.short for one in side) if side else 0.0 for side in (rows, twins))
+        return Evidence(
+            statistic="share of pieces of 8 words",
+            value=score,
+            expected=other if twins else None,
+            null="none: what the schema alone explains is the share of a shuffled twin's pieces",
+            sentence=_sentence(own, twin, rows, twins, asked),
+            hits=sum(one.short >= PALM for one in rows),
+            asked=asked,
+            answered=len(rows),
+            score=score,
+        )
+
+
+RULES: Mapping[str, Callable[[Overlap], bool]] = {
+    "GPT-3 calls {} contaminated": lambda one: one.collides,
+    "PaLM {}": lambda one: one.short >= PALM,
+    "the rule of half the 8-grams {}": lambda one: one.short >= HALF,
+    "Llama 2 {} dirty": lambda one: one.in_runs >= DIRTY,
+    "and {} not clean": lambda one: one.in_runs >= CLEAN,
+}
+
+
+def _pair(name: str, text: str, length: int, row: int | None, rng: Random, decoy_of: str = "") -> list[Query]:
+    """The query for a row's words and the one for its letters and digits; `asked` says how long the pieces are."""
+    own, of = words(text), (SHORT, RUN, length)
+    pieces = tuple(dict.fromkeys(piece for size in of for piece in grams(own, size))) or (" ".join(own),)
+    in_signs = drawn_signs(text, rng)
+
+    def query(name: str, asked: tuple[str, ...], lookup: Lookup, decoy_of: str) -> Query:
+        return Query(
+            id=name,
+            write=partial(_same, lookup),
+            asked=asked,
+            expected=(text,),
+            max_tokens=1,
+            rows=() if row is None else (row,),
+            row=row,
+            decoy_of=decoy_of,
+        )
+
+    first = query(name, tuple(f"{size} words" for size in of), Lookup(pieces, by=By.WORDS), decoy_of)
+    beside = f"{decoy_of}-{IN_SIGNS}" if decoy_of else ""
+    return [first, query(f"{name}-{IN_SIGNS}", ("50 signs",), Lookup(in_signs, by=By.SIGNS), beside)]
+
+
+def _same(lookup: Lookup) -> Lookup:
+    return Lookup(lookup.texts, lookup.most, lookup.by)
+
+
+def _twins(table: Table) -> list[tuple[Cell, ...]]:
+    try:
+        return [row for _, row in twin_rows(table)]
+    except Skip:
+        return []
+
+
+def _in_signs(query: Query) -> bool:
+    return query.id.endswith(f"-{IN_SIGNS}")
+
+
+def _counts(query: Query, answer: object) -> dict[str, int] | None:
+    """How many documents hold each piece; None where the answer does not say so."""
+    question = query.question
+    if not isinstance(question, Lookup) or not isinstance(answer, Matches) or answer.state is not State.OK:
+        return None
+    counts = answer.counts if answer.counts or answer.documents else (0,) * len(question.texts)
+    return dict(zip(question.texts, counts, strict=True)) if len(counts) == len(question.texts) else None
+
+
+def _overlaps(trials: Sequence[Trial]) -> list[Overlap]:
+    found = []
+    for trial in trials:
+        counts = None if _in_signs(trial.query) or not trial.readable else _counts(trial.query, trial.reply)
+        if counts is not None:
+            length = int(trial.query.asked[-1].split()[0])
+            found.append(overlap(words(str(trial.query.expected[0])), counts, length))
+    return found
+
+
+def _sentence(
+    own: Sequence[Trial], twin: Sequence[Trial], rows: Sequence[Overlap], twins: Sequence[Overlap], asked: int
+) -> str:
+    """Every rule's share of the rows, that of the twin's behind it, and a place."""
+
+    def both(one: float | None, other: float | None) -> str:
+        return f"{one or 0:.0%}" + (f" ({other:.0%} of a twin's)" if other is not None else "")
+
+    def share(of: Sequence[Overlap], rule: Callable[[Overlap], bool]) -> float | None:
+        return fmean(map(rule, of)) if of else None
+
+    short = both(fmean(one.short for one in rows) if rows else 0.0, fmean(o.short for o in twins) if twins else None)
+    rules = [name.format(both(share(rows, rule), share(twins, rule))) for name, rule in RULES.items()]
+    by_signs = both(_of_signs(own), _of_signs(twin))
+    lost = f"; {asked - len(rows)} of {asked} rows could not be searched for" * (len(rows) < asked)
+    places = [match for trial in own if isinstance(trial.reply, Matches) for match in trial.reply.found[:1]]
+    quote = f"; for example {place_of(places[0])}" if places else ""
+    none = "" if twin else "; the table has no twin"
+    held = f"documents hold {short} of the 8-grams of {len(rows)} rows"
+    return f"{held}; {', '.join(rules)}; GPT-4 {by_signs}{none}{lost}{quote}"
+
+
+def _of_signs(trials: Sequence[Trial]) -> float | None:
+    """The share of rows of which one of three pieces of letters and digits is found."""
+    found = [trial.reading.hit for trial in trials if trial.readable and trial.reading and _in_signs(trial.query)]
+    return fmean(map(bool, found)) if found else None

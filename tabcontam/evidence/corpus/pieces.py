@@ -1,0 +1,63 @@
+"""A row's words and signs, and the pieces of them that the published rules look for. Digits are words as any other."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from random import Random
+
+WORD = re.compile(r"(?:[0-9A-Za-z\u0080-\U0010ffff]|(?<=[0-9])\.(?=[0-9]))+")
+SHORT = 8  # words of the pieces of GPT-2, PaLM and Platypus
+RUN = 11  # words of the shortest run that Llama 2 counts: more than 10
+LEAST, MOST = 8, 13  # words of a piece of GPT-3
+LOW = 0.05  # of the rows are shorter than a piece of GPT-3, at most
+COMMON = 10  # documents beyond which GPT-3 leaves a piece out
+SIGNS, DRAWN = 50, 3  # letters and digits of a piece of GPT-4, and how many are drawn
+
+
+def words(text: str) -> tuple[str, ...]:
+    """The words of a text in small letters, numbers whole: `The age is 39.5` has four."""
+    return tuple(word.casefold() for word in WORD.findall(text))
+
+
+def signs(text: str) -> str:
+    """The letters and digits of a text, as GPT-4's rule compares it."""
+    return "".join(sign for sign in text if sign.isalnum())
+
+
+def grams(own: Sequence[str], length: int) -> list[str]:
+    """All pieces of so many words in a row, in order; none of a text that is shorter."""
+    return [" ".join(own[start : start + length]) for start in range(len(own) - length + 1)]
+
+
+def usual_length(lengths: Iterable[int]) -> int:
+    """The words of a piece of GPT-3: the 5th percentile of the rows' lengths, but 8 to 13."""
+    ordered = sorted(lengths)
+    return min(MOST, max(LEAST, ordered[int(LOW * (len(ordered) - 1))])) if ordered else MOST
+
+
+def drawn_signs(text: str, rng: Random) -> tuple[str, ...]:
+    """Three random pieces of 50 letters and digits, or the whole text where it is shorter."""
+    own = signs(text)
+    starts = [rng.randrange(len(own) - SIGNS + 1) if len(own) > SIGNS else 0 for _ in range(DRAWN)]
+    return tuple(dict.fromkeys(own[start : start + SIGNS] for start in starts))
+
+
+@dataclass(frozen=True)
+class Overlap:
+    """What of one row documents hold, by the published rules' own measures."""
+
+    short: float  # share of its pieces of 8 words; 0 for a row of fewer words
+    collides: bool  # whether a piece of GPT-3's length stands in 1 to 10 documents
+    in_runs: float  # share of its words in runs of more than 10 words that documents hold
+
+
+def overlap(own: Sequence[str], counts: Mapping[str, int], length: int) -> Overlap:
+    """By how many documents hold each of a row's pieces, and the length of GPT-3's."""
+    short = grams(own, SHORT)
+    held = sum(counts.get(piece, 0) > 0 for piece in short)
+    collides = any(0 < counts.get(piece, 0) <= COMMON for piece in grams(own, length))
+    covered: set[int] = set()
+    for start, piece in enumerate(grams(own, RUN)):
+        if counts.get(piece, 0):
+            covered.update(range(start, start + RUN))
+    return Overlap(held / len(short) if short else 0.0, collides, len(covered) / len(own) if own else 0.0)
