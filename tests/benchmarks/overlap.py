@@ -32,7 +32,8 @@ from tabcontam.tables.twins import twin
 from tabcontam.verdicts.judge import read_trial
 
 TEST, IS = by_id()["row_overlap"], load_serializer("is")
-LEVEL, PLANTED, TIMES = 0.01, (1, 3, 10), 5
+LEVEL, PLANTED, TIMES = 0.01, (1, 3, 10), 3
+QUERIES = 450  # of a table: about 150 rows, each with its second column and its twin's row
 MOST = 1000  # rows of a table that one body holds
 Row = tuple[Cell, ...]
 
@@ -121,7 +122,7 @@ def main(names: list[str]) -> None:
         table, rest = half(whole)
         try:
             start = perf_counter()
-            queries = TEST.planned(table, IS, seeded(table, 0, TEST.id))
+            queries = TEST.planned(table, IS, seeded(table, 0, TEST.id))[:QUERIES]
         except Skip as skip:
             print(f"{whole.name}: {skip}", flush=True)
             continue

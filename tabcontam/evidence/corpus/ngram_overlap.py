@@ -210,12 +210,14 @@ def _sentence(
     short = both(fmean(one.short for one in rows) if rows else 0.0, fmean(o.short for o in twins) if twins else None)
     rules = [name.format(both(share(rows, rule), share(twins, rule))) for name, rule in RULES.items()]
     by_signs = both(_of_signs(own), _of_signs(twin))
+    early = sum(isinstance(trial.reply, Matches) and trial.reply.more for trial in own)
+    ended = f"; counting ended early for {early} of {len(own)} queries, so that these are least shares" if early else ""
     lost = f"; {asked - len(rows)} of {asked} rows could not be searched for" * (len(rows) < asked)
     places = [match for trial in own if isinstance(trial.reply, Matches) for match in trial.reply.found[:1]]
     quote = f"; for example {place_of(places[0])}" if places else ""
     none = "" if twin else "; the table has no twin"
     held = f"documents hold {short} of the 8-grams of {len(rows)} rows"
-    return f"{held}; {', '.join(rules)}; GPT-4 {by_signs}{none}{lost}{quote}"
+    return f"{held}; {', '.join(rules)}; GPT-4 {by_signs}{none}{ended}{lost}{quote}"
 
 
 def _of_signs(trials: Sequence[Trial]) -> float | None:

@@ -160,6 +160,9 @@ class RowOverlap(Test):
 
     def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
         """Why even all rows in the documents would not be enough; None where they would be."""
+        lies = {query.lies_in.get(name, name) for query in queries if not query.decoy_of for name in query.asked}
+        if len(lies) == 1:
+            return f"cells of {lies.pop()} alone can be hidden: what is found would rest on that one column"
         best = prod(even_chance(query) for query in queries if _is_own(query))
         if best <= level:
             return None

@@ -276,3 +276,14 @@ def test_rows_of_the_twin_that_weigh_as_much_clear_the_table() -> None:
         alike.append(read(TEST, trial.query, Matches((), 1, State.OK, counts=counts)))
     both = [trial for trial in trials if not trial.query.decoy_of] + alike
     assert TEST.weigh(both, LEVEL).p_value == 1.0
+
+
+def test_a_table_of_which_one_column_alone_can_be_hidden_cannot_tell() -> None:
+    """What would be found could rest on that column alone: facts from elsewhere do the same."""
+    rng = Random("news")
+    rows = [(f"title {number}", f"text {number * 7}", rng.choice(["a", "b", "c", "d"])) for number in range(80)]
+    queries = asked("row_overlap", made_table(("title", "text", "label"), rows, "news"))
+    assert {query.asked for query in queries} == {("label",)}
+    assert "label alone can be hidden" in str(TEST.uninformative(queries, LEVEL))
+    assert TEST.uninformative(asked("row_overlap", crops()), LEVEL) is None
+    assert "too few rows" in str(TEST.uninformative(asked("row_overlap", crops())[:3], 1e-9))
