@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from tabcontam.evidence.base import Kind
+from tabcontam.evidence.base import Kind, Verdict
 from tabcontam.groups import grouped
 from tabcontam.statistics import chronology as statistics
 from tabcontam.statistics.chronology import AFTER, BEFORE, Exchanged, Trend
@@ -218,9 +218,12 @@ def dated(view: RunResults) -> tuple[Mapping[str, Sequence[Pair]], tuple[str, ..
     pairs: dict[str, list[Pair]] = {}
     taken: set[tuple[str, str, str]] = set()
     for cell in view.subjects:
-        if cell.kind is not Kind.CLASSIFICATION or cell.verdict is not None or _is_part(view, cell):
+        if cell.kind is not Kind.CLASSIFICATION or _is_part(view, cell):
             continue
-        if not cell.answered:
+        if cell.verdict is Verdict.SKIPPED:
+            left[f"{cell.llm} on {cell.dataset}: {cell.reason or 'not asked'}"] = None
+            continue
+        if cell.verdict is not None or not cell.answered:
             left[f"{cell.llm} on {cell.dataset}: no answer was one of the classes"] = None
             continue
         pair = _pair(view, cell, left)
