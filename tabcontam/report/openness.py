@@ -64,7 +64,18 @@ def context(view: RunResults) -> dict[str, Any]:
 def openness_sentences(view: RunResults) -> tuple[str, ...]:
     """What is said of a run's LLMs by openness and size; empty where the catalogue has fewer than two of them."""
     found = openness(view)
-    return sentences(found) if found else ()
+    return (_who(found), *sentences(found)) if found else ()
+
+
+def _who(found: Openness) -> str:
+    """Which LLMs are of each kind."""
+    kinds = []
+    for kind in found.kinds:
+        titles = [one.title for one in kind.llms]
+        more = [f"{len(titles) - FEW} more"] if len(titles) > FEW else []
+        kinds.append(f"{kind.name}: {phrase([*titles[:FEW], *more])}")
+    text = "; ".join(kinds)
+    return f"{text[:1].upper()}{text[1:]}."
 
 
 def sentences(found: Openness) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+import numpy as np
 import pytest
 
 from tabcontam.verdicts.chronology import chronologies
@@ -47,6 +48,8 @@ def test_kinds_and_sizes_stand_side_by_side() -> None:
     (figure,) = by_openness(EVERY)
     kinds, sizes = figure.axes
     assert [label.get_text() for label in kinds.get_xticklabels()] == ["closed (5)", "semi-open (6)", "open (1)"]
+    lines = [np.unique(np.asarray(line.get_xdata())) for line in sizes.get_lines()]
+    assert sum(len(ends) == 1 for ends in lines) == 6  # an interval for each LLM of a size
     legend = sizes.get_legend()
     assert legend is not None
     assert {text.get_text() for text in legend.get_texts()} == {"llama", "qwen"}

@@ -1,7 +1,10 @@
 """What runs say by dates: which pairs count, on which side, and what is left out."""
 
+from dataclasses import replace
+
 import pytest
 
+from tabcontam.evidence.base import Verdict
 from tabcontam.verdicts.chronology import chronologies, dated
 from tabcontam.verdicts.dating import side, year_of
 from tests.verdicts.dated import results
@@ -91,6 +94,29 @@ def test_difficulty_explains_a_difference_that_goes_with_it() -> None:
     (read,), _ = chronologies(results(), dict.fromkeys(hard, 0.2))
     assert read.difficulty is not None
     assert not read.difficulty.explains
+
+
+def test_what_has_no_answer_and_what_was_not_asked_is_named() -> None:
+    view = results(lambda *_: 60, ("gpt-4o",), ("iris", "titanic", "housing"))
+    none = replace(view.cells[0], verdict=Verdict.NO_ANSWER, hits=0, answered=0, score=None)
+    skipped = replace(view.cells[1], verdict=Verdict.SKIPPED, reason="no classification question", answered=0)
+    pairs, left_out = dated(replace(view, cells=(none, skipped, view.cells[2])))
+    assert [pair.dataset for own in pairs.values() for pair in own] == ["housing"]
+    assert left_out == (
+        "gpt-4o on iris: no answer was one of the classes",
+        "gpt-4o on titanic: no classification question",
+    )
+
+
+def test_every_test_of_classification_takes_part_whatever_its_number_of_shots() -> None:
+    """As one of eight shots that another package adds."""
+    view = results(lambda *_: 60, ("gpt-4o",), ("iris", "titanic"))
+    known = next(test for test in view.run.tests if test.id == "classification_0shot")
+    eight = replace(known, id="classification_8shot", title="Classification, 8-shot", measure="")
+    cells = tuple(replace(cell, test=eight.id) for cell in view.cells)
+    found, _ = chronologies(replace(view, cells=(*view.cells, *cells), run=replace(view.run, tests=(known, eight))))
+    assert [one.title for one in found] == ["Classification, 0-shot", "Classification, 8-shot"]
+    assert len(found[1].pairs) == 2
 
 
 def test_a_table_counts_once_for_an_llm_and_an_unfair_question_not_at_all() -> None:

@@ -72,6 +72,7 @@ def test_of_few_nothing_is_said() -> None:
     assert "1 open LLM: nothing is said of fewer than 5 of a kind" in said
     assert "4 steps from one size to the next within families: too few to say whether size matters." in said
     few = results({"gpt-4": 0.9, "llama-2": 0.1, "gpt-j": 0.0})
+    assert openness_sentences(few)[0] == "Closed: GPT-4; semi-open: Llama 2; open: GPT-J."
     assert not found(few).differences
     assert all(kind.interval is None for kind in found(few).kinds)
     assert "mean score" not in " ".join(openness_sentences(few))

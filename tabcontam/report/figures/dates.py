@@ -122,7 +122,13 @@ def by_openness(view: RunResults, room: float = WIDTH) -> list[Figure]:
         sizes = sorted({one.size for line in found.lines for one in line.llms if one.size})
         for line in found.lines:
             own = [(one.size or 0.0, one.score) for one in line.llms]
-            panels[1].plot(*zip(*own, strict=True), marker="o", markersize=3.4, linewidth=1, label=line.family)
+            (drawn,) = panels[1].plot(
+                *zip(*own, strict=True), marker="o", markersize=3.4, linewidth=1, label=line.family
+            )
+            for one in line.llms:
+                if one.interval and one.size:
+                    ends = (one.size, one.size), one.interval
+                    panels[1].plot(*ends, color=drawn.get_color(), linewidth=0.8, alpha=0.5)
         panels[1].set_xscale("log")
         panels[1].set_xticks(sizes, [f"{size:g}" for size in sizes], minor=False)
         panels[1].minorticks_off()

@@ -1,0 +1,151 @@
+"""Pairs of an LLM and a table whose dates are known, from the cells of runs, and what is left out of them and why."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from tabcontam.evidence.base import Kind, Verdict
+from tabcontam.statistics import chronology as statistics
+from tabcontam.statistics.exact import clopper_pearson
+from tabcontam.tables.dated import is_dated
+from tabcontam.verdicts.both_sides import BothSides
+from tabcontam.verdicts.cells import Result
+from tabcontam.verdicts.dating import card_of, entry_of, side
+from tabcontam.verdicts.results import RunResults
+
+LEVEL = 0.01  # of all that is called significant here, as in the paper
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pair:
+    """An LLM and a table: how often it was right, what the majority class gets, and which of two dates is earlier."""
+
+    llm: str
+    title: str
+    openness: str
+    cutoff: str
+    cutoff_source: str
+    dataset: str
+    released: str
+    completed: str = ""
+    released_source: str = ""
+    hits: int
+    answered: int
+    majority: float
+    side: int
+
+    @property
+    def accuracy(self) -> float:
+        """The share of its valid answers that are right."""
+        return self.hits / self.answered
+
+    @property
+    def lift(self) -> float:
+        """Its accuracy less the majority's."""
+        return self.accuracy - self.majority
+
+    @cached_property
+    def interval(self) -> tuple[float, float]:
+        """The exact 95% interval of its accuracy."""
+        return clopper_pearson(self.hits, self.answered)
+
+    @cached_property
+    def t_test(self) -> tuple[float, float]:
+        """The half-width of the t-interval at 99%, one-sided, and the p-value that it is not above the majority."""
+        return statistics.t_test(self.hits, self.answered, self.majority)
+
+    @cached_property
+    def exact_p(self) -> float:
+        """The exact binomial p-value of the same."""
+        return statistics.exceeds(self.hits, self.answered, self.majority)
+
+    @property
+    def above(self) -> bool:
+        """Whether it is above the majority class."""
+        return self.lift > 0
+
+    @property
+    def significant(self) -> bool:
+        """Whether it is significantly so by the t-test, at 99%."""
+        return self.above and self.t_test[1] <= LEVEL
+
+    @property
+    def exactly(self) -> bool:
+        """Whether it is significantly so by the exact binomial test, at 99%."""
+        return self.above and self.exact_p <= LEVEL
+
+
+def cells_by_dates(view: RunResults) -> list[Result]:
+    """The cells of classification whose rows are a part of a table: those from before a month, or from after it."""
+    return [cell for cell in view.subjects if cell.kind is Kind.CLASSIFICATION and _is_part(view, cell)]
+
+
+def _is_part(view: RunResults, cell: Result) -> bool:
+    """Whether a cell is of some rows of a table by their dates: a table without dated rows is on a side as a whole."""
+    if not is_dated(cell.split or ""):
+        return False
+    card = card_of(view, cell)
+    return card is None or bool(card.dated_by)
+
+
+def on_one_side(cells: Sequence[Result], found: Sequence[BothSides]) -> tuple[str, ...]:
+    """A line on each LLM and table that were asked about rows by dates and have no two sides to compare."""
+    both = {(one.llm, one.dataset) for one in found}
+    alone = dict.fromkeys((cell.llm, cell.dataset) for cell in cells if (cell.llm, cell.dataset) not in both)
+    why = "rows from before its training cut-off and from after it are not both there"
+    return tuple(f"{llm} on {dataset}: {why}" for llm, dataset in alone)
+
+
+def dated(view: RunResults) -> tuple[Mapping[str, Sequence[Pair]], tuple[str, ...]]:
+    """The pairs of each classification test whose dates are known, and a line on each LLM and table left out."""
+    left: dict[str, None] = {}
+    pairs: dict[str, list[Pair]] = {}
+    taken: set[tuple[str, str, str]] = set()
+    for cell in view.subjects:
+        if cell.kind is not Kind.CLASSIFICATION or _is_part(view, cell):
+            continue
+        if cell.verdict is Verdict.SKIPPED:
+            left[f"{cell.llm} on {cell.dataset}: {cell.reason or 'not asked'}"] = None
+            continue
+        if cell.verdict is not None or not cell.answered:
+            left[f"{cell.llm} on {cell.dataset}: no answer was one of the classes"] = None
+            continue
+        pair = _pair(view, cell, left)
+        if pair is None:
+            continue
+        if (key := (cell.test, cell.llm, cell.dataset)) in taken:
+            why = f"of several cells of {cell.llm} the first counts, since all ask about the same data"
+            left[f"{cell.dataset}: {why}"] = None
+            continue
+        taken.add(key)
+        pairs.setdefault(cell.test, []).append(pair)
+    return pairs, tuple(left)
+
+
+def _pair(view: RunResults, cell: Result, left: dict[str, None]) -> Pair | None:
+    """The pair of a cell; None where something is missing, which `left` is told."""
+    card, entry = card_of(view, cell), entry_of(view, cell.llm)
+    majority = cell.statistic.expected if cell.statistic else None
+    if entry is None or not entry.cutoff:
+        left[f"{cell.llm}: the catalogue states no training cut-off"] = None
+    if card is None or not card.released:
+        left[f"{cell.dataset}: no card states when it was released"] = None
+    elif cell.not_averaged:
+        left[f"{cell.dataset}: {cell.not_averaged}"] = None
+    elif entry is not None and entry.cutoff and majority is not None and cell.hits is not None and cell.answered:
+        return Pair(
+            llm=cell.llm,
+            title=entry.title,
+            openness=entry.openness,
+            cutoff=entry.cutoff,
+            cutoff_source=entry.cutoff_source or "",
+            dataset=cell.dataset,
+            released=card.released,
+            completed=card.completed,
+            released_source=card.stated_by,
+            hits=cell.hits,
+            answered=cell.answered,
+            majority=majority,
+            side=side(card.released, entry.cutoff, card.completed),
+        )
+    return None
