@@ -16,11 +16,10 @@ from tabcontam.verdicts.results import RunResults
 BEFORE, AFTER = "before", "after"
 
 
-@dataclass(frozen=True)
-class Rows:
-    """The rows on one side: how many answers were right, of how many, what the majority class gets, and the split."""
+class Right:
+    """What follows from how many answers were right, of how many, and what the majority class gets: a dataclass that
+    has these fields inherits from it."""
 
-    split: str
     hits: int
     answered: int
     majority: float
@@ -34,6 +33,16 @@ class Rows:
     def lift(self) -> float:
         """The accuracy less the majority's."""
         return self.accuracy - self.majority
+
+
+@dataclass(frozen=True)
+class Rows(Right):
+    """The rows on one side: how many answers were right, of how many, what the majority class gets, and the split."""
+
+    split: str
+    hits: int
+    answered: int
+    majority: float
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from tabcontam.evidence.base import Kind, Verdict
 from tabcontam.statistics import chronology as statistics
 from tabcontam.statistics.exact import clopper_pearson
 from tabcontam.tables.dated import is_dated
-from tabcontam.verdicts.both_sides import BothSides
+from tabcontam.verdicts.both_sides import BothSides, Right
 from tabcontam.verdicts.cells import Result
 from tabcontam.verdicts.dating import card_of, entry_of, side
 from tabcontam.verdicts.results import RunResults
@@ -17,7 +17,7 @@ LEVEL = 0.01  # of all that is called significant here, as in the paper
 
 
 @dataclass(frozen=True, kw_only=True)
-class Pair:
+class Pair(Right):
     """An LLM and a table: how often it was right, what the majority class gets, and which of two dates is earlier."""
 
     llm: str
@@ -33,16 +33,6 @@ class Pair:
     answered: int
     majority: float
     side: int
-
-    @property
-    def accuracy(self) -> float:
-        """The share of its valid answers that are right."""
-        return self.hits / self.answered
-
-    @property
-    def lift(self) -> float:
-        """Its accuracy less the majority's."""
-        return self.accuracy - self.majority
 
     @cached_property
     def interval(self) -> tuple[float, float]:

@@ -150,16 +150,20 @@ def winners(found: Iterable[Place]) -> list[Place]:
         won += [span for span in spans if not _covered(begins, ends, span)]
         for span in spans:
             _cover(begins, ends, span)
-    return sorted({_fullest(span, found) for span in won})
+    lacking = {span.text for span in won if span.lacking}
+    by_text = {text: sorted(span for span in set(found) if span.text == text) for text in lacking}
+    return sorted({_fullest(span, by_text[span.text]) if span.lacking else span for span in won})
 
 
-def _fullest(span: Place, found: Sequence[Place]) -> Place:
-    """Of the spans with the same text that overlap with one that won the one that lacks least: a value that stands
-    behind a line break is there all the same."""
-    if not span.lacking:
-        return span
-    same = (one for one in found if one.text == span.text and one.begin < span.end and span.begin < one.end)
-    return min(same, key=lambda one: (one.lacking, one.rank, one.begin))
+def _fullest(span: Place, same: Sequence[Place]) -> Place:
+    """Of the spans with the same text, in order, that overlap with one that won the one that lacks least: a value that
+    stands behind a line break is there all the same."""
+    first, last = bisect_left(same, span.begin - LONGEST, key=_begin), bisect_left(same, span.end, key=_begin)
+    overlapping = (one for one in same[first:last] if one.end > span.begin)
+    return min(overlapping, key=lambda one: (one.lacking, one.rank, one.begin))
+
+
+_begin = attrgetter("begin")
 
 
 def _covered(begins: Sequence[int], ends: Sequence[int], span: Place) -> bool:
