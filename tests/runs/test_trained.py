@@ -164,7 +164,7 @@ def test_documents_that_are_declared_twice_over_are_searched_once(folder: Path) 
 
 
 def test_a_plan_says_how_much_is_looked_up_and_names_no_price(folder: Path) -> None:
-    plan = tabcontam("run", "--llm", DUMP, "--dataset", "iris", "--dry-run", cwd=folder).stdout
+    plan = tabcontam("run", "--llm", DUMP, "--dataset", "iris", "--dry-run", "-k", "rows_held", cwd=folder).stdout
     assert "pages:dump.txt  iris@scikit-learn  is  default  rows_held  20 to look up\n" in plan
     assert "pages:dump.txt: 20 lookups are left\n" in plan
     assert "20 lookups in 1 cells; nothing was asked" in plan
@@ -177,10 +177,12 @@ def test_a_plan_says_how_much_is_looked_up_and_names_no_price(folder: Path) -> N
     ("typed", "code", "line"),
     [
         (["--llm", DUMP, "-k", "feature_completion"], 5,
-         "feature_completion asks LLMs, and pages:dump.txt is a body of documents; choose rows_held, or name an LLM"),
+         "feature_completion asks LLMs, and pages:dump.txt is a body of documents; choose row_overlap or ngram_overlap "
+         "or header_overlap or task_overlap or rows_held, or name an LLM"),
         (["--llm", MODE, "-k", "rows_held"], 5,
          "rows_held searches documents, and nobody named has some; name some with --llm corpus:PATH"),
-        (["-m", "corpus"], 5, "rows_held searches documents"),
+        (["-m", "corpus"], 5,
+         "row_overlap, ngram_overlap, header_overlap, task_overlap and rows_held search documents, and nobody named has"),
         (["--llm", DUMP, "--until-decided"], 4,
          "--until-decided says how an LLM is asked, and pages:dump.txt is a body of documents: leave --until"),
         (["--llm", DUMP, "--shots", "3"], 4, "--shots says how an LLM is asked"),
@@ -198,7 +200,8 @@ def test_a_plan_says_how_much_is_looked_up_and_names_no_price(folder: Path) -> N
         (["--llm", MODE, *["--trained-on", f"{MODE}={DUMP}"] * 2], 4, "pages:dump.txt is declared twice for simul"),
         (["--llm", "control:exposed", "--trained-on", f"control:exposed={DUMP}"], 4, "is a control, of which it is"),
         (["--llm", MODE, "--trained-on", f"{MODE}={DUMP}", "-k", "feature_completion"], 4,
-         "--trained-on: none of the chosen tests searches pages:dump.txt (feature_completion); choose rows_held, too"),
+         "--trained-on: none of the chosen tests searches pages:dump.txt (feature_completion); choose row_overlap or "
+         "ngram_overlap or header_overlap or task_overlap or rows_held, too"),
     ],
 )  # fmt: skip
 def test_what_makes_no_sense_is_one_line(folder: Path, typed: list[str], code: int, line: str) -> None:
