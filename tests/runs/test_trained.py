@@ -182,7 +182,7 @@ def test_a_plan_says_how_much_is_looked_up_and_names_no_price(folder: Path) -> N
         (["--llm", MODE, "-k", "rows_held"], 5,
          "rows_held searches documents, and nobody named has some; name some with --llm corpus:PATH"),
         (["-m", "corpus"], 5,
-         "row_overlap, ngram_overlap, header_overlap, task_overlap and rows_held search documents, and nobody named has"),
+         "row_overlap, ngram_overlap, header_overlap, task_overlap and rows_held search documents, and nobody named"),
         (["--llm", DUMP, "--until-decided"], 4,
          "--until-decided says how an LLM is asked, and pages:dump.txt is a body of documents: leave --until"),
         (["--llm", DUMP, "--shots", "3"], 4, "--shots says how an LLM is asked"),
