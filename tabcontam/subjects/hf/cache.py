@@ -1,11 +1,16 @@
 """A key-value cache that grows in place: transformers' own is copied whole for every token of an answer."""
 
+from inspect import signature
 from typing import Any
 
 from transformers import DynamicCache
 from transformers.cache_utils import DynamicLayer
+from transformers.generation.utils import GenerationMixin
 
 ROOM = 64  # tokens of an answer between two copies
+# The name under which models take a cache. transformers 5.24 renamed it, and warns of the name that it had before.
+_RENAMED = "cache" in signature(GenerationMixin.prepare_inputs_for_generation).parameters
+CACHE = "cache" if _RENAMED else "past_key_values"
 
 
 class GrowingLayer(DynamicLayer):  # type: ignore[misc]

@@ -24,7 +24,10 @@ class Decoder:
     """A loaded model that answers rows in batches. `stopping` ends the batch under way at its next token."""
 
     def __init__(self, loaded: Loaded, batch_size: int) -> None:
+        from tabcontam.subjects.hf.cache import CACHE
+
         self.stopping = False
+        self.cached_as = CACHE
         # One for all batches: two at a time may be more than memory holds, and torch has helpers of each thread.
         self.thread = ThreadPoolExecutor(1, initializer=settle_threads, initargs=(loaded.model,))
         self.context = context_of(loaded.model.config)
@@ -68,7 +71,7 @@ class Decoder:
                 eos=self._eos,
                 decode=self.text.decode,
                 stopping=lambda: self.stopping,
-                leaving="past_key_values" in inputs,
+                leaving=self.cached_as in inputs,
             )
             answers: dict[int, list[int]] = {}
             while ends.live:
@@ -77,7 +80,7 @@ class Decoder:
                     answers[number] = ids[ends.start : ends.start + ends.lengths[number]]
                 places = ends.leave()
                 if places:
-                    inputs, dropped = _thinned(inputs, output, self._tensor(places))
+                    inputs, dropped = _thinned(inputs, self.cached_as, output, self._tensor(places))
                     ends.start -= dropped
         return [self._reply(row, answers[number]) for number, row in enumerate(rows)]
 
@@ -108,7 +111,7 @@ class Decoder:
             ids.append([*row.ids[:place], *[self._pad] * gap, *row.ids[place:]])
             mask.append([1] * place + [0] * gap + [1] * (len(row.ids) - place))
         inputs = {"input_ids": self._tensor(ids), "attention_mask": self._tensor(mask)}
-        return inputs if past is None else {**inputs, "past_key_values": past}
+        return inputs if past is None else {**inputs, self.cached_as: past}
 
     def _beginning(self, rows: Sequence[Row]) -> tuple[int, Any]:
         """The length of the beginning that is computed once for all rows, and the cache after it, or None."""
@@ -122,9 +125,13 @@ class Decoder:
         """The cache after a beginning of so many rows, computed once; None where the model keeps none of ours."""
         cache = self._cache(ids[:1])
         if cache is not None:
-            self.model.base_model(input_ids=self._tensor([ids]), past_key_values=cache, use_cache=True)
+            self._read(ids, cache)
             cache.batch_repeat_interleave(rows)
         return cache
+
+    def _read(self, ids: Sequence[int], cache: Any) -> None:
+        """Have the model keep these tokens in a cache."""
+        self.model.base_model(input_ids=self._tensor([ids]), use_cache=True, **{self.cached_as: cache})
 
     def _cache(self, ids: Sequence[int]) -> Any:
         """An empty cache, where the model keeps these tokens in one that it is given; else None, and it has its own."""
@@ -134,7 +141,7 @@ class Decoder:
             cache = None if self.seq2seq else growing_cache(self.model.config)
             try:
                 if cache is not None:
-                    self.model.base_model(input_ids=self._tensor([ids]), past_key_values=cache, use_cache=True)
+                    self._read(ids, cache)
             except (TypeError, ValueError, AttributeError):  # it takes another kind of cache, or none
                 cache = None
             self._keeps = cache is not None and holds(cache, len(ids))
@@ -183,9 +190,9 @@ def band(row: Row) -> int:
     return row.max_tokens.bit_length() // 3
 
 
-def _thinned(inputs: dict[str, Any], output: Any, rows: Any) -> tuple[dict[str, Any], int]:
+def _thinned(inputs: dict[str, Any], cached_as: str, output: Any, rows: Any) -> tuple[dict[str, Any], int]:
     """What is given for the rows that go on, and how many places were dropped that were padding in all of them."""
-    given, cache = inputs["attention_mask"], inputs["past_key_values"]
+    given, cache = inputs["attention_mask"], inputs[cached_as]
     mask = given.new_ones(len(rows), output.shape[1])
     mask[:, : given.shape[1]] = given[rows]
     places = mask.any(dim=0)
@@ -193,7 +200,7 @@ def _thinned(inputs: dict[str, Any], output: Any, rows: Any) -> tuple[dict[str, 
     for layer in cache.layers:
         layer.keep(rows, held)
     kept = {"input_ids": output[rows][:, places], "attention_mask": mask[:, places]}
-    return {**kept, "past_key_values": cache}, int((~places).sum())
+    return {**kept, cached_as: cache}, int((~places).sum())
 
 
 def _end_tokens(loaded: Loaded) -> frozenset[int]:

@@ -92,7 +92,7 @@ class Comparer:
         width = max(map(len, rows))
         ids = self._tensor([[*row, *[0] * (width - len(row))] for row in rows])
         mask = self._tensor([[1] * (begun + len(row)) + [0] * (width - len(row)) for row in rows])
-        kept: dict[str, Any] = {"use_cache": False} if past is None else {"past_key_values": past}
+        kept: dict[str, Any] = {"use_cache": False} if past is None else {self._decoder.cached_as: past}
         logits = self._model(input_ids=ids, attention_mask=mask, **kept).logits
         tokens = _log_probabilities(logits, ids)
         # Of each row those of the tokens behind the beginning of all: the first of them is told by the one before it.

@@ -106,11 +106,12 @@ def generated(model: HFModel) -> Any:
 def watched(model: HFModel, monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     """What `generate` is called with."""
     calls: list[dict[str, Any]] = []
-    own = generated(model).generate
+    own, decoder = generated(model).generate, model._decoder
+    assert decoder is not None
 
     def generate(**arguments: Any) -> Any:
         # The cache grows while it is used.
-        past = arguments.get("past_key_values")
+        past = arguments.get(decoder.cached_as)
         calls.append({**arguments, "past": past.get_seq_length() if past is not None else 0})
         return own(**arguments)
 
