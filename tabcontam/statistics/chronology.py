@@ -20,7 +20,7 @@ from tabcontam.statistics.exact import clopper_pearson
 
 BEFORE, AFTER, NEITHER = 1, -1, 0
 LISTED = 20_000  # ways to exchange release dates that are all looked at; of more so many are drawn
-SURE = 0.99  # that a share of drawn ways, which a seed has a part in, is not below that of all ways
+SURE = 0.999  # that a share of drawn ways, which a seed has a part in, is not below that of all ways
 SAME = 1e-12  # sums of the same terms in another order differ by less
 LEVEL = 0.01  # the paper's
 LEAST = 4  # datasets that a trend takes
@@ -36,7 +36,7 @@ class Exchanged:
     `difference` is the mean lift over the majority class before, minus that after, within each LLM and averaged over
     those LLMs that have both; `p_value` says in which share of the ways to exchange dates it is as large. `ways` counts
     those that were looked at, all there are where it is `exact`. Where they are drawn the p-value is the upper limit
-    (Clopper and Pearson, one-sided, 99%) of the share in all ways: who tries many seeds gains little by it.
+    (Clopper and Pearson, one-sided, 99.9%) of the share in all ways: who tries many seeds gains little by it.
     """
 
     difference: float
@@ -198,7 +198,7 @@ def _shares(lifts: Floats, eras: Ints, own: Ints, labels: Ints, exact: bool) -> 
     if exact:
         shares: Floats = as_large / len(labels)  # the true one is among them
         return shares
-    confidence = 2 * SURE - 1  # of an interval whose upper end is passed once in a hundred draws
+    confidence = 2 * SURE - 1  # of an interval whose upper end is passed once in a thousand draws
     limits = {count: clopper_pearson(count, len(labels), confidence)[1] for count in {*as_large.tolist()}}
     return np.array([limits[count] for count in as_large.tolist()])
 
