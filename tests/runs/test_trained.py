@@ -139,8 +139,8 @@ def test_documents_that_cannot_be_read_make_no_llm_clean(folder: Path) -> None:
         True,
     )
     assert tabcontam("gate", "unread", cwd=folder).returncode == Exit.CANNOT_TELL
-    assert "contaminated" not in {table["verdict"] for table in tables(folder / "in_part").values()}
-    assert "not detected" not in {table["verdict"] for table in tables(folder / "in_part").values()}
+    assert "contaminated" not in {table["verdict"] for table in tables(folder / "unread").values()}
+    assert "not detected" not in {table["verdict"] for table in tables(folder / "unread").values()}
 
 
 def test_an_llm_need_not_be_asked_for_documents_to_count(folder: Path) -> None:
