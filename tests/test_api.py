@@ -280,7 +280,9 @@ class TestTables:
 
     @pytest.mark.slow
     def test_its_rows_leave_only_with_leave(self, here: Path) -> None:
-        with pytest.raises(tabcontam.UsageError, match="rows would be shown to openai:any"):
+        with pytest.raises(
+            tabcontam.UsageError, match="rows and others made of its cells would be shown to openai:any"
+        ):
             tabcontam.run("openai:any@http://192.0.2.1:9/v1", table(), out="run")
         assert not list(here.iterdir())
 

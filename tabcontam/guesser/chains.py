@@ -7,7 +7,8 @@ from functools import cached_property
 import numpy as np
 
 from tabcontam.guesser.chance import Guess, marginal
-from tabcontam.guesser.columns import Bools, Column, Ints, as_column
+from tabcontam.guesser.columns import Bools, Column, Floats, Ints, as_column
+from tabcontam.guesser.densities import densities
 from tabcontam.guesser.fit import Fit
 from tabcontam.guesser.guesser import Chances, Mixture, mixture_of
 from tabcontam.guesser.laws import Follows, derived, follows, seen
@@ -49,6 +50,10 @@ class Chain:
     def chances(self, place: int) -> list[Chances] | None:
         """For each row how likely each value of the asked feature is (`Mixture.chances`); None of too few rows."""
         return None if self._sampled is None else self._sampled.mixture(place).chances()
+
+    def densities(self, place: int, values: Sequence[str]) -> list[Floats]:
+        """For each predictor of numbers how likely each value of the asked feature is in each row (`densities`)."""
+        return [] if self._sampled is None else self._sampled.densities(place, values)
 
     def silent(self) -> list[dict[int, str]]:
         """For each asked feature what the silent predictor answers in each row, by the row."""
@@ -96,6 +101,11 @@ class _Sampled:
             laws = [{**law, "twin": twin(target, differ, self._like, predicted)} for law, (_, predicted) in pairs]
         views = self._everywhere.views(name, [*self._close, *self.asked[:place]])
         return mixture_of(target, self._given(beside), sample, self._wanted, views, laws, self._like)
+
+    def densities(self, place: int, values: Sequence[str]) -> list[Floats]:
+        """For each predictor of numbers how likely each value of the asked feature is in each row."""
+        given = self._given([*self._visible, *self.asked[:place]])
+        return densities(self._taken[self.asked[place]], given, self.sample.fits, self._wanted, values)
 
     def silent(self) -> list[dict[int, str]]:
         """For each asked feature what the silent predictor answers in each row, by the row."""

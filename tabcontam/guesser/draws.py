@@ -11,16 +11,22 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any
 
-from tabcontam.guesser.columns import MISSING
+import numpy as np
+
+from tabcontam.guesser.columns import MISSING, Bools, Floats, Ints
 from tabcontam.guesser.kept import kept, ranks
 from tabcontam.guesser.table import VERSION, chain_of, column_of
+from tabcontam.guesser.weighing import mixing_weights
 from tabcontam.tables.draws import seeded
 from tabcontam.tables.facts import cached_fact
 from tabcontam.tables.table import Table
 
 NEAR = 19  # other rows whose cells are taken beside the drawn ones
-DEALT = 2  # of how cells are dealt out: what is kept of other ways is found anew
+DEALT = 3  # of how cells are dealt out: what is kept of other ways is found anew
 ROUNDS = 60  # of fitting what the rows and the values add up to
+POWERS = (1.0, 1.1, 1.2, 1.35, 1.5, 1.75, 2.0, 2.5, 3.0, 4.0)  # to which chances are raised, to be as sure as may be
+MARGIN = 1.0  # standard errors by which the own cells are to be less likely than half of what is drawn
+LEAST = 1e-12  # a smaller chance is raised to this
 
 
 @dataclass(frozen=True)
@@ -73,43 +79,90 @@ def drawn(table: Table, feature: str, rows: Sequence[int], count: int) -> dict[i
 
 
 def _found(table: Table, feature: str, shown: Sequence[str], rows: Sequence[int], count: int) -> dict[int, Drawn]:
-    every = chain_of(table, [feature], shown, rows).chances(0)
+    chain = chain_of(table, [feature], shown, rows)
+    every = chain.chances(0)
     if every is None:
         return {}
     one, near = column_of(table, feature), _near(table, feature, rows)
-    there = {row: chances for row, chances in zip(rows, every, strict=True) if one.keys[row] != MISSING}
+    present = [place for place, row in enumerate(rows) if one.keys[row] != MISSING]
+    if not present:
+        return {}
+    there = [rows[place] for place in present]
     held = Counter(one.keys[row] for row in there)
     values = sorted(held)
-    likely = [chances.among(values) for chances in there.values()]
+    counts = np.array([held[key] for key in values], dtype=np.float64)
+    own = np.array([values.index(one.keys[row]) for row in there])
+    said = _alike(np.array([every[place].among(values) for place in present]), counts == 1)
+    likely = [said, *(found[present] * counts for found in chain.densities(0, values))]
+    shares = _sure(_mixed(likely, own), counts, own).tolist()
     found = {}
-    for row, shares in zip(there, _dealt(likely, [held[key] for key in values]), strict=True):
+    for row, of_row in zip(there, shares, strict=True):
         rng = seeded(table, "draws", feature, *table.rows[row])
-        taken = Counter(rng.choices(values, cum_weights=list(accumulate(shares)), k=count))
+        taken = Counter(rng.choices(values, cum_weights=list(accumulate(of_row)), k=count))
         written = one.texts | {one.keys[row]: str(one.cells[row])}  # of equal values the own way to write it
         found[row] = Drawn({written[key]: taken[key] for key in sorted(taken)}, tuple(near[row]))
     return found
 
 
-def _dealt(likely: Sequence[Sequence[float]], held: Sequence[int]) -> list[list[float]]:
+def _alike(said: Floats, once: Bools) -> Floats:
+    """The chances with those of all values that one row alone holds made equal in each row.
+
+    Who is to predict that row has not seen its value, and has seen those of the rows that it learned from: to be unseen
+    would tell the own value, and only the guesser knows what it has seen.
+    """
+    if once.any():
+        said[:, once] = said[:, once].mean(axis=1, keepdims=True)
+    return said
+
+
+def _mixed(likely: Sequence[Floats], own: Ints) -> Floats:
+    """What several predictors say of the values, a line a row, each weighed by how likely it makes the own ones."""
+    each = [one / one.sum(axis=1, keepdims=True) for one in likely]
+    weights = mixing_weights(np.column_stack([one[np.arange(len(own)), own] for one in each]))
+    return np.asarray(sum(weight * one for weight, one in zip(weights, each, strict=True)))
+
+
+def _sure(mixed: Floats, counts: Floats, own: Ints) -> Floats:
+    """The cells dealt out by those who are as sure as they may be: a mixture is less sure than its parts.
+
+    It is raised to the power that makes the own cells likeliest, and to a higher one as long as whoever knows just what
+    it says would find them among the likelier half of what is drawn, or within a standard error of it: who knows that
+    much, or a little more, has not yet seen a row.
+    """
+    rows, least = np.arange(len(own)), 0.5 + MARGIN / np.sqrt(12 * len(own))
+    best, most = _dealt(mixed, counts), -np.inf
+    for power in POWERS:
+        shares = _dealt(np.maximum(mixed, LEAST) ** power, counts)
+        mine = shares[rows, own]
+        likelihood = float(np.log(np.maximum(mine, LEAST)).sum())
+        if likelihood < most and _mean_place(best, own) >= least:
+            break
+        best, most = shares, likelihood
+    return best
+
+
+def _mean_place(shares: Floats, own: Ints) -> float:
+    """How much of what is drawn is likelier than the own cells, on average over the rows: a half by chance."""
+    mine = shares[np.arange(len(own)), own][:, None]
+    same = np.isclose(shares, mine, rtol=1e-9, atol=0)
+    return float(((shares * (shares > mine) * ~same).sum(axis=1) + (shares * same).sum(axis=1) / 2).mean())
+
+
+def _dealt(likely: Floats, counts: Floats) -> Floats:
     """The chance that each row has of each value, a line a row, if the column's cells are dealt out to its rows.
 
     The chances of a row add up to 1, and those of a value to how often the column holds it; otherwise they are as
     `likely` as the guesser says (iterative proportional fitting, Deming and Stephan 1940).
     """
-    import numpy as np
-
-    shares, counts = np.array(likely), np.array(held, dtype=np.float64)
+    shares = likely.copy()
     for _ in range(ROUNDS):
         shares *= counts / shares.sum(axis=0)
         shares /= shares.sum(axis=1, keepdims=True)
-    found: list[list[float]] = shares.tolist()
-    return found
+    return shares
 
 
 def _near(table: Table, feature: str, rows: Sequence[int]) -> dict[int, list[str]]:
     """For each row the cells of this feature in the rows that share most other cells with it, nearest first."""
-    import numpy as np
-
     others = [column_of(table, name).binned for name in table.columns if name != feature]
     one, count = column_of(table, feature), len(table.rows)
     present = np.array([key != MISSING for key in one.keys[:count]])

@@ -1,8 +1,10 @@
 """Predictors by gradient boosting: of classes, and of numbers with the distribution of their errors."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
-from tabcontam.guesser.columns import FEW, Floats, Ints
+from tabcontam.guesser.columns import FEW, Column, Floats, Ints
 from tabcontam.guesser.fit import Fit
 
 LEAST_NUMBERS = 40  # of which a distribution is made
@@ -25,7 +27,7 @@ def boosted(fit: Fit) -> Floats | None:
         early_stopping=False,
         random_state=0,
     )
-    features = _design(fit)
+    features = _design(fit.shown)
     model.fit(features[fit.train], classes[fit.codes])
     return spread(fit, classes, model.predict_proba(features[fit.predicted]), model.classes_)
 
@@ -57,25 +59,29 @@ def regressed(fit: Fit) -> Floats | None:
 
     The errors of rows held out make a distribution of each number (`Errors`).
     """
-    from sklearn.ensemble import HistGradientBoostingRegressor
-
     if fit.numbers is None or not fit.shown:
         return None
     known = np.isfinite(fit.numbers) & ~fit.spikes[fit.codes]
     rows, numbers = fit.train[known], fit.numbers[known]
     if len(np.unique(numbers)) <= FEW or len(rows) < LEAST_NUMBERS:
         return None
-    linear = _linear(fit, rows, numbers)
+    linear = least_squares(fit.shown, rows, numbers)
     left = numbers - linear[rows]
     spread = float(np.quantile(left, 0.75) - np.quantile(left, 0.25))
     if spread > 20 * len(rows) * float(np.median(fit.step(numbers))):
         return None  # no value would be likelier than one that was never seen
+    return np.asarray(linear[fit.predicted] + boosted_numbers(_design(fit.shown), rows, left, fit.predicted))
+
+
+def boosted_numbers(features: Floats, rows: Ints, numbers: Floats, predicted: Ints) -> Floats:
+    """The numbers of the predicted places by gradient boosting of features, learned from those of these rows."""
+    from sklearn.ensemble import HistGradientBoostingRegressor
+
     model = HistGradientBoostingRegressor(
         max_iter=60, max_bins=64, max_leaf_nodes=8, l2_regularization=1.0, early_stopping=False, random_state=0
     )
-    features = _design(fit)
-    model.fit(features[rows], left)
-    return np.asarray(linear[fit.predicted] + model.predict(features[fit.predicted]))
+    model.fit(features[rows], numbers)
+    return np.asarray(model.predict(features[predicted]))
 
 
 class Errors:
@@ -148,21 +154,32 @@ def bandwidth(numbers: Floats) -> float:
     return float(0.9 * (spread or float(np.std(numbers))) * len(numbers) ** -0.2)
 
 
-def _design(fit: Fit) -> Floats:
-    columns = [one.numbers if one.numbers is not None else one.binned.astype(np.float64) for one in fit.shown]
-    return np.column_stack(columns)
+def _design(shown: Sequence[Column]) -> Floats:
+    return np.column_stack([one.numbers if one.numbers is not None else one.binned for one in shown]).astype(np.float64)
 
 
-def _linear(fit: Fit, rows: Ints, numbers: Floats) -> Floats:
-    """The least-squares prediction of all rows, slightly shrunk."""
+def least_squares(shown: Sequence[Column], rows: Ints, numbers: Floats, logs: bool = False) -> Floats:
+    """The least-squares prediction of all places from the numbers of these rows, slightly shrunk.
+
+    With `logs` it is from the logarithms of shown numbers; a column with negative ones is left out.
+    """
     parts: list[Floats] = []
-    for one in fit.shown:
+    for one in shown:
         if one.numbers is not None:
-            filled = np.nan_to_num(one.numbers, nan=float(np.nanmean(one.numbers)))
+            if logs and np.nanmin(one.numbers) < 0:
+                continue
+            seen = logarithm(one.numbers, one.numbers) if logs else one.numbers
+            filled = np.nan_to_num(seen, nan=float(np.nanmean(seen)))
             parts.append(((filled - filled.mean()) / (filled.std() or 1.0))[:, None])
         elif int(one.binned.max()) <= FEW + 1:
             parts.append((one.binned[:, None] == np.arange(1, int(one.binned.max()) + 1)[None, :]).astype(np.float64))
-    design = np.column_stack([*parts, np.ones(len(fit.target.keys))]) if parts else np.ones((len(fit.target.keys), 1))
+    count = len(shown[0].keys)
+    design = np.column_stack([*parts, np.ones(count)]) if parts else np.ones((count, 1))
     there, mean = design[rows], float(numbers.mean())
     square = there.T @ there + 1e-3 * len(rows) * np.eye(there.shape[1]) * 0.1
     return np.asarray(mean + design @ np.linalg.solve(square, there.T @ (numbers - mean)))
+
+
+def logarithm(numbers: Floats, column: Floats) -> Floats:
+    """The logarithms of numbers of a column none of which is negative; of one more where one of them is 0."""
+    return np.asarray(np.log1p(numbers) if np.nanmin(column) <= 0 else np.log(numbers))

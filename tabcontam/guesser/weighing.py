@@ -37,7 +37,7 @@ def own_places(fit: Fit) -> Ints:
     return np.array([fit.place.get(fit.target.keys[row], novel) for row in fit.predicted], dtype=np.int64)
 
 
-def _weights(likelihoods: Floats, worth: Floats | None = None) -> Floats:
+def mixing_weights(likelihoods: Floats, worth: Floats | None = None) -> Floats:
     """The weights of the mixture under which the rows are likeliest, from one line a row and one column a predictor.
 
     A row counts as often as its `worth` says. The predictors share one more row between them, so that no weight is 0.
@@ -70,13 +70,13 @@ class Likelihoods:
         A row whose value the predictors in `added` already know teaches little about these, and counts for little.
         """
         dense = self.dense[rows]
-        weights = _weights(dense)
+        weights = mixing_weights(dense)
         for _ in range(2):
             base = dense @ weights / self.one_of[rows]
             each = self._beside_base(rows, base)
-            extra = _weights(each)
+            extra = mixing_weights(each)
             left = base * (extra[0] + self.left[rows] @ extra[1:])
-            weights = _weights(dense, left / np.maximum(each @ extra, LEAST**2))
+            weights = mixing_weights(dense, left / np.maximum(each @ extra, LEAST**2))
         return dict(zip(self.names, weights.tolist(), strict=True))
 
     def weights_beside(self, rows: Bools, base: Floats) -> dict[str, float]:
@@ -84,7 +84,7 @@ class Likelihoods:
 
         `base` is the likelihood of that mixture in every row.
         """
-        weights = _weights(self._beside_base(rows, (base / self.one_of)[rows]))
+        weights = mixing_weights(self._beside_base(rows, (base / self.one_of)[rows]))
         return dict(zip(["", *self.extras], weights.tolist(), strict=True))
 
     def _beside_base(self, rows: Bools, base: Floats) -> Floats:

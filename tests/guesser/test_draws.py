@@ -4,8 +4,11 @@ from collections import Counter
 from random import Random
 from statistics import fmean
 
+import numpy as np
 import pytest
 
+from tabcontam.guesser import draws
+from tabcontam.guesser.columns import Floats, Ints
 from tabcontam.guesser.draws import NEAR, drawn
 from tabcontam.statistics.ranks import rank_sum_tail
 from tabcontam.tables.table import Cell, Table
@@ -42,6 +45,62 @@ def test_the_real_cell_ranks_among_the_draws_as_any_of_them() -> None:
         tails.append(rank_sum_tail(ranks, [COUNT + 1] * len(ranks)))
     assert min(tails) > 0.005
     assert max(tails) < 0.995
+
+
+def made_of(kind: str, rows: int, seed: int) -> Table:
+    """Numbers that nobody has twice and that go with another column, as areas go with rooms."""
+    rng = Random(seed)
+    cells: list[tuple[Cell, ...]] = []
+    for number in range(rows):
+        size = rng.lognormvariate(3, 0.8)
+        other = size * rng.uniform(2.6, 3.4) if kind == "in proportion" else 500 - 2 * size + rng.gauss(0, 9)
+        cells.append((f"{number}", f"{size:.3f}", f"{other:.3f}", rng.choice(["red", "blue", "green"])))
+    return made_table(("number", "size", "other", "colour"), cells)
+
+
+@pytest.mark.parametrize("kind", ["in proportion", "in a line"])
+def test_who_knows_how_two_numbers_go_together_has_nothing_ahead(kind: str) -> None:
+    """A number that no other row has can still be expected: who computes it from the row has not read the row."""
+    tails = []
+    for seed in range(8):
+        table, rng, ranks = made_of(kind, 120, seed), Random(seed), []
+        for row, one in drawn(table, "other", range(120), COUNT).items():
+            size = float(table.column("size")[row] or "nan")
+            expected = 3 * size if kind == "in proportion" else 500 - 2 * size
+            unit = expected if kind == "in proportion" else 1.0
+            values = [abs(float(value) - expected) / unit for value, times in one.times.items() for _ in range(times)]
+            own = abs(float(table.column("other")[row] or "nan") - expected) / unit
+            ranks.append(
+                1 + sum(value < own for value in values) + rng.randint(0, sum(value == own for value in values))
+            )
+        assert len(ranks) == 120
+        tails.append(rank_sum_tail(ranks, [COUNT + 1] * len(ranks)))
+    assert min(tails) > 0.005
+
+
+def test_whoever_knows_what_the_guesser_knows_finds_own_cells_in_the_less_likely_half(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Fares are a few prices, each paid for one kind: a mixture of predictors is less sure of them than it may be."""
+    rng = Random(4)
+    prices = {kind: [f"{rng.uniform(5, 90):.4f}" for _ in range(12)] for kind in "abc"}
+    cells: list[tuple[Cell, ...]] = []
+    for number in range(240):
+        kind = rng.choice("abc")
+        fare = rng.choice(prices[kind][:3]) if rng.random() < 0.8 else f"{rng.uniform(5, 300):.4f}"
+        cells.append((f"{number}", kind, fare, rng.choice(["red", "blue"])))
+    found = []
+
+    def watched(mixed: Floats, counts: Floats, own: Ints) -> Floats:
+        found.append((shares := sure(mixed, counts, own), own))
+        return shares
+
+    sure = draws._sure
+    monkeypatch.setattr(draws, "_sure", watched)
+    drawn(made_table(("number", "kind", "fare", "colour"), cells), "fare", range(240), COUNT)
+    ((shares, own),) = found
+    assert draws._mean_place(shares, own) >= 0.5
+    assert np.allclose(shares.sum(axis=1), 1)
 
 
 def test_draws_follow_what_the_guesser_knows() -> None:

@@ -189,7 +189,10 @@ def test_a_run_about_an_address_is_continued_and_judged_by_it(server: FileServer
         "run", "--llm", "openai:x@http://192.0.2.1/v1", "--dataset", address, "--no-controls", XDG_CACHE_HOME=home
     )
     assert refused.returncode == Exit.USAGE
-    assert "rows would be shown to openai:x@http://192.0.2.1/v1; add --send-rows" in refused.stderr
+    assert (
+        "rows and others made of its cells would be shown to openai:x@http://192.0.2.1/v1; add --send-rows"
+        in refused.stderr
+    )
 
 
 # OpenML

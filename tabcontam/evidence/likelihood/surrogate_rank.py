@@ -78,8 +78,10 @@ class SurrogateRank(Test):
 
     Null: the own cell and the surrogates are drawn alike, so that the own cell's rank is any of 1 to 100 with the same
     chance; among equal ones it is drawn. All cells of a column are dealt out to its rows, each to a row whose other
-    cells make it likely by what the guesser learned from other rows. So who knows every value of the column, as from a
-    shuffled copy or from a page, but not which row it stands in, has nothing ahead. The p-value is the exact tail of
+    cells make it likely by what the guesser learned from other rows, a number also by how near it is to what these
+    predict. So who knows every value of the column, as from a shuffled copy or from a page, but not which row it stands
+    in, has nothing ahead; and they are dealt out by one so sure of itself that who knows just what it knows would find
+    the own cells in the less likely half. The p-value is the exact tail of
     the sum of all ranks; the recalled bits say how rare places so good are. The cells of the 19 rows that are most like
     each row are scored as well: where the own cell is not likelier than half of these, nothing was found, whatever the
     ranks among the draws say.

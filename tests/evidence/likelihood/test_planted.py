@@ -183,8 +183,7 @@ def test_the_command_finds_the_control_that_has_read_the_file_and_not_the_other(
     assert exposed["verdict"] == "contaminated"
     assert exposed["hits"] == exposed["answered"] == 200
     assert exposed["p_value"] < 1e-100
-    assert unexposed["verdict"] == "not detected"
-    assert unexposed["p_value"] > 1e-3
+    assert unexposed["p_value"] > 1e-4  # the key is drawn anew each time, and one in a hundred is below 0.01
     secret = read_key(published / "published.key").secret
     files = [file for file in published.rglob("*") if file.is_file() and file.name != "published.key"]
     assert len(files) > 6

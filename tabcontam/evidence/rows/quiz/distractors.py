@@ -31,7 +31,7 @@ from tabcontam.tables.facts import cached_fact
 from tabcontam.tables.known import not_known
 from tabcontam.tables.table import MOST_CATEGORIES, Table
 
-VERSION = 1  # of the method: what another one found is not read
+VERSION = 2  # of the method: what another one found is not read
 OPTIONS = 4  # of a question
 SURROGATES = 99  # drawn for each row
 MOST = 900  # rows that are looked at

@@ -141,8 +141,9 @@ def test_a_letter_named_whatever_stands_there_earns_nothing(letter: str) -> None
 
 def test_who_names_the_likeliest_is_not_found_unlike_in_dcq() -> None:
     for test in (Quiz(), QuizCompletion()):
-        p_values = [test.weigh(trials_of(test, asked(test, seed), likeliest), LEVEL).p_value or 0 for seed in range(6)]
-        assert min(p_values) > LEVEL
+        p_values = [test.weigh(trials_of(test, asked(test, seed), likeliest), LEVEL).p_value or 0 for seed in range(40)]
+        assert sum(p_value <= LEVEL for p_value in p_values) <= 3
+        assert sum(p_value <= 5 * LEVEL for p_value in p_values) <= 6
 
 
 def test_answers_that_change_with_the_place_count_in_part() -> None:
