@@ -22,10 +22,11 @@ from tabcontam.tables.facts import cached_fact
 from tabcontam.tables.table import Table
 
 NEAR = 19  # other rows whose cells are taken beside the drawn ones
-DEALT = 3  # of how cells are dealt out: what is kept of other ways is found anew
+DEALT = 4  # of how cells are dealt out: what is kept of other ways is found anew
 ROUNDS = 60  # of fitting what the rows and the values add up to
 POWERS = (1.0, 1.1, 1.2, 1.35, 1.5, 1.75, 2.0, 2.5, 3.0, 4.0)  # to which chances are raised, to be as sure as may be
 MARGIN = 1.0  # standard errors by which the own cells are to be less likely than half of what is drawn
+SAME = 0.9  # of the draws may be one value; a cell that is surer says nothing
 LEAST = 1e-12  # a smaller chance is raised to this
 
 
@@ -126,26 +127,32 @@ def _sure(mixed: Floats, counts: Floats, own: Ints) -> Floats:
     """The cells dealt out by those who are as sure as they may be: a mixture is less sure than its parts.
 
     It is raised to the power that makes the own cells likeliest, and to a higher one as long as whoever knows just what
-    it says would find them among the likelier half of what is drawn, or within a standard error of it: who knows that
-    much, or a little more, has not yet seen a row.
+    it says would find them among the likelier half of what is drawn: who knows that much has not yet seen a row.
     """
-    rows, least = np.arange(len(own)), 0.5 + MARGIN / np.sqrt(12 * len(own))
+    rows = np.arange(len(own))
     best, most = _dealt(mixed, counts), -np.inf
     for power in POWERS:
         shares = _dealt(np.maximum(mixed, LEAST) ** power, counts)
-        mine = shares[rows, own]
-        likelihood = float(np.log(np.maximum(mine, LEAST)).sum())
-        if likelihood < most and _mean_place(best, own) >= least:
+        likelihood = float(np.log(np.maximum(shares[rows, own], LEAST)).sum())
+        if likelihood < most and not _given_away(best, own):
             break
         best, most = shares, likelihood
     return best
 
 
-def _mean_place(shares: Floats, own: Ints) -> float:
-    """How much of what is drawn is likelier than the own cells, on average over the rows: a half by chance."""
+def _given_away(shares: Floats, own: Ints) -> bool:
+    """Whether the own cells are, within a standard error, in the likelier half of what is drawn for them.
+
+    Rows of which one value is drawn nearly always say nothing, and are not looked at.
+    """
+    open_rows = shares.max(axis=1) <= SAME
+    shares, own = shares[open_rows], own[open_rows]
+    if not len(own):
+        return False
     mine = shares[np.arange(len(own)), own][:, None]
     same = np.isclose(shares, mine, rtol=1e-9, atol=0)
-    return float(((shares * (shares > mine) * ~same).sum(axis=1) + (shares * same).sum(axis=1) / 2).mean())
+    place = (shares * (shares > mine) * ~same).sum(axis=1) + (shares * same).sum(axis=1) / 2
+    return bool(place.mean() < 0.5 + MARGIN / np.sqrt(12 * len(own)))
 
 
 def _dealt(likely: Floats, counts: Floats) -> Floats:

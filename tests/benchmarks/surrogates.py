@@ -24,6 +24,7 @@ from tabcontam.guesser.columns import Column, as_number, column
 from tabcontam.reading.reading import value_key
 from tabcontam.reading.words import english
 from tabcontam.tables.cards import load_cards
+from tabcontam.tables.companions import reduced
 from tabcontam.tables.draws import seeded
 from tabcontam.tables.serializers import load_serializer
 from tabcontam.tables.table import Cell, Table, load_table
@@ -155,6 +156,9 @@ def _linear_features(columns: Sequence[Column], logs: bool) -> Floats:
 def said(table: Table, queries: Sequence[Query], rest: Sequence[Row]) -> Iterator[tuple[str, float, float]]:
     """For each reader its name, the p-value and the one that stands without any one column."""
     answers: dict[str, list[Trial]] = {}
+    kept = [place for place, name in enumerate(table.columns) if name in reduced(table).table.columns]
+    rest = [tuple(row[place] for place in kept) for row in rest]  # what says the same as a hidden cell is hidden, too
+    table = reduced(table).table
     for feature in sorted({query.asked[0] for query in queries}):
         own = [query for query in queries if query.asked[0] == feature]
         asked = [table.rows[query.rows[0]] for query in own]

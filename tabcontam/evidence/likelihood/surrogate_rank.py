@@ -32,7 +32,7 @@ from tabcontam.evidence.rows.drawable import alone, can_be_drawn
 from tabcontam.evidence.samples import by_query, sampled_query, samples_of
 from tabcontam.evidence.sentences import few, stated
 from tabcontam.guesser.chance import Guess
-from tabcontam.guesser.draws import Drawn, drawn
+from tabcontam.guesser.draws import SAME, Drawn, drawn
 from tabcontam.guesser.table import least_sure
 from tabcontam.reading.reading import value_key
 from tabcontam.reading.words import Dictionary
@@ -47,7 +47,6 @@ SURROGATES = 99  # drawn for each row
 MOST = 900  # rows that are asked
 FOLLOWING = 3  # cells behind the hidden one that are scored with it
 FEATURES = 4  # of the table, one of which is hidden in each row
-SAME = 0.9  # of a row's own cell and its draws may be one value, for the cell to be hidden
 LEAST_ROWS = 20  # of a table, and of those that are asked
 LIKELIEST = 10  # per cent of the values, among which the own one counts as a hit
 SHORT = 12  # characters of the longest cell of a feature that is asked in words
