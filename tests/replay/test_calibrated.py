@@ -124,6 +124,7 @@ def cells(**wanted: str | None) -> list[dict[str, Any]]:
     return found
 
 
+@pytest.mark.slow  # all recorded answers are judged
 @recorded
 class TestTenLlms:
     def test_b2_no_bank_row_completed_with_the_most_frequent_values_is_memory(self) -> None:
@@ -200,6 +201,7 @@ class TestTenLlms:
         assert timed()[0] < 60
 
 
+@pytest.mark.slow  # all recorded answers are judged
 @recorded
 class TestTheirRanking:
     """The main runs, ranked and compared; classification is not among the records."""

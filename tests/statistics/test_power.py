@@ -91,6 +91,7 @@ class TestApproximation:
         (approximate,) = _tails(_cumulants(np.array(chances)[:, None]).sum(axis=0)[None], np.array([float(observed)]))
         assert approximate >= 0.98 * exact
 
+    @pytest.mark.slow
     @settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
     @given(st.lists(st.tuples(PRECISE, st.integers(1, 20), st.integers(0, 40)), min_size=1, max_size=6))
     def test_never_understates_one_where_numbers_may_be_rounded(
