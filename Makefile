@@ -10,7 +10,8 @@ TESTS ?=
 REFERENCE ?=
 SLOW ?=
 BIN = .venv/bin
-# a file's tests share what they make, so they stay with one worker
+# a file's tests share what they make, so they stay with one worker; each worker computes in one thread, since there is one
+# for each core
 WORKERS = -n auto --maxprocesses 8 --dist loadfile --no-loadscope-reorder
 
 .PHONY: demo test reference lint format clean
@@ -19,7 +20,7 @@ demo: .venv/.installed
 	$(BIN)/python -m tabcontam run
 
 test: .venv/.test
-	$(BIN)/python -m pytest $(WORKERS) $(if $(SLOW)$(TESTS),,-m "not slow") $(TESTS)
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest $(WORKERS) $(if $(SLOW)$(TESTS),,-m "not slow") $(TESTS)
 
 reference: .venv/.reference
 	$(BIN)/python -m reference $(REFERENCE)
