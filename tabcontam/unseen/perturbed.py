@@ -1,0 +1,108 @@
+"""The same rows with their values moved, so little that the label cannot change by it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from tabcontam.errors import Skip
+from tabcontam.unseen.base import Twin, Unseen
+from tabcontam.unseen.blind import Blind
+from tabcontam.unseen.conditional import Conditional
+from tabcontam.unseen.moves import Moves
+from tabcontam.unseen.sample import Floats, Row, Sample
+
+ROUNDS = 24  # of moving the cells of rows, less far in each
+DRAWS = 8  # of a row, among which one is chosen that looks like the table's rows
+STAYING = 0.5  # of the groups of features, at least, are moved: more in the first rounds
+MOVED = 1 / 3  # of a row's features, at least, that have another value
+NOISE = 0.1  # by so much, at most, the chance of any class may change
+LEAST = 0.5  # of the rows, at least, that have to get a twin
+
+
+@dataclass(frozen=True)
+class Perturbed(Twin):
+    """Each row's values are moved within noise that cannot change its label, by the guesser.
+
+    Keeps: the names of features and categories, the label, and by the guesser how likely each class is, to within 0.1
+    and with the same class the likeliest. Features that hang together are moved together. So knowledge of the world and
+    of the task does as well on the twin as on the row.
+
+    Changes: at least a third of the row's values, and as many as can be: numbers by up to 5 % of their ranks or towards
+    a similar row, categories to those of similar rows, names to names made of other rows' pieces. No twin is a row of
+    the table.
+
+    Cannot show memory of a row that is recalled by the cells that stayed, or by rows like it: what recall adds there,
+    it adds on the twin, too, so that memory's share is then too small. Where the true label follows from a law that the
+    guesser has not found, a twin may have a wrong label, and skill would be taken for memory.
+    """
+
+    kind: ClassVar[str] = "perturbed"
+    keeps: ClassVar[str] = "names, and the label with the cells that make it likely"
+    changes: ClassVar[str] = "a third of a row's values or more, within noise that cannot change the label"
+
+    def make(self, found: Sample, guesser: Conditional, rng: np.random.Generator) -> Unseen:
+        """Twins of the rows that can be moved so. Raises `Skip` where fewer than half can."""
+        moves = Moves(found)
+        chances = guesser.chances(found.rows[: found.twins], range(found.twins))
+        draws: dict[int, list[Row]] = {}
+        for number in range(ROUNDS):
+            rows = [row for row in range(found.twins) if len(draws.get(row, ())) < DRAWS]
+            if rows:
+                proposed = _proposed(moves, rows, 1.0 - number / ROUNDS, rng)
+                for row, twin in _accepted(found, guesser, chances, rows, proposed).items():
+                    draws.setdefault(row, []).append(twin)
+        if len(draws) < max(2, LEAST * found.twins):
+            raise Skip(
+                f"values of {len(draws)} of {found.twins} rows alone can be moved so that the label stays as likely "
+                "and the row is none of the table's"
+            )
+        kept = sorted(draws)
+        return Unseen(
+            self.kind,
+            tuple(found.places[row] for row in kept),
+            found.features,
+            tuple(_chosen(found, kept, [draws[row] for row in kept], rng)),
+            tuple(found.labels[row] for row in kept),
+        )
+
+
+def _chosen(found: Sample, rows: Sequence[int], draws: Sequence[Sequence[Row]], rng: np.random.Generator) -> list[Row]:
+    """Of each row's draws one that looks like the table's rows."""
+    blind = Blind(found, rows, "choice")
+    flat = [twin for own in draws for twin in own]
+    of = np.repeat(np.arange(len(rows)), [len(own) for own in draws])
+    taken = blind.chosen(blind.read(flat, found.codes[list(rows)][of]), of, rng)
+    return [flat[place] for place in taken.tolist()]
+
+
+def _proposed(moves: Moves, rows: Sequence[int], far: float, rng: np.random.Generator) -> list[Row]:
+    """The rows with most of their groups of features moved, and names always."""
+    found = [list(moves.sample.rows[row]) for row in rows]
+    for group in moves.groups:
+        always = len(group) == 1 and moves.named(group[0])
+        chosen = rng.random(len(rows)) < (1.0 if always else STAYING + (1 - STAYING) * far)
+        for place, (cells, is_chosen) in enumerate(zip(moves.moved(group, rows, rng, far), chosen, strict=True)):
+            if is_chosen:
+                for feature, cell in zip(group, cells, strict=True):
+                    found[place][feature] = cell
+    return [tuple(row) for row in found]
+
+
+def _accepted(
+    found: Sample, guesser: Conditional, chances: Floats, rows: Sequence[int], proposed: Sequence[Row]
+) -> dict[int, Row]:
+    """Those whose label stays as likely, that are moved enough, and are no row of the table."""
+    other = guesser.chances(proposed, rows)
+    own = chances[list(rows)]
+    stays = (np.abs(other - own).max(axis=1) <= NOISE) & (other.argmax(axis=1) == own.argmax(axis=1))
+    return {
+        row: twin
+        for row, twin, same in zip(rows, proposed, stays.tolist(), strict=True)
+        if same and _moved(found.rows[row], twin) and twin not in found.real
+    }
+
+
+def _moved(row: Row, twin: Row) -> bool:
+    return sum(one != other for one, other in zip(row, twin, strict=True)) >= max(1, MOVED * len(row))
