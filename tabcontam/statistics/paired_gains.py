@@ -4,10 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from scipy import special
 
 from tabcontam.statistics.permuted import sign_flipped
 
-ADDED = 2.0  # pairs that are added for the interval: half of one that gained 1, half of one that lost 1, one of neither
+ADDED = 1.0  # pair that is added for the interval: a quarter to each of the four cells of the two answers
 
 
 @dataclass(frozen=True)
@@ -22,16 +23,17 @@ class Gained:
 def gained(gains: Sequence[float]) -> Gained:
     """What pairs gain, each from -2 to 2: -1, 0 or 1 where nothing is taken off.
 
-    The interval is Wald's with half a pair added to each of the four cells of the two answers (Agresti and Min 2005,
-    "Simple improved confidence intervals for comparing matched proportions", section 3), so that it has a width where
-    no pair differs. The p-value is one-sided, the exact test of McNemar where gains are -1, 0 or 1: by exchanging the
-    two answers of each pair. Raises ValueError without any pair.
+    The interval is Student's, with a quarter of a pair added to each of the four cells of the two answers, so that it
+    has a width where no pair differs (after Agresti and Min 2005, "Simple improved confidence intervals for comparing
+    matched proportions", section 3, who add a half; that covers more than it says where few pairs differ). The p-value
+    is one-sided, by exchanging the two answers of each pair: the exact test of McNemar where gains are -1, 0 or 1.
+    Raises ValueError without any pair.
     """
     if not gains:
         raise ValueError("no pairs")
     values = np.asarray(gains, dtype=np.float64)
     pairs = len(values) + ADDED
     mean = float(values.sum()) / pairs
-    spread = (float((values**2).sum()) + 1.0) / pairs - mean**2
-    reach = 1.959964 * (spread / pairs) ** 0.5
+    spread = (float((values**2).sum()) + ADDED / 2) / pairs - mean**2
+    reach = float(special.stdtrit(len(values), 0.975)) * (spread / pairs) ** 0.5
     return Gained(float(values.mean()), (max(-1.0, mean - reach), min(1.0, mean + reach)), sign_flipped(gains))

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from tabcontam.evidence.base import Kind, Verdict
+from tabcontam.evidence.base import RECALLED, Kind, Verdict
 from tabcontam.statistics import chronology as statistics
 from tabcontam.statistics.exact import clopper_pearson
 from tabcontam.tables.dated import is_dated
@@ -72,7 +72,7 @@ def cells_by_dates(view: RunResults) -> list[Result]:
 
 def _of_accuracy(view: RunResults, cell: Result) -> bool:
     """Whether a cell's score is an accuracy: memory's share, which asks for classes, too, is none."""
-    return cell.kind is Kind.CLASSIFICATION and bool(view.facts[cell.test].measure)
+    return cell.kind is Kind.CLASSIFICATION and view.facts[cell.test].measure != RECALLED
 
 
 def _is_part(view: RunResults, cell: Result) -> bool:

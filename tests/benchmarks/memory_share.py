@@ -181,7 +181,7 @@ def tables(names: Sequence[str]) -> tuple[dict[str, tuple[Table, dict[str, Skill
 def lines(runs: Mapping[tuple[str, float], Sequence[Run]]) -> list[str]:
     """The table by skill and share."""
     found = [
-        "| skill | m | memory's share | mean error | 95 % interval covers | said to be above 0 |",
+        "| skill | m | true | mean error | 95 % interval covers | said to be above 0 |",
         "|---|---|---|---|---|---|",
     ]
     for (skill, share), own in runs.items():

@@ -22,7 +22,7 @@ def fleet(rows: int = 400, seed: int = 1) -> Table:
 def _ship(rng: Random) -> tuple[Cell, ...]:
     length, kind = rng.uniform(8, 60), rng.choice(KINDS)
     crew = max(1, round(length / 3 + rng.gauss(0, 4)))
-    owes = rng.random() < (0.9 if length + crew > 48 else 0.1)
+    owes = rng.random() < (0.95 if length + crew > 48 else 0.05)
     name = "".join(rng.choices("aeioubdfgklmnprst", k=7)).capitalize()
     return f"Dame {name}", kind, f"{length:.1f}", str(crew), rng.choice(("north", "south", None)), str(int(owes))
 

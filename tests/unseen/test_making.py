@@ -2,6 +2,7 @@
 
 from collections import Counter
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 
@@ -64,7 +65,7 @@ def test_a_resampled_row_is_the_row_with_another_label_now_and_then() -> None:
     same = sum(
         {"1": "Yes", "0": "No"}[str(toll[row])] == label for row, label in zip(twin.of, twin.labels, strict=True)
     )
-    assert 0.7 < same / len(twin.of) < 0.95  # labels are noisy: 0.82 agree if the guesser is right
+    assert 0.8 < same / len(twin.of) < 0.98  # of labels as noisy as these 0.9 agree if the guesser is right
 
 
 def test_recoded_rows_have_other_words_and_the_same_information() -> None:
@@ -88,7 +89,7 @@ def test_a_recoded_number_keeps_its_place_in_the_order() -> None:
     order = sorted(range(len(own)), key=own.__getitem__)
     columns = list(zip(*twin.rows, strict=True))
     numeric = [[float(str(cell)) for cell in column] for column in columns if _are_numbers(column)]
-    assert any(all(column[a] <= column[b] for a, b in zip(order, order[1:], strict=False)) for column in numeric)
+    assert any(all(column[a] <= column[b] for a, b in pairwise(order)) for column in numeric)
 
 
 @pytest.mark.parametrize("kind", WITH_NAMES)

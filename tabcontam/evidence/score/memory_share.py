@@ -7,7 +7,7 @@ from functools import partial
 from random import Random
 from typing import ClassVar
 
-from tabcontam.evidence.base import Evidence, Prompt, Query, Trial
+from tabcontam.evidence.base import RECALLED, Evidence, Prompt, Query, Trial
 from tabcontam.evidence.rows.choices import given
 from tabcontam.evidence.score.classification import ClassificationTest, answers_of
 from tabcontam.guesser.chance import Guess
@@ -18,7 +18,7 @@ from tabcontam.tables.table import Table
 
 TWIN = "perturbed"  # the kind of the default twin: see the test's "Cannot show"
 LEVEL = 0.01  # of the p-value from which on a share is said to be above 0
-LEAST = 0.005  # a smaller difference is none in two digits
+LEAST = 0.0005  # a smaller difference is none in three digits
 SUPERVISED = "supervised"  # what the models that learned are called among the chances of a query
 MODELS = "gradient boosting and logistic regression"
 
@@ -43,15 +43,15 @@ class MemoryShare(ClassificationTest):
     """Shown one row of each class, the LLM must give the class of another row, and of an unseen twin of that row.
 
     Measures: memory's share of an accuracy: how much oftener the LLM is right on rows of the table than on their unseen
-    twins. What gradient boosting and logistic regression, which learned from other rows, lose on the same twins is taken
-    off, on average over the two: it is the twins' own difficulty. A row and its twin are asked behind the same examples
-    in the same order.
+    twins. What gradient boosting and logistic regression, which learned from other rows, lose on the same twins is
+    taken off, on average over the two: it is the twins' own difficulty. A row and its twin are asked behind the same
+    examples in the same order.
 
     Queries: 100 random rows with the card's question, one example of each class before each, and as decoys the twins of
     these rows. A twin is `perturbed`: a third of its values or more is moved, within noise that cannot change the
-    label by the guesser; the names of features and categories stay. Twins are checked first: gradient boosting and
-    logistic regression have to be right on them as often as on the rows, within the 95 % interval, and a blind
-    classifier must not tell them from the table (its AUC has an interval that reaches down to 0.55).
+    label by the guesser; the names of features and categories stay. Twins are checked first: both models have to be
+    right on them as often as on the rows, within the 95 % interval, and a blind classifier must not tell them from the
+    table (its AUC has an interval that reaches down to 0.55).
 
     Null: an LLM that recalls no label is right on twins as often as on rows. The interval has a confidence of 95 %; a
     share is said to be above 0 where the one-sided p-value, by exchanging the answers of each pair (McNemar's exact
@@ -80,6 +80,7 @@ class MemoryShare(ClassificationTest):
 
     id: ClassVar[str] = "memory_share"
     title: ClassVar[str] = "Memory's share"
+    measure: ClassVar[str] = RECALLED
     shots: ClassVar[int] = 1
     on_request: ClassVar[bool] = True
     baseline: ClassVar[str] = SUPERVISED
@@ -221,9 +222,9 @@ def _difficulty(pairs: Sequence[Pair]) -> str:
         sum(learned) / len(pairs) for learned in zip(*((p.learned, p.learned_twin) for p in pairs), strict=True)
     )
     if abs(own - twins) < LEAST:
-        return f"; {MODELS} get {own:.2f} on both"
+        return f"; {MODELS} get {own:.3f} on both"
     taken = "taken off" if own > twins else "added"
-    return f"; {MODELS} get {own:.2f} and {twins:.2f}, a difference of {abs(own - twins):.2f} that is {taken}"
+    return f"; {MODELS} get {own:.3f} and {twins:.3f}, and this difference is {taken}"
 
 
 def _left_out(silent: Counter[str]) -> str:
