@@ -15,6 +15,7 @@ from tabcontam.verdicts.in_turns import result_in_turns
 from tabcontam.verdicts.judge import conclude, result, siblings, unjudged
 from tabcontam.verdicts.judgements import Judgements
 from tabcontam.verdicts.reference import Reference, concede
+from tabcontam.verdicts.wording import visible
 
 SPARED = "not asked: the row tests before it decided the table"
 
@@ -76,6 +77,17 @@ class Account:
             )
             for llm, asker in self.askers.items()
         }
+
+    def unread(self) -> list[str]:
+        """A line for each body of documents: what of it was not read, or not as it stands, and why; none if all was."""
+        said: dict[str, dict[str, None]] = {}
+        for cell in self.cells:
+            model, trials = cell.subject.model, self.trials.get(cell.name, {})
+            if model.documents and trials:
+                details = [trial.reply.detail for trial in trials.values() if trial.reply.state is State.OK]
+                said.setdefault(model.spec, {}).update(dict.fromkeys(filter(None, (model.unread, *details))))
+        what = "not all of it was read as it stands, and what was not read was not searched"
+        return [visible(f"{spec}: {what}: {'; '.join(lines)}", line=True) for spec, lines in said.items() if lines]
 
     def durations(self) -> list[Duration]:
         """How long the answers of each cell took, in seconds, added up; those that were stored took none."""
@@ -160,7 +172,7 @@ class Account:
         ended = skip or self._ended(cell.name.llm)
         beside = siblings(cell.name, cell.test, {key: own.values() for key, own in self.trials.items()})
         rules, at, reference = self.options.rules, cell.level, self._of_reference(cell)
-        return result(cell.name, cell.test, asked, len(cell.written), rules, at, ended, reference, beside)
+        return result(cell.name, cell.test, asked, len(cell.askable), rules, at, ended, reference, beside)
 
     def _unasked(self, llm: str) -> str:
         """Why nothing was asked of an LLM."""

@@ -1,13 +1,14 @@
 """Every cell with every query, before anything is sent."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import cached_property
 
 from tabcontam.errors import Skip, UsageError, option_name
-from tabcontam.evidence.base import Capability, Family, Query, Test
+from tabcontam.evidence.answering import of_twin
+from tabcontam.evidence.base import By, Capability, Family, Lookup, Query, Test
 from tabcontam.evidence.prompts import PromptSet, default_prompts
 from tabcontam.evidence.samples import repeated, without_cut_off
 from tabcontam.evidence.shots import with_shots
@@ -157,7 +158,15 @@ class PlannedCell(Sheet):
     @property
     def queries(self) -> tuple[Query, ...]:
         """What is to be asked."""
-        return () if self.skip or self.uninformative else self.written
+        return () if self.skip or self.uninformative else self.askable
+
+    @cached_property
+    def askable(self) -> tuple[Query, ...]:
+        """What is written for it; of documents what they can be searched for."""
+        finds = self.subject.model.finds
+        if Capability.SEARCH not in self.test.needs or len(finds) == len(By):
+            return self.written
+        return tuple(one for one in self.written if not isinstance(one.question, Lookup) or one.question.by in finds)
 
 
 @dataclass(frozen=True)
@@ -382,7 +391,8 @@ def _uninformative(
 def rows_shown(cells: Sequence[PlannedCell]) -> dict[tuple[str, str], int]:
     """For each (LLM, dataset) whose private rows would leave this machine, how many distinct ones the prompts show.
 
-    Those of a FILE are private, and whatever was never published, also where the table itself is public.
+    Those of a FILE are private, and whatever was never published, also where the table itself is public. Rows of a
+    shuffled twin are none of the table's: see `shuffled_shown`.
     """
     rows: dict[tuple[str, str], set[int | str]] = {}
     for cell in cells:
@@ -393,3 +403,14 @@ def rows_shown(cells: Sequence[PlannedCell]) -> dict[tuple[str, str], int]:
             if cell.table.private:
                 shown.update(index for query in queries for index in query.rows)
     return {key: len(shown) for key, shown in rows.items() if shown}
+
+
+def shuffled_shown(cells: Iterable[PlannedCell]) -> set[tuple[str, str]]:
+    """The (LLM, dataset) where rows of a private table's twin would leave this machine: other rows, of its cells."""
+    return {
+        (cell.name.llm, cell.table.named)
+        for cell in cells
+        if cell.table.private and not cell.subject.model.local
+        for query in (*cell.queries, *(cell.otherwise.queries if cell.otherwise else ()))
+        if query.decoy_of and of_twin(query)
+    }

@@ -23,7 +23,7 @@ USUAL_NAMES = ("Titanic", "Adult", "Iris", "MNIST", "Boston Housing")
 
 def of_twin(query: "Query") -> bool:
     """Whether a decoy shows rows of a twin, which one who knows the schema takes for real."""
-    return f"-{TWIN}-" in query.id
+    return f"-{TWIN}-" in f"{query.id}-"
 
 
 @dataclass(frozen=True)

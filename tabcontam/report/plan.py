@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import Any
 
 from tabcontam.asking.estimate import Estimate
-from tabcontam.asking.plan import PlannedCell
+from tabcontam.asking.plan import PlannedCell, shuffled_shown
 from tabcontam.groups import grouped
 from tabcontam.verdicts.advice import instead
 from tabcontam.verdicts.wording import needing
@@ -43,7 +43,10 @@ def plan_text(cells: Sequence[PlannedCell], estimates: Sequence[Estimate], leavi
         lines.append(f"{llm}  skipped: {needing(tests, lacks or '')}{instead(tests, lacks or '')}")
     lines += ["", left_out] if left_out else []
     lines += ["", *(line for estimate in estimates for line in _llm(estimate)), ""]
-    lines += [f"{rows} rows of {dataset} would be shown to {llm}" for (llm, dataset), rows in leaving.items()]
+    shuffled = shuffled_shown(cells)
+    for (llm, dataset), rows in leaving.items():
+        beside = " and others made of its cells" * ((llm, dataset) in shuffled)
+        lines.append(f"{rows} rows of {dataset}{beside} would be shown to {llm}")
     lines.append(f"{_all(cells, estimates)}; nothing was asked")
     there = (estimate for estimate in estimates if not estimate.missing)
     lines += [f"no price is known for {each.llm}; see --prices" for each in there if each.dollars is None]

@@ -277,6 +277,10 @@ class Redaction:
         """A note of a run, by the names that are published."""
         if note.kind is NoteKind.DEFAULTS:  # a part of the command, which is left out
             return replace(note, text="a project's pyproject.toml set options of the command")
+        if note.kind is NoteKind.NOT_READ:  # which names files
+            return replace(
+                note, text="not all documents could be read as they stand, and what was not read was not searched"
+            )
         if note.kind in (NoteKind.KNOWN, NoteKind.REFERENCE):
             what = "rows that may be known" if note.kind is NoteKind.KNOWN else "references"
             return replace(note, text=f"the runs have different {what}")

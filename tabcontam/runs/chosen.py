@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING
 
 from tabcontam.asking.plan import Subject, has_papers
 from tabcontam.errors import NothingSelected, option
+from tabcontam.evidence.base import NEEDED as MARKS
 from tabcontam.evidence.base import Capability, Given, Test
-from tabcontam.evidence.registry import all_tests
 from tabcontam.verdicts.rules import PAPER
 from tabcontam.verdicts.wording import phrase
 
 if TYPE_CHECKING:
     from tabcontam.runs.run import RunOrder
 
+SEARCHING = MARKS[Capability.SEARCH]  # the mark of all tests that search documents
 NEEDED = {
     Given.KEY: ("the key of a planted table", "KEYFILE"),
     Given.WITHHELD: ("rows of the table's source that were never published", "FILE"),
@@ -79,14 +80,10 @@ def _not_taken(tests: Sequence[Test], subjects: Sequence[Subject]) -> str:
     if all(subject.model.documents for subject in subjects):
         what = "is a body of documents" if len(subjects) == 1 else "are bodies of documents"
         verb = "asks" if len(tests) == 1 else "ask"
-        return f"{chosen} {verb} LLMs, and {named} {what}; choose {searching()}, or name an LLM, too"
+        instead = option("marks", SEARCHING)
+        return f"{chosen} {verb} LLMs, and {named} {what}; choose {instead} instead, or name an LLM, too"
     verb = "searches" if len(tests) == 1 else "search"
     return f"{chosen} {verb} documents, and nobody named has some; name some with {option('llm', 'corpus:PATH')}"
-
-
-def searching() -> str:
-    """The tests that search documents, as a choice."""
-    return " or ".join(test.id for test in all_tests() if Capability.SEARCH in test.needs)
 
 
 def _idle(spec: str, documents: bool, tests: Sequence[Test]) -> str:

@@ -13,7 +13,7 @@ from tabcontam.asking.batches import going_on
 from tabcontam.asking.estimate import Estimate
 from tabcontam.asking.judging import Judging
 from tabcontam.asking.limiter import CEILING
-from tabcontam.asking.plan import Options, PlannedCell, Subject, check_reachable, plan
+from tabcontam.asking.plan import Options, PlannedCell, Subject, check_reachable, plan, shuffled_shown
 from tabcontam.asking.preparing import prepared_meanwhile, takes_long
 from tabcontam.asking.progress import Progress
 from tabcontam.asking.replies import Store
@@ -65,6 +65,7 @@ from tabcontam.tables.withheld import with_withheld
 from tabcontam.verdicts.document import as_json
 from tabcontam.verdicts.facts import TrainedOn
 from tabcontam.verdicts.judge import results
+from tabcontam.verdicts.notes import Note, NoteKind
 from tabcontam.verdicts.results import RunResults
 
 if TYPE_CHECKING:
@@ -346,8 +347,9 @@ def check_rows_may_leave(run: Run) -> None:
     """Raises `UsageError` if a FILE's rows would leave this machine without leave to."""
     for (llm, dataset), rows in rows_leaving(run).items():
         if not run.order.send_rows:
+            beside = " and others made of its cells" * ((llm, dataset) in shuffled_shown(run.cells))
             raise UsageError(
-                f"{dataset}: {rows} rows would be shown to {llm}; add {option('send_rows')} if they may leave"
+                f"{dataset}: {rows} rows{beside} would be shown to {llm}; add {option('send_rows')} if they may leave"
             )
 
 
@@ -362,14 +364,16 @@ def execute(run: Run, progress: Progress) -> Outcome:
     judging = judging_of(run, session, folder)
 
     def judged(finished: bool) -> RunResults:
+        facts = describe(run, started, session.used())
         about = replace(
-            describe(run, started, session.used()),
+            facts,
             seconds=_passed(run),
             finished=finished and session.limit() is None,
             interrupted=session.stopping,
             limit=session.limit(),
             durations=tuple(session.durations()),
             judge=judge_facts(run, judging),
+            notes=(*facts.notes, *(Note(NoteKind.NOT_READ, line) for line in session.unread())),
         )
         return results(about, session.results())
 

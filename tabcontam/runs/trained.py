@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from tabcontam.asking.plan import Subject
 from tabcontam.errors import UsageError, near, option, option_name, unknown
 from tabcontam.evidence.base import Test
-from tabcontam.runs.chosen import searching
+from tabcontam.runs.chosen import SEARCHING
 from tabcontam.subjects.base import Model
 from tabcontam.subjects.labels import by_name, name_of, split_label
 from tabcontam.subjects.missing import MissingModel
@@ -85,5 +85,5 @@ def check_searched(declarations: Sequence[TrainedOn], subjects: Sequence[Subject
             chosen = ", ".join(test.id for test in tests)
             raise UsageError(
                 f"{option_name('trained_on')}: none of the chosen tests searches {documents} ({chosen}); "
-                f"choose {searching()}, too"
+                f"choose one of {option('marks', SEARCHING)}, too"
             )

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 from tabcontam.evidence.base import Query
 from tabcontam.evidence.questions import (
     Answer,
+    By,
     Capability,
     Endings,
     Likelihoods,
@@ -191,6 +192,8 @@ class Model(Protocol):
     version: str = ""  # what the server states: a version or digest; "" where it states none
     connections: int | None = None  # requests at a time, where it is the model that knows; else the limiter finds out
     allowance: int = 0  # tokens of thinking that may come on top of an answer's, as far as is known
+    finds: frozenset[By] = frozenset(By)  # how texts can be compared with its documents, where it can be searched
+    unread: str = ""  # what of its documents is not read, and why, as far as it knows before it is searched
     may_have: frozenset[Capability] = frozenset()  # what it may turn out to have, once it is asked for it
     settled: bool = True  # whether its form is known; else it finds out by asking, unless an earlier run has
 

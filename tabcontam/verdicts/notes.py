@@ -20,6 +20,7 @@ class NoteKind(StrEnum):
     JUDGES = "judges"  # who said which completions match, and how often they err
     TRAINED = "trained on"  # documents whose finds count for an LLM
     REFERENCE = "reference"  # an LLM whose answers count for nothing
+    NOT_READ = "not read"  # what of documents was not searched, or not as it stands
     TURNS = "turns"  # tables that were asked until they were decided
     EXPOSURE = "exposure"  # of an LLM that was made to read tables
     FACTS = "facts"  # that stand elsewhere, and look like rows

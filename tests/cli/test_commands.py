@@ -651,7 +651,8 @@ def test_rows_of_a_file_leave_only_with_leave(tmp_path: Path) -> None:
     (tmp_path / "my.csv").write_text(f"id,score,label\n{rows}\n")
     arguments = ["run", "--llm", "openai:any@http://192.0.2.1:9/v1", "--no-controls", "--dataset", "my.csv"]
     plan = tabcontam(*arguments, "--dry-run", cwd=tmp_path)
-    assert "rows of my.csv would be shown to openai:any@http://192.0.2.1:9/v1" in plan.stdout
+    line = "rows of my.csv and others made of its cells would be shown to openai:any@http://192.0.2.1:9/v1"
+    assert line in plan.stdout
     done = tabcontam(*arguments, cwd=tmp_path)
     assert (done.returncode, len(complaints(done))) == (4, 1)
     assert "add --send-rows" in done.stderr

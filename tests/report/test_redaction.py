@@ -82,6 +82,7 @@ def quoting() -> RunResults:
     notes = (
         Note(NoteKind.SEEDS, f"the runs have different seeds (/home/{SECRET}/one: 1)"),
         Note(NoteKind.KNOWN, SECRET),
+        Note(NoteKind.NOT_READ, f"corpus:/home/{SECRET}: archives, not read: 1 ({SECRET}.zip)"),
         Note(NoteKind.DEFAULTS, f"defaults from ../{SECRET}/pyproject.toml: --target {SECRET}"),
     )
     known = (KnownFacts(name=SECRET, sha256="ab" * 32, rows=3, datasets=("mine.csv",)),)

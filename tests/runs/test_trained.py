@@ -177,8 +177,8 @@ def test_a_plan_says_how_much_is_looked_up_and_names_no_price(folder: Path) -> N
     ("typed", "code", "line"),
     [
         (["--llm", DUMP, "-k", "feature_completion"], 5,
-         "feature_completion asks LLMs, and pages:dump.txt is a body of documents; choose row_overlap or ngram_overlap "
-         "or header_overlap or task_overlap or rows_held, or name an LLM"),
+         "feature_completion asks LLMs, and pages:dump.txt is a body of documents; choose -m corpus instead, or name "
+         "an LLM, too"),
         (["--llm", MODE, "-k", "rows_held"], 5,
          "rows_held searches documents, and nobody named has some; name some with --llm corpus:PATH"),
         (["-m", "corpus"], 5,
@@ -200,8 +200,8 @@ def test_a_plan_says_how_much_is_looked_up_and_names_no_price(folder: Path) -> N
         (["--llm", MODE, *["--trained-on", f"{MODE}={DUMP}"] * 2], 4, "pages:dump.txt is declared twice for simul"),
         (["--llm", "control:exposed", "--trained-on", f"control:exposed={DUMP}"], 4, "is a control, of which it is"),
         (["--llm", MODE, "--trained-on", f"{MODE}={DUMP}", "-k", "feature_completion"], 4,
-         "--trained-on: none of the chosen tests searches pages:dump.txt (feature_completion); choose row_overlap or "
-         "ngram_overlap or header_overlap or task_overlap or rows_held, too"),
+         "--trained-on: none of the chosen tests searches pages:dump.txt (feature_completion); choose one of "
+         "-m corpus, too"),
     ],
 )  # fmt: skip
 def test_what_makes_no_sense_is_one_line(folder: Path, typed: list[str], code: int, line: str) -> None:
@@ -276,6 +276,17 @@ def test_rows_of_a_private_table_are_looked_up_on_this_machine_alone_without_lea
     assert f"mine.csv: 20 rows would be shown to {remote}; add --send-rows if they may leave" in done.stderr
 
 
+@pytest.mark.parametrize("test", ["row_overlap", "ngram_overlap"])
+def test_rows_made_of_a_private_tables_cells_are_told_before_they_leave(folder: Path, test: str) -> None:
+    """A twin's rows are none of the table's, and all of their cells are."""
+    remote = "infinigram:index@http://192.0.2.1/"
+    lines = [f"{n},{n * 7 % 100},{'abcdefg'[n % 7]},{n * n % 31}" for n in range(40)]
+    (folder / "own.csv").write_text("\n".join(["one,two,three,four", *lines]))
+    done = tabcontam("run", "--llm", remote, "--dataset", "own.csv", "-k", test, cwd=folder)
+    assert done.returncode == Exit.USAGE
+    assert f"rows and others made of its cells would be shown to {remote}; add --send-rows" in done.stderr
+
+
 def test_results_in_which_documents_count_for_an_llm_undeclared_contradict_themselves(past: Path) -> None:
     edited = past.parent / "edited"
     edited.mkdir()
@@ -289,3 +300,25 @@ def test_results_in_which_documents_count_for_an_llm_undeclared_contradict_thems
     document["cells"] = [cell for cell in document["cells"] if (cell["llm"], cell["dataset"]) != (DUMP, "iris")]
     (edited / "results.json").write_text(json.dumps(document), "utf-8")
     assert "none of the cells of pages:dump.txt on iris is there" in tabcontam("gate", str(edited)).stderr
+
+
+def test_what_of_documents_was_not_searched_stands_on_the_page(folder: Path) -> None:
+    """That nothing was found in a packed file must not be read as if it had been searched."""
+    broken = folder / "broken"
+    broken.mkdir()
+    (broken / "prose.txt").write_text("Nothing of this kind.", "utf-8")
+    (broken / "packed.zip").write_bytes(b"PK\x03\x04" + bytes(60))
+    (broken / "link.txt").symlink_to(folder / "dump.txt")
+    named = ("--llm", "corpus:broken", "--dataset", "iris", "-k", "header_overlap", "--out", "in_part")
+    done = tabcontam("run", *named, cwd=folder)
+    assert done.returncode == 0, done.stderr
+    line = "corpus:broken: not all of it was read as it stands, and what was not read was not searched: not read: "
+    assert line in page_of(folder / "in_part")
+    assert line in done.stdout
+    for what in ("link.txt (a link", "archives, not read (unpack them): 1 (broken/packed.zip)"):
+        assert what in done.stdout
+        assert what in page_of(folder / "in_part")
+    (broken / "packed.zip").unlink()
+    (broken / "link.txt").unlink()
+    whole = tabcontam("run", *named[:-1], "whole", cwd=folder)
+    assert "not all of it was read" not in whole.stdout

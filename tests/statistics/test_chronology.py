@@ -60,7 +60,7 @@ def test_many_datasets_are_exchanged_in_ways_that_are_drawn_and_never_come_to_no
     result = exchanged(lifts, sides, seed=1)
     assert result is not None
     assert (result.ways, result.exact) == (20_000, False)
-    assert result.p_value == pytest.approx(1 - 0.01 ** (1 / 20_000))
+    assert result.p_value == pytest.approx(1 - 0.001 ** (1 / 20_000))
     assert result == exchanged(lifts, sides, seed=1)
 
 

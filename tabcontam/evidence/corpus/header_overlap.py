@@ -5,11 +5,13 @@ from random import Random
 from typing import ClassVar
 
 from tabcontam.errors import Skip
-from tabcontam.evidence.base import By, Family, Kind, Lookup, Query
+from tabcontam.evidence.base import By, Family, Kind, Lookup, Matches, Query
 from tabcontam.evidence.corpus.dealt import can_be_found
 from tabcontam.evidence.corpus.told import Told, in_words
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Table
+
+NAMES = "names"  # what the query for the dataset's names is called
 
 
 @dataclass(frozen=True)
@@ -23,8 +25,8 @@ class HeaderOverlap(Told):
     order, for the header line in the file's order, for each name of the dataset, and for the question that its card
     asks of a row.
 
-    Null: none. Nothing is compared; the sentence says how many documents hold each, and quotes a place. The score is
-    the share of these things that any document holds.
+    Null: none. Nothing is compared; the sentence says how many documents hold each, and each of the names where the
+    dataset has several, and quotes a place. The score is the share of these things that any document holds.
 
     Published rule: none.
 
@@ -32,7 +34,9 @@ class HeaderOverlap(Told):
     for.
 
     Cannot show: that rows were seen, nor that the dataset is meant: short names (`Adult`, `Bank`) stand in many
-    documents that have nothing to do with it.
+    documents that have nothing to do with it, and short names of columns (`age`, `sex`) close together in others. Nor
+    that the names of columns are not there: of records (JSON lines, Parquet) only the values are read, and not the
+    names of their fields.
 
     Source: ours. What a page about a dataset tells is what the knowledge tests of Ronval et al. 2024, section 3.1, ask
     an LLM for.
@@ -55,9 +59,16 @@ class HeaderOverlap(Told):
             found.append(self.query("header", "the header line", in_words(" ".join(columns))))
         names = [name for name in table.names if can_be_found(name)]
         if names:
-            found.append(self.query("names", "the dataset's names", in_words(*names)))
+            found.append(self.query(NAMES, "the dataset's names", in_words(*names)))
         if table.question and can_be_found(table.question.text):
             found.append(self.query("question", "its question", in_words(table.question.text)))
         if not found:
             raise Skip("the table has neither a header nor a name")
         return found
+
+    def each(self, query: Query, found: Matches) -> str:
+        """How many documents hold each name, where there are several: a short one may mean something else."""
+        if query.id != f"{self.id}-{NAMES}" or len(query.expected) < 2 or len(found.counts) != len(query.expected):
+            return ""
+        held = ((name, count) for name, count in zip(query.expected, found.counts, strict=True) if count)
+        return " [" + ", ".join(f"{name}: {count:,}" for name, count in held) + "]"

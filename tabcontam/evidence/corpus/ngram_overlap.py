@@ -24,7 +24,17 @@ from tabcontam.evidence.base import (
     Trial,
 )
 from tabcontam.evidence.corpus.found import place_of
-from tabcontam.evidence.corpus.pieces import RUN, SHORT, Overlap, drawn_signs, grams, overlap, usual_length, words
+from tabcontam.evidence.corpus.pieces import (
+    RUN,
+    SHORT,
+    Overlap,
+    drawn_signs,
+    grams,
+    of_length,
+    overlap,
+    usual_length,
+    words,
+)
 from tabcontam.reading.words import Dictionary
 from tabcontam.tables.draws import pool
 from tabcontam.tables.known import not_known
@@ -34,7 +44,8 @@ from tabcontam.tables.twins import twin_rows
 
 ROWS, POOL = 100, 900  # rows that are searched for, of so many that ever are
 TWIN, IN_SIGNS = "twin", "signs"  # what the ids of further queries about a row end with
-PALM, HALF, CLEAN, DIRTY = 0.7, 0.5, 0.2, 0.8  # shares from which on the rules count a row
+PALM, CLEAN, DIRTY = 0.7, 0.2, 0.8  # shares from which on the rules count a row
+TULU = 0.5  # the share above which one does
 
 
 @dataclass(frozen=True)
@@ -50,27 +61,30 @@ class NgramOverlap(Test):
 
     Null: none. The serializer's own words and the names of features are in every row, so that these rules find what any
     row of the schema shares. The twin's share says how much of a finding that explains. The score is the mean share of
-    pieces of 8 words. A row that is shorter than a piece holds none of them, and stays in what is divided by.
-    The rules, by what each looks at and when it counts a row as contaminated:
-    | rule | looks at | counts a row |
-    |---|---|---|
-    | GPT-2 | its 8-grams | never; the share of them is stated |
-    | GPT-3 | its N-grams, N the 5th percentile of the rows' lengths, but 8 to 13 | one is in 1 to 10 documents |
-    | PaLM | its 8-grams | 70 % are found |
-    | half of the 8-grams | its 8-grams | 50 % are found |
-    | GPT-4 | three random pieces of 50 letters and digits, or all of a shorter row | one is found |
-    | Llama 2 | its words in runs of more than 10, none of them skipped | 80 % (dirty) or 20 % (not clean) are |
+    pieces of 8 words (8-grams). A row that is shorter than a piece holds none of them, and stays in what is divided by.
 
-    Published rule: none is applied to the table: each decides about one text, and none says from how many on a set of
-    texts is contaminated.
+    Published rule: these are stated, each for every row, and none is applied to the table. GPT-2 states the share of
+    8-grams that are found, and counts no text. GPT-3 counts a row of which a piece of N words stands in 1 to 10
+    documents, where N is the 5th percentile of the rows' lengths, but 8 to 13, and of a shorter row the whole row;
+    what more than 10 documents hold is left out. PaLM counts a row of whose 8-grams 70 % are found. Tülu 3 counts a
+    row more than half of whose words stand in 8-grams that are found. GPT-4 counts a row of which one of three random
+    pieces of 50 letters and digits is found, or the whole row where it is shorter. Llama 2 looks at the words in runs
+    of more than 10 that are found: a row is dirty where they are 80 % of its words or more, and not clean where they
+    are 20 %. Counted as hits are the rows that PaLM counts.
 
-    Needs: documents that can be searched. A table without a twin is asked about without one.
+    Needs: documents that can be searched. A table without a twin is asked about without one, and documents that cannot
+    be searched for letters and digits without what is between them (`infinigram:`) are not asked about GPT-4's pieces.
 
-    Cannot show: that rows are there. A row that is written in another order or form shares no piece with it, and
-    a page of the schema shares many. What stands there in any rendering is found by `row_overlap`.
+    Cannot show: that rows are there, nor that they are not. A row that is written in another order or form shares no
+    piece with what is searched for (a line of CSV shares none), and a page of the schema shares many. What stands there
+    in any rendering is found by `row_overlap`. Three rules are not quite those of their sources: Llama 2 counts tokens
+    and lets four of them differ, where here words count, and none may; Tülu 3 asks for half of the tokens in one
+    document, here all documents count together; and its rule for a set of texts, 2 % of them, is left out, since rows
+    of one schema share pieces. PaLM looks at a question, a prompt or an answer, here at the row.
 
-    Source: Radford et al. 2019 (GPT-2), section 4; Brown et al. 2020 (GPT-3), appendix C; Chowdhery et al. 2022 (PaLM),
-    section 8; OpenAI 2023 (GPT-4), appendix C; Touvron et al. 2023 (Llama 2), appendix A.6. The twin is ours.
+    Source: Radford et al. 2019 (GPT-2), section 4; Brown et al. 2020 (GPT-3), section 4 and appendix C; Chowdhery et
+    al. 2022 (PaLM), section 8; OpenAI 2023 (GPT-4), appendix C; Touvron et al. 2023 (Llama 2), appendix A.6; Lambert et
+    al. 2024 (Tülu 3), section 3.2. The twin is ours.
 
     Example: of `The age is 39, The workclass is State-gov, The fnlwgt is 77516` one piece of 8 words is
     `the age is 39 the workclass is state`.
@@ -116,11 +130,11 @@ class NgramOverlap(Test):
         twin = [trial for trial in trials if trial.query.decoy_of]
         rows, twins = _overlaps(own), _overlaps(twin)
         asked = sum(not _in_signs(trial.query) for trial in own)
-        score, other = (fmean(one.short for one in side) if side else 0.0 for side in (rows, twins))
+        score, other = (fmean(one.short for one in side) if side else None for side in (rows, twins))
         return Evidence(
             statistic="share of pieces of 8 words",
-            value=score,
-            expected=other if twins else None,
+            value=score or 0.0,
+            expected=other,
             null="none: what the schema alone explains is the share of a shuffled twin's pieces",
             sentence=_sentence(own, twin, rows, twins, asked),
             hits=sum(one.short >= PALM for one in rows),
@@ -133,7 +147,7 @@ class NgramOverlap(Test):
 RULES: Mapping[str, Callable[[Overlap], bool]] = {
     "GPT-3 calls {} contaminated": lambda one: one.collides,
     "PaLM {}": lambda one: one.short >= PALM,
-    "the rule of half the 8-grams {}": lambda one: one.short >= HALF,
+    "Tülu 3 {}": lambda one: one.in_short > TULU,
     "Llama 2 {} dirty": lambda one: one.in_runs >= DIRTY,
     "and {} not clean": lambda one: one.in_runs >= CLEAN,
 }
@@ -142,7 +156,7 @@ RULES: Mapping[str, Callable[[Overlap], bool]] = {
 def _pair(name: str, text: str, length: int, row: int | None, rng: Random, decoy_of: str = "") -> list[Query]:
     """The query for a row's words and the one for its letters and digits; `asked` says how long the pieces are."""
     own, of = words(text), (SHORT, RUN, length)
-    pieces = tuple(dict.fromkeys(piece for size in of for piece in grams(own, size))) or (" ".join(own),)
+    pieces = tuple(dict.fromkeys([*grams(own, SHORT), *grams(own, RUN), *of_length(own, length)]))
     in_signs = drawn_signs(text, rng)
 
     def query(name: str, asked: tuple[str, ...], lookup: Lookup, decoy_of: str) -> Query:
@@ -200,24 +214,47 @@ def _sentence(
     own: Sequence[Trial], twin: Sequence[Trial], rows: Sequence[Overlap], twins: Sequence[Overlap], asked: int
 ) -> str:
     """Every rule's share of the rows, that of the twin's behind it, and a place."""
-
-    def both(one: float | None, other: float | None) -> str:
-        return f"{one or 0:.0%}" + (f" ({other:.0%} of a twin's)" if other is not None else "")
-
-    def share(of: Sequence[Overlap], rule: Callable[[Overlap], bool]) -> float | None:
-        return fmean(map(rule, of)) if of else None
-
-    short = both(fmean(one.short for one in rows) if rows else 0.0, fmean(o.short for o in twins) if twins else None)
-    rules = [name.format(both(share(rows, rule), share(twins, rule))) for name, rule in RULES.items()]
-    by_signs = both(_of_signs(own), _of_signs(twin))
+    lost = f"{asked - len(rows)} of {asked} rows could not be searched for" * (len(rows) < asked)
     early = sum(isinstance(trial.reply, Matches) and trial.reply.more for trial in own)
-    ended = f"; counting ended early for {early} of {len(own)} queries, so that these are least shares" if early else ""
-    lost = f"; {asked - len(rows)} of {asked} rows could not be searched for" * (len(rows) < asked)
     places = [match for trial in own if isinstance(trial.reply, Matches) for match in trial.reply.found[:1]]
-    quote = f"; for example {place_of(places[0])}" if places else ""
-    none = "" if twin else "; the table has no twin"
-    held = f"documents hold {short} of the 8-grams of {len(rows)} rows"
-    return f"{held}; {', '.join(rules)}; GPT-4 {by_signs}{none}{ended}{lost}{quote}"
+    parts = [
+        *(_shares(rows, twins) if rows else ()),
+        _of_gpt_4(own, twin),
+        "GPT-3 leaves out what more than 10 documents hold" * any(one.common for one in rows),
+        "the table has no twin" * (bool(rows) and not twin),
+        f"counting ended early for {early} of {len(own)} queries: documents may hold more than that" * bool(early),
+        lost,
+        f"for example {place_of(places[0])}" if places else "",
+    ]
+    return "; ".join(filter(None, parts))
+
+
+def _shares(rows: Sequence[Overlap], twins: Sequence[Overlap]) -> list[str]:
+    """The share of pieces that is found, and of the rows that each rule by words counts, with those of the twin."""
+
+    def share(of: Callable[[Overlap], float]) -> str:
+        return _beside(fmean(map(of, rows)), fmean(map(of, twins)) if twins else None)
+
+    held = f"documents hold {share(lambda one: one.short)} of the 8-grams of {len(rows)} rows"
+    return [
+        f"{held} as the serializer writes them",
+        ", ".join(name.format(share(rule)) for name, rule in RULES.items()),
+    ]
+
+
+def _beside(own: float, twin: float | None) -> str:
+    return f"{own:.0%}" + (f" ({twin:.0%} of a twin's)" if twin is not None else "")
+
+
+def _of_gpt_4(own: Sequence[Trial], twin: Sequence[Trial]) -> str:
+    """The share of rows that the rule by letters and digits counts, or that these were not searched for."""
+    asked = [trial for trial in own if _in_signs(trial.query)]
+    if not asked:
+        return "GPT-4's pieces of letters and digits were not searched for"
+    found, lost = _of_signs(own), sum(not trial.readable for trial in asked)
+    unread = f"GPT-4's pieces of {lost} of {len(asked)} rows could not be searched for" * bool(lost)
+    stated = "" if found is None else f"GPT-4 {_beside(found, _of_signs(twin))}"
+    return "; ".join(filter(None, (stated, unread)))
 
 
 def _of_signs(trials: Sequence[Trial]) -> float | None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from random import Random
 
 WORD = re.compile(r"(?:[0-9A-Za-z\u0080-\U0010ffff]|(?<=[0-9])\.(?=[0-9]))+")
-SHORT = 8  # words of the pieces of GPT-2, PaLM and Platypus
+SHORT = 8  # words of the pieces of GPT-2, PaLM and Tülu 3
 RUN = 11  # words of the shortest run that Llama 2 counts: more than 10
 LEAST, MOST = 8, 13  # words of a piece of GPT-3
 LOW = 0.05  # of the rows are shorter than a piece of GPT-3, at most
@@ -29,6 +29,11 @@ def grams(own: Sequence[str], length: int) -> list[str]:
     return [" ".join(own[start : start + length]) for start in range(len(own) - length + 1)]
 
 
+def of_length(own: Sequence[str], length: int) -> list[str]:
+    """What GPT-3 looks for: all pieces of so many words, and of a text that is shorter the whole."""
+    return grams(own, length) or ([" ".join(own)] if own else [])
+
+
 def usual_length(lengths: Iterable[int]) -> int:
     """The words of a piece of GPT-3: the 5th percentile of the rows' lengths, but 8 to 13."""
     ordered = sorted(lengths)
@@ -47,7 +52,9 @@ class Overlap:
     """What of one row documents hold, by the published rules' own measures."""
 
     short: float  # share of its pieces of 8 words; 0 for a row of fewer words
-    collides: bool  # whether a piece of GPT-3's length stands in 1 to 10 documents
+    in_short: float  # share of its words in pieces of 8 words that documents hold
+    collides: bool  # whether a piece of GPT-3's length, or all of a shorter row, stands in 1 to 10 documents
+    common: bool  # whether one of these stands in more documents, and is left out by GPT-3
     in_runs: float  # share of its words in runs of more than 10 words that documents hold
 
 
@@ -55,9 +62,20 @@ def overlap(own: Sequence[str], counts: Mapping[str, int], length: int) -> Overl
     """By how many documents hold each of a row's pieces, and the length of GPT-3's."""
     short = grams(own, SHORT)
     held = sum(counts.get(piece, 0) > 0 for piece in short)
-    collides = any(0 < counts.get(piece, 0) <= COMMON for piece in grams(own, length))
+    usual = [counts.get(piece, 0) for piece in of_length(own, length)]
+    return Overlap(
+        short=held / len(short) if short else 0.0,
+        in_short=_covered(own, SHORT, counts),
+        collides=any(0 < count <= COMMON for count in usual),
+        common=any(count > COMMON for count in usual),
+        in_runs=_covered(own, RUN, counts),
+    )
+
+
+def _covered(own: Sequence[str], length: int, counts: Mapping[str, int]) -> float:
+    """The share of words that stand in a piece of so many words which documents hold."""
     covered: set[int] = set()
-    for start, piece in enumerate(grams(own, RUN)):
+    for start, piece in enumerate(grams(own, length)):
         if counts.get(piece, 0):
-            covered.update(range(start, start + RUN))
-    return Overlap(held / len(short) if short else 0.0, collides, len(covered) / len(own) if own else 0.0)
+            covered.update(range(start, start + length))
+    return len(covered) / len(own) if own else 0.0

@@ -1,21 +1,28 @@
 """Task overlap: which examples of the table's task stand in a body of instructions?"""
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import ClassVar
 
 from tabcontam.errors import Skip
-from tabcontam.evidence.base import By, Family, Kind, Lookup, Matches, Query
+from tabcontam.evidence.base import By, Family, Kind, Lookup, Match, Matches, Query
 from tabcontam.evidence.corpus.dealt import can_be_found
-from tabcontam.evidence.corpus.told import PLACES, Told, in_words
+from tabcontam.evidence.corpus.found import place_of
+from tabcontam.evidence.corpus.told import DOCUMENTS, Told, in_number, in_words
 from tabcontam.groups import grouped
 from tabcontam.tables.cards import Question
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Table
 
 SEVERAL = 0.5  # of the features, at least, that one document has to name in a template's words
+FEATURES = 10  # of a table, at most, that are looked for: the first ones
+FEW = 5  # answers, at most, that are looked for behind all of them in a row, too
+QUESTION, ANSWERED = "question", "answered"
 LINES, KEYS = "lines", "keys"  # the templates of features: sentences, and the keys of a JSON object
+# What stands before an answer: headings of prompts, and who speaks in the records of chats.
+ANSWERS = ("", "Answer", "The answer is", "A", "Response", "Output", "Label", "assistant", "gpt", "model")
 
 
 @dataclass(frozen=True)
@@ -25,13 +32,15 @@ class TaskOverlap(Told):
     Measures: how many documents of a body of instructions look like examples of the classification task. A score
     without a verdict: a person has to look at the places.
 
-    Queries: one for each template. The question of the card; the question followed by one of its answers; the answers
-    in a row, where they are more than Yes and No; `The <feature> is` of the table's features, as TabLLM writes rows;
-    and the features as keys of a JSON object. Of the last two a document counts that has half of the features or more.
+    Queries: one for each template. The question of the card; the question followed by one of its answers, at once or
+    behind `Answer`, `The answer is`, `A`, `Response`, `Output`, `Label` or who speaks in a chat (`assistant`, `gpt`,
+    `model`), and not by all answers as a choice; the answers in a row, where they are more than Yes and No; `The
+    <feature> is` of the table's features, ten at most, as TabLLM writes rows; and these features as keys of a JSON
+    object. Of the last two a document counts that has half of the features or more.
 
-    Null: none. The sentence says how many documents each template is found in, and quotes a place; counts of the
-    templates of features are of the places that are told, at most 200. The score is the share of templates that are
-    found.
+    Null: none. The sentence says first how many documents hold the question and the features of a row, in sentences or
+    as keys, and then in how many each template is found; it quotes a place of each. Of each template 200 documents are
+    counted, and the sentence says where there are more. The score is the share of templates that are found.
 
     Published rule: not applied. The source counts what a pattern finds and a person then takes for an example of the
     task; it states no number from which on an LLM is contaminated. Its patterns are single words of the tasks of texts
@@ -39,8 +48,9 @@ class TaskOverlap(Told):
 
     Needs: documents that can be searched; a classification question.
 
-    Cannot show: that there are no examples: a question in other words is not found. Nor that rows of the table
-    are among what is found, which is `row_overlap`'s.
+    Cannot show: that there are no examples: a question in other words is not found, nor an answer far behind its
+    question, as where the row stands between them (such a document holds the question and features of a row). Nor that
+    rows of the table are among what is found, which is `row_overlap`'s.
 
     Source: Li and Flanigan 2024, "Task Contamination", section 5 (training data inspection), Table 3 and appendix D.
     The templates of rows are those of Hegselmann et al. 2023 (TabLLM).
@@ -61,26 +71,62 @@ class TaskOverlap(Told):
         return [self.query(*template) for template in _templates(table, table.question)]
 
     def documents(self, query: Query, found: Matches) -> int:
-        """How many documents; of a template of features those alone that have enough of them."""
-        if not query.id.endswith((f"-{LINES}", f"-{KEYS}")):
-            return found.documents
-        features = grouped(found.found, lambda match: match.source).values()
-        enough = max(2, SEVERAL * len(query.expected))
-        return sum(len({match.text for match in places}) >= enough for places in features)
+        """How many documents; of an answer and of features those alone whose places are an example."""
+        return len(_holding(query, found)) if _by_places(query) else found.documents
+
+    def places(self, query: Query, found: Matches) -> Sequence[Match]:
+        """Those in documents that count."""
+        return [match for own in _holding(query, found).values() for match in own]
+
+    def partly(self, query: Query, found: Matches) -> bool:
+        """Whether there may be more: also where not every place is told that would be needed to count."""
+        return found.more or (_by_places(query) and len(found.found) < sum(found.counts))
+
+    def together(self, found: Sequence[tuple[Query, Matches]]) -> list[str]:
+        """How many documents hold the question and a row's features: what a person should look at first."""
+        by_name = {query.id.rpartition("-")[2]: (query, reply) for query, reply in found}
+        if QUESTION not in by_name or not {LINES, KEYS} & set(by_name):
+            return []
+        own = _holding(*by_name[QUESTION])
+        rows = {source for name in (LINES, KEYS) if name in by_name for source in _holding(*by_name[name])}
+        least = any(self.partly(*by_name[name]) for name in (QUESTION, LINES, KEYS) if name in by_name)
+        examples = [source for source in own if source in rows]
+        where = f" ({place_of(own[examples[0]][0])})" if examples else ""
+        return [f"the question and features of a row: {in_number(len(examples), least)}{where}"]
 
 
-def _templates(table: Table, question: Question) -> Iterator[tuple[str, str, Lookup]]:
-    """The templates' names, in a word and in words, and what is looked for."""
+def _by_places(query: Query) -> bool:
+    return query.id.rpartition("-")[2] in (ANSWERED, LINES, KEYS)
+
+
+def _holding(query: Query, found: Matches) -> dict[str, list[Match]]:
+    """The documents that hold an example by this template, each with its places."""
+    kind = query.id.rpartition("-")[2]
+    places = [match for match in found.found if kind != ANSWERED or not _begins_a_choice(match, query.asked[1:])]
+    held = grouped(places, lambda match: match.source)
+    enough = max(2, SEVERAL * len(query.expected)) if kind in (LINES, KEYS) else 1
+    return {source: own for source, own in held.items() if len({match.text for match in own}) >= enough}
+
+
+def _begins_a_choice(match: Match, answers: Sequence[str]) -> bool:
+    """Whether what follows the question is no answer, but all that can be answered: `Yes or No?`."""
+    others = "|".join(map(re.escape, answers))
+    return bool(others) and re.match(rf"\W*(?:or\W+|and\W+)?(?:{others})\b", match.quote[match.end :], re.I) is not None
+
+
+def _templates(table: Table, question: Question) -> Iterator[tuple[str, str, Lookup, *tuple[str, ...]]]:
+    """The templates' names, in a word and in words, what is looked for, and behind a question its answers."""
     answers = list(dict.fromkeys(question.answers.values()))
-    yield "question", "the question", in_words(question.text)
-    followed = [f"{question.text} {between}{answer}" for between in ("", "Answer: ") for answer in answers]
-    yield "answered", "the question with an answer", in_words(*followed)
+    in_a_row = (", ".join(answers), f"{', '.join(answers[:-1])} or {answers[-1]}")
+    yield QUESTION, "the question", in_words(question.text, most=DOCUMENTS)
+    choices = ("", *in_a_row) if len(answers) <= FEW else ("",)
+    followed = [f"{question.text} {of} {by} {answer}" for of in choices for by in ANSWERS for answer in answers]
+    yield ANSWERED, "the question with an answer", in_words(*followed, most=2 * DOCUMENTS), *answers
     if not {answer.casefold() for answer in answers} <= {"yes", "no"}:
-        in_a_row = (", ".join(answers), f"{', '.join(answers[:-1])} or {answers[-1]}")
         yield "answers", "the answers in a row", in_words(*in_a_row)
-    features = [name for name in table.columns if name != table.target and can_be_found(name)]
+    features = [name for name in table.columns if name != table.target and can_be_found(name)][:FEATURES]
     if len(features) > 1:
-        lines = in_words(*(f"The {name} is" for name in features), most=PLACES)
-        yield LINES, "lines of features", lines
+        most = DOCUMENTS * len(features)
+        yield LINES, "lines of features", in_words(*(f"The {name} is" for name in features), most=most)
         keys = tuple(dict.fromkeys(f'"{name}":' for name in features))
-        yield KEYS, "features as keys of JSON", Lookup(keys, PLACES, By.LETTERS)
+        yield KEYS, "features as keys of JSON", Lookup(keys, most, By.LETTERS)

@@ -10,6 +10,7 @@ from tabcontam.evidence.base import (
     Capability,
     Evidence,
     Lookup,
+    Match,
     Matches,
     Query,
     Reading,
@@ -21,7 +22,7 @@ from tabcontam.evidence.corpus.found import place_of
 from tabcontam.reading.words import Dictionary
 from tabcontam.tables.serializers import Serializer
 
-PLACES = 200  # that are told, so that those of one document can be put together
+DOCUMENTS = 200  # that are counted of a lookup, of each of which a place is told where they are put together
 
 
 class Told(Test):
@@ -33,9 +34,9 @@ class Told(Test):
     on_request: ClassVar[bool] = True
     counted: ClassVar[str]  # what is searched for, in words
 
-    def query(self, name: str, what: str, lookup: Lookup) -> Query:
-        """The query for one thing; `what` says it in words."""
-        return Query(f"{self.id}-{name}", partial(_same, lookup), asked=(what,), expected=lookup.texts, max_tokens=1)
+    def query(self, name: str, what: str, lookup: Lookup, *of: str) -> Query:
+        """The query for one thing; `what` says it in words, and `of` what else is needed to read what is found."""
+        return Query(f"{self.id}-{name}", partial(_same, lookup), (what, *of), lookup.texts, max_tokens=1)
 
     def read(self, query: Query, reply: Answer, serializer: Serializer, dictionary: Dictionary) -> Reading:
         """In how many documents it stands; unreadable where they were not all searched."""
@@ -51,7 +52,8 @@ class Told(Test):
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
         """How many of these things documents hold; no p-value."""
         read = [trial for trial in trials if trial.readable]
-        said = [self._said(trial.query, trial.reply) for trial in read if isinstance(trial.reply, Matches)]
+        found = [(trial.query, trial.reply) for trial in read if isinstance(trial.reply, Matches)]
+        said = [*self.together(found), *(self._said(query, reply) for query, reply in found)]
         hits = sum(bool(trial.reading and trial.reading.hit) for trial in read)
         lost = f"; {len(trials) - len(read)} of {len(trials)} could not be searched for" * (len(read) < len(trials))
         return Evidence(
@@ -68,9 +70,33 @@ class Told(Test):
     def _said(self, query: Query, reply: Matches) -> str:
         """A part of the sentence: how many documents, and one place."""
         count = self.documents(query, reply)
-        more = "at least " * reply.more
-        where = f" ({place_of(reply.found[0])})" if count and reply.found else ""
-        return f"{query.asked[0]}: {f'{more}{count:,}' if count else 'no'} document{'s' * (count > 1)}{where}"
+        places = self.places(query, reply) if count else ()
+        where = f" ({place_of(places[0])})" if places else ""
+        held = self.each(query, reply) if count else ""
+        return f"{query.asked[0]}: {in_number(count, least=self.partly(query, reply))}{held}{where}"
+
+    def together(self, found: Sequence[tuple[Query, Matches]]) -> list[str]:
+        """What all finds together say, before each by itself."""
+        return []
+
+    def partly(self, query: Query, found: Matches) -> bool:
+        """Whether more documents may hold it than are counted."""
+        return found.more
+
+    def places(self, query: Query, found: Matches) -> Sequence[Match]:
+        """The places that count, of which the first is quoted."""
+        return found.found
+
+    def each(self, query: Query, found: Matches) -> str:
+        """What else is said of a find, behind the number of documents."""
+        return ""
+
+
+def in_number(count: int, least: bool = False) -> str:
+    """So many documents, in words."""
+    if count:
+        return f"{'at least ' * least}{count:,} document{'s' * (count > 1)}"
+    return "no document of those that were counted, but there may be others" if least else "no document"
 
 
 def _same(lookup: Lookup) -> Lookup:

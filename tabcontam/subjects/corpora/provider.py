@@ -68,7 +68,8 @@ class CorpusModel(Model):
         if files.skipped:
             named = ", ".join(f"{name} ({reason})" for name, reason in files.skipped[:NAMED])
             more = f" and {len(files.skipped) - NAMED:,} more" if len(files.skipped) > NAMED else ""
-            self._tell(f"not read: {named}{more}")
+            self.unread = f"not read: {named}{more}"
+            self._tell(self.unread)
 
     def shown_by(self, doing: Doing) -> None:
         """Take what shows how far the reading is."""

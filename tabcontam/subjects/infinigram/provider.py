@@ -46,6 +46,7 @@ class InfinigramModel(ServedModel):
     service = "infini-gram"
     keys = ()
     capabilities = frozenset({Capability.SEARCH})
+    finds = frozenset(By) - {By.SIGNS}  # it knows whole tokens, and no letters without what is between them
     form = Form.COMPLETION  # it is sent no prompts
 
     def __init__(self, name: str, *, max_connections: int = 8, spec: str = "", address: str = "") -> None:

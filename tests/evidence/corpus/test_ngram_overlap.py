@@ -5,7 +5,7 @@ from random import Random
 import pytest
 
 from tabcontam.evidence.base import Lookup, Matches, State
-from tabcontam.evidence.corpus.pieces import drawn_signs, grams, overlap, signs, usual_length, words
+from tabcontam.evidence.corpus.pieces import drawn_signs, grams, of_length, overlap, signs, usual_length, words
 from tabcontam.evidence.registry import by_id
 from tabcontam.tables.twins import twin
 from tests.evidence.corpus.bodies import IS, LEVEL, as_csv, as_sentences, asked, crops, evidence, read
@@ -52,8 +52,41 @@ def test_pieces_in_many_documents_are_left_out_by_gpt_3_alone() -> None:
 
 def test_a_row_that_is_too_short_holds_nothing() -> None:
     found = overlap(("a", "b"), {"a b": 3}, 8)
-    assert (found.short, found.collides, found.in_runs) == (0.0, False, 0.0)
+    assert (found.short, found.in_short, found.in_runs) == (0.0, 0.0, 0.0)
     assert overlap((), {}, 8).in_runs == 0.0
+    assert of_length((), 8) == []
+
+
+def test_a_row_that_is_shorter_than_a_piece_of_gpt_3_collides_where_all_of_it_is_found() -> None:
+    """Brown et al. 2020, section 4: examples that overlap with the whole example when it is shorter than 13 words."""
+    assert of_length(("a", "b"), 8) == ["a b"]
+    assert overlap(("a", "b"), {"a b": 3}, 8).collides
+    assert not overlap(("a", "b"), {"a b": 11}, 8).collides
+    assert not overlap(("a", "b", "c"), {"a b": 3}, 8).collides
+    rows = [("x" * number, f"the {number} of a long story that goes on and on, {number}") for number in range(1, 40)]
+    short = made_table(("a", "b"), [*rows, ("q", "r s")], "short")
+    texts = {query.expected[0]: query.question for query in asked("ngram_overlap", short) if "-signs" not in query.id}
+    question = texts[IS.row(short.columns, ("q", "r s"))]
+    assert isinstance(question, Lookup)
+    assert "the a is q the b is r s" in question.texts  # nine words, where most rows have more than thirteen
+
+
+def test_tulu_counts_words_in_pieces_and_more_than_half_of_them() -> None:
+    own = tuple("abcdefghijklmnop")
+    first, *_, last = grams(own, 8)
+    assert overlap(own, {first: 1}, 13).in_short == 0.5
+    assert overlap(own, {first: 1, last: 1}, 13).in_short == 1.0
+    assert overlap(own, {first: 1, last: 1}, 13).short == 2 / 9
+
+
+def test_what_gpt_3_leaves_out_is_told() -> None:
+    table = ships(60)
+    text = as_sentences(table, table.rows)
+    few, many = (evidence(table, {f"{n}": text for n in range(times)}, "ngram_overlap") for times in (10, 11))
+    assert "GPT-3 calls 100% (" in few.sentence
+    assert "leaves out" not in few.sentence
+    assert "GPT-3 calls 0% (0% of a twin's) contaminated" in many.sentence
+    assert "GPT-3 leaves out what more than 10 documents hold" in many.sentence
 
 
 def test_a_short_row_is_looked_for_whole_by_gpt_4() -> None:
@@ -69,6 +102,7 @@ def test_rows_that_stand_there_and_those_of_the_twin_are_told_side_by_side() -> 
     assert found.expected is not None
     assert found.expected < 0.8
     assert "100% (" in found.sentence
+    assert "rows as the serializer writes them" in found.sentence
     assert "for example rows, byte " in found.sentence
     assert found.p_value is None
 
@@ -91,7 +125,22 @@ def test_what_could_not_be_searched_is_not_clean() -> None:
     queries = asked("ngram_overlap", crops(40))
     found = TEST.weigh([read(TEST, query, Matches((), 0, State.FAILED, "gone")) for query in queries], LEVEL)
     assert (found.asked, found.answered) == (40, 0)
+    assert found.score is None
+    assert found.expected is None
     assert "40 of 40 rows could not be searched for" in found.sentence
+    assert "%" not in found.sentence
+
+
+def test_pieces_of_letters_and_digits_that_were_not_searched_for_are_no_zero() -> None:
+    """An index of infini-gram knows whole words alone: what it is not asked is not called absent."""
+    queries, none = asked("ngram_overlap", crops(40)), Matches((), 0, State.OK)
+    without = TEST.weigh([read(TEST, query, none) for query in queries if "-signs" not in query.id], LEVEL)
+    assert "GPT-4's pieces of letters and digits were not searched for" in without.sentence
+    assert "GPT-4 0%" not in without.sentence
+    gone = Matches((), 0, State.FAILED, "gone")
+    lost = TEST.weigh([read(TEST, query, gone if "-signs" in query.id else none) for query in queries], LEVEL)
+    assert "GPT-4's pieces of 40 of 40 rows could not be searched for" in lost.sentence
+    assert "GPT-4 0%" not in lost.sentence
 
 
 def test_a_table_without_a_twin_is_asked_alone() -> None:

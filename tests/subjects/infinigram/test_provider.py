@@ -414,3 +414,18 @@ def test_private_rows_go_to_no_index_elsewhere_without_leave(file: Path) -> None
 
 def test_the_plan_says_how_many_rows_would_leave(file: Path) -> None:
     assert "12 rows" in run(file, "http://192.0.2.1/", "--dry-run", "--send-rows").stdout
+
+
+def test_what_an_index_cannot_be_searched_for_is_not_planned_and_the_rest_is_scored(tmp_path: Path) -> None:
+    """It knows whole words: of `ngram_overlap` it is not asked for letters and digits, and what it is asked stands."""
+    test = by_id()["ngram_overlap"]
+    with InfinigramServer({"tiny": [*DOCUMENTS, *texts()]}) as server:
+        model = InfinigramModel("tiny", address=server.url)
+        options = Options(queries=8)
+        (cell,) = plan([Subject(model)], [ships()], [IS], [test], options)
+        assert {query.question.by for query in cell.queries if isinstance(query.question, Lookup)} == {By.WORDS}
+        running = session([cell], tmp_path, options)
+        answer(running)
+        (found,) = running.results()
+    assert (found.verdict, found.cut_short, found.queries) == (None, False, len(cell.queries))
+    assert "GPT-4's pieces of letters and digits were not searched for" in (found.sentence or "")
