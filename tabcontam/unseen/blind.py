@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from tabcontam.statistics.auc import Ranking, paired
-from tabcontam.unseen.encoded import Encoder
+from tabcontam.unseen.encoded import Encoder, for_trees
 from tabcontam.unseen.sample import Floats, Ints, Row, Sample
 
 HALVES = 2  # of the rows: a classifier that learned from one looks at the other
@@ -54,7 +54,8 @@ class Blind:
         for part in range(HALVES):
             others = self.half != part
             model = HistGradientBoostingClassifier(max_iter=40, max_leaf_nodes=15, early_stopping=False, random_state=0)
-            found.append(model.fit(np.vstack([self.own[others], twins[others]]), np.repeat([0, 1], others.sum())))
+            read = for_trees(np.vstack([self.own[others], twins[others]]))
+            found.append(model.fit(read, np.repeat([0, 1], others.sum())))
         return found
 
     def ranking(self, twins: Floats) -> Ranking:

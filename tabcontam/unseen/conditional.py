@@ -11,11 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from tabcontam.unseen.encoded import Encoder
+from tabcontam.unseen.encoded import Encoder, for_trees
 from tabcontam.unseen.sample import PARTS, Floats, Ints, Row, Sample
 
 BOOSTING, LINEAR = "gradient boosting", "logistic regression"
-TEMPERATURES = tuple(2.0 ** (step / 4) for step in range(-6, 7))
+PRODUCTS = "logistic regression with products"
+TEMPERATURES = tuple(2.0 ** (step / 16) for step in range(-24, 25))
 LEAST = 1e-4  # that a class is ever likely
 
 
@@ -26,13 +27,12 @@ class Models:
     encoder: Encoder
     parts: Ints
     fitted: tuple[Any, ...]
-    wide: bool  # whether they read the columns of `Encoder.spread`
+    read: Callable[[Floats], Floats]  # the columns that they look at
     classes: int
 
     def chances(self, rows: Sequence[Row], of: Sequence[int]) -> Floats:
         """The chance of each class: shape (rows, classes). `of` has the sample's row that each stands in place of."""
-        plain = self.encoder.plain(rows)
-        read = self.encoder.spread_of(plain) if self.wide else plain
+        read = self.read(self.encoder.plain(rows))
         parts, found = self.parts[list(of)], np.zeros((len(rows), self.classes))
         for part, model in enumerate(self.fitted):
             own = parts == part
@@ -44,11 +44,12 @@ class Models:
 def models(found: Sample, kind: str, parts: Ints) -> Models:
     """Models of a kind, out of fold: `parts` has the part of each of the sample's rows."""
     encoder = Encoder.of(found)
-    wide = kind == LINEAR
-    read = encoder.spread(found.rows) if wide else encoder.plain(found.rows)
-    make = _linear if wide else _boosting
+    looks: dict[str, Callable[[Floats], Floats]] = {LINEAR: encoder.spread_of, PRODUCTS: encoder.products_of}
+    reads = looks.get(kind, np.asarray)
+    read = reads(encoder.plain(found.rows))
+    make = _boosting if kind == BOOSTING else _linear
     fitted = tuple(make()(read[parts != part], found.codes[parts != part]) for part in range(PARTS))
-    return Models(encoder, parts, fitted, wide, len(found.classes))
+    return Models(encoder, parts, fitted, reads, len(found.classes))
 
 
 def _boosting() -> Callable[[Floats, Ints], Any]:
@@ -57,7 +58,7 @@ def _boosting() -> Callable[[Floats, Ints], Any]:
     model = HistGradientBoostingClassifier(
         max_iter=40, max_leaf_nodes=15, early_stopping=False, l2_regularization=1.0, random_state=0
     )
-    return lambda read, codes: model.fit(read, codes)
+    return lambda read, codes: model.fit(for_trees(read), codes)
 
 
 def _linear() -> Callable[[Floats, Ints], Any]:
@@ -79,6 +80,10 @@ class Conditional:
         """Shape (rows, classes); each row's add up to 1. `of` has the sample's row that each stands in place of."""
         return _tempered(sum(one.chances(rows, of) for one in self.members) / len(self.members), self.temperature)
 
+    def each(self, rows: Sequence[Row], of: Sequence[int]) -> list[Floats]:
+        """The same by each of its models."""
+        return [_tempered(one.chances(rows, of), self.temperature) for one in self.members]
+
     def drawn(self, rows: Sequence[Row], of: Sequence[int], rng: np.random.Generator) -> tuple[str, ...]:
         """A class for each row, drawn by these chances."""
         edges = self.chances(rows, of).cumsum(axis=1)
@@ -89,7 +94,7 @@ class Conditional:
 def conditional(found: Sample) -> Conditional:
     """Learned from a sample's rows."""
     parts = found.parts("guesser")
-    members = (models(found, BOOSTING, parts), models(found, LINEAR, parts))
+    members = (models(found, BOOSTING, parts), models(found, PRODUCTS, parts))
     every = range(len(found.rows))
     raw: Floats = np.asarray(sum(one.chances(found.rows, every) for one in members)) / len(members)
     own = np.arange(len(found.rows)), found.codes

@@ -11,7 +11,9 @@ from tabcontam.tables.table import Cell
 from tabcontam.unseen.sample import Floats, Row, Sample
 
 USUAL = 20  # values of a feature that are told apart
+MULTIPLIED = 20  # features of numbers, at most, of which products are looked at
 OTHER = -1.0  # any other value
+FARTHEST = 1e50  # that a number is from 0: squares of larger ones are beyond what a float holds
 
 
 @dataclass(frozen=True)
@@ -29,12 +31,16 @@ class Feature:
         """A number for each cell: its own, or its value's code; not a number where it is missing."""
         return np.array([np.nan if self._is_missing(cell) else self._number(str(cell)) for cell in cells])
 
+    def standard(self, numbers: Floats) -> Floats:
+        """Numbers as deviations from the centre; a missing one has none."""
+        return np.clip(np.nan_to_num((numbers - self.centre) / self.spread), -10, 10)
+
     def _is_missing(self, cell: Cell) -> bool:
         return cell is None or cell in self.missing
 
     def _number(self, cell: str) -> float:
         if self.numeric:
-            return float(cell) if is_number(cell) else np.nan
+            return min(max(float(cell), -FARTHEST), FARTHEST) if is_number(cell) else np.nan
         return (self.codes or {}).get(cell, OTHER)
 
 
@@ -65,17 +71,32 @@ class Encoder:
         for place, one in enumerate(self.features):
             own = plain[:, place]
             if one.numeric:
-                columns.append(np.clip(np.nan_to_num((own - one.centre) / one.spread), -10, 10))
+                columns.append(one.standard(own))
             else:
                 columns += [(own == code).astype(np.float64) for code in (one.codes or {}).values()]
         return np.column_stack(columns) if columns else np.zeros((len(plain), 1))
+
+    def products_of(self, plain: Floats) -> Floats:
+        """The columns of `spread_of`, and of a few features of numbers the products of each two, and squares."""
+        spread = self.spread_of(plain)
+        numeric = [place for place, one in enumerate(self.features) if one.numeric]
+        if not 1 <= len(numeric) <= MULTIPLIED:
+            return spread
+        own = np.column_stack([self.features[place].standard(plain[:, place]) for place in numeric])
+        firsts, seconds = np.triu_indices(len(numeric))
+        return np.column_stack([spread, np.clip(own[:, firsts] * own[:, seconds], -10, 10)])
+
+
+def for_trees(plain: Floats) -> Floats:
+    """What trees may learn from: a column of which no row has a value tells nothing, and they do not take it."""
+    return np.where(np.isnan(plain).all(axis=0), 0.0, plain)
 
 
 def _feature(found: Sample, name: str, cells: Sequence[Cell]) -> Feature:
     missing = found.table.missing
     known = [cell for cell in cells if cell is not None and cell not in missing]
     if found.table.is_numeric(name):
-        numbers = np.array([float(cell) for cell in known] or [0.0])
+        numbers = Feature(name, missing, True).numbers(known)
         return Feature(name, missing, True, float(numbers.mean()), float(numbers.std()) or 1.0)
     counts = Counter(known)
     usual = sorted((value for value in counts if counts[value] > 1), key=lambda value: (-counts[value], value))

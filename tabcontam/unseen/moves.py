@@ -19,7 +19,11 @@ NEAR = 10  # rows that lend their cells
 REACH = 0.05  # of a column's cells: so far in rank a number is moved at most
 PULLED = (0.2, 0.6)  # of the way to a near row that numbers which hang together are moved
 TIED = 0.8  # a correlation of ranks from which on two features of numbers are moved together
+USUALLY = 0.95  # of the rows: a feature that has one value in so many is told by anything
 FOLLOWS = 0.995  # of the rows in which one feature follows from another: then both are moved together
+KNOWN = 30  # rows of a category, at least, from which models can learn what it means for the label: a rarer one stays
+WORDS = 10  # of a cell, on average, from which on a feature has texts to read
+RENAMED = 5  # draws of a name, until one is nobody's
 PIECES = re.compile(r"[^\W\d_]+|\d+|[\W_]+")
 
 
@@ -36,6 +40,7 @@ class Moves:
 
     sample: Sample
     _digits: dict[int, tuple[int, bool]] = field(default_factory=dict, init=False)
+    _counts: dict[int, Counter[Cell]] = field(default_factory=dict, init=False)
 
     @cached_property
     def columns(self) -> tuple[tuple[Cell, ...], ...]:
@@ -89,9 +94,24 @@ class Moves:
 
     def _follows(self, first: int, second: int) -> bool:
         """Whether one of two features follows from the other, whose values occur several times."""
-        one, other = self.columns[first], self.columns[second]
-        pairs = Counter(zip(one, other, strict=True))
-        return any(_told(pairs, side) for side in (0, 1))
+        return self._told(first, second) or self._told(second, first)
+
+    def _told(self, first: int, second: int) -> bool:
+        """Whether a feature tells another one: by its values' most frequent partners."""
+        own, others, rows = self.counts(first), self.counts(second), len(self.sample.rows)
+        if 3 * len(own) > rows or max(others.values()) >= USUALLY * rows:
+            return False
+        pairs = Counter(zip(self.columns[first], self.columns[second], strict=True))
+        best: dict[Cell, int] = {}
+        for (value, _), count in pairs.items():
+            best[value] = max(best.get(value, 0), count)
+        return sum(best.values()) >= FOLLOWS * rows
+
+    def counts(self, place: int) -> Counter[Cell]:
+        """How many rows have each value of a feature."""
+        if place not in self._counts:
+            self._counts[place] = Counter(self.columns[place])
+        return self._counts[place]
 
     def numeric(self, place: int) -> bool:
         """Whether a feature's cells are numbers."""
@@ -120,10 +140,39 @@ class Moves:
             share = rng.uniform(*PULLED, len(rows)) * far
             pulled = [self._pulled(place, rows, lent, share) for place in group]
             return list(zip(*pulled, strict=True))
-        return [tuple(self.columns[place][row] for place in group) for row in lent.tolist()]
+        return [
+            self._cells(group, other if self._known(group, row) and self._known(group, other) else row)
+            for row, other in zip(rows, lent.tolist(), strict=True)
+        ]
+
+    def _cells(self, group: Sequence[int], row: int) -> tuple[Cell, ...]:
+        return tuple(self.columns[place][row] for place in group)
+
+    def _known(self, group: Sequence[int], row: int) -> bool:
+        """Whether models can know what all categories of a row mean: of a rare one an LLM may know what they do not."""
+        return all(self.counts(place)[self.columns[place][row]] >= KNOWN for place in group if not self.numeric(place))
+
+    @cached_property
+    def invented(self) -> tuple[str, ...]:
+        """The names of features whose cells are made up."""
+        return tuple(name for place, name in enumerate(self.sample.features) if self.named(place))
+
+    def texts(self) -> list[str]:
+        """The names of features whose cells are texts to read."""
+        return [
+            name
+            for place, name in enumerate(self.sample.features)
+            if self.named(place) and _words(self.columns[place]) > WORDS
+        ]
 
     def _continuous(self, place: int) -> bool:
-        return self.numeric(place) and len(set(self.columns[place])) > MOST_CATEGORIES
+        """Whether numbers between those of a feature can be written as it writes them."""
+        values = self.counts(place)
+        return (
+            self.numeric(place)
+            and len(values) > MOST_CATEGORIES
+            and not any("e" in (one or "").lower() for one in values)
+        )
 
     def _shifted(self, place: int, rows: Sequence[int], rng: np.random.Generator, far: float) -> list[Cell]:
         """Numbers as the column has them, a few ranks away; a missing one stays."""
@@ -172,12 +221,17 @@ class Moves:
         counts = Counter(piece for own in pieces for piece in set(own))
         few = max(2, len(cells) // 100)
         rare = sorted(piece for piece in counts if counts[piece] <= few and piece.isalpha())
-        return [
-            "".join(_other(piece, counts[piece] <= few, rare, rng) for piece in pieces[row])
-            if pieces[row]
-            else cells[row]
-            for row in rows
-        ]
+        real = {self.sample.key(cell) for cell in cells}
+
+        def name(row: int) -> Cell:
+            made = cells[row]
+            for _ in range(RENAMED if pieces[row] else 0):
+                made = "".join(_other(piece, counts[piece] <= few, rare, rng) for piece in pieces[row])
+                if self.sample.key(made) not in real:
+                    break
+            return made
+
+        return [name(row) for row in rows]
 
 
 def _other(piece: str, is_rare: bool, rare: Sequence[str], rng: np.random.Generator) -> str:
@@ -191,16 +245,10 @@ def _other(piece: str, is_rare: bool, rare: Sequence[str], rng: np.random.Genera
     return first[: len(first) // 2 + 1] + second[len(second) // 2 + 1 :].lower()
 
 
-def _told(pairs: Counter[tuple[Cell, Cell]], side: int) -> bool:
-    """Whether the feature of this side tells the other: by its values' most frequent partners."""
-    best: dict[Cell, int] = {}
-    for pair, count in pairs.items():
-        best[pair[side]] = max(best.get(pair[side], 0), count)
-    rows, others = pairs.total(), Counter[Cell]()
-    for pair, count in pairs.items():
-        others[pair[1 - side]] += count
-    usual = max(others.values())
-    return 3 * len(best) <= rows and sum(best.values()) >= FOLLOWS * rows and usual < 0.95 * rows
+def _words(cells: Sequence[Cell]) -> float:
+    """The mean number of words of the cells that have any."""
+    counts = [len(cell.split()) for cell in cells if cell]
+    return sum(counts) / max(1, len(counts))
 
 
 def _ranked(numbers: Floats) -> Floats:

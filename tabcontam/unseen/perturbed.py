@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.special import stdtrit
 
 from tabcontam.errors import Skip
 from tabcontam.unseen.base import Twin, Unseen
@@ -19,6 +21,7 @@ STAYING = 0.5  # of the groups of features, at least, are moved: more in the fir
 MOVED = 1 / 3  # of a row's features, at least, that have another value
 NOISE = 0.1  # by so much, at most, the chance of any class may change
 LEAST = 0.5  # of the rows, at least, that have to get a twin
+Flags = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -45,13 +48,15 @@ class Perturbed(Twin):
     def make(self, found: Sample, guesser: Conditional, rng: np.random.Generator) -> Unseen:
         """Twins of the rows that can be moved so. Raises `Skip` where fewer than half can."""
         moves = Moves(found)
-        chances = guesser.chances(found.rows[: found.twins], range(found.twins))
+        own = guesser.each(found.rows[: found.twins], range(found.twins))
+        if reason := _unknown(found, moves, guesser.chances(found.rows[: found.twins], range(found.twins))):
+            raise Skip(reason)
         draws: dict[int, list[Row]] = {}
         for number in range(ROUNDS):
             rows = [row for row in range(found.twins) if len(draws.get(row, ())) < DRAWS]
             if rows:
                 proposed = _proposed(moves, rows, 1.0 - number / ROUNDS, rng)
-                for row, twin in _accepted(found, guesser, chances, rows, proposed).items():
+                for row, twin in _accepted(found, guesser, own, rows, proposed).items():
                     draws.setdefault(row, []).append(twin)
         if len(draws) < max(2, LEAST * found.twins):
             raise Skip(
@@ -65,6 +70,7 @@ class Perturbed(Twin):
             found.features,
             tuple(_chosen(found, kept, [draws[row] for row in kept], rng)),
             tuple(found.labels[row] for row in kept),
+            invented=moves.invented,
         )
 
 
@@ -91,18 +97,41 @@ def _proposed(moves: Moves, rows: Sequence[int], far: float, rng: np.random.Gene
 
 
 def _accepted(
-    found: Sample, guesser: Conditional, chances: Floats, rows: Sequence[int], proposed: Sequence[Row]
+    found: Sample, guesser: Conditional, own: Sequence[Floats], rows: Sequence[int], proposed: Sequence[Row]
 ) -> dict[int, Row]:
     """Those whose label stays as likely, that are moved enough, and are no row of the table."""
-    other = guesser.chances(proposed, rows)
-    own = chances[list(rows)]
-    stays = (np.abs(other - own).max(axis=1) <= NOISE) & (other.argmax(axis=1) == own.argmax(axis=1))
+    others = guesser.each(proposed, rows)
+    stays = np.all([_stays(chances[list(rows)], other) for chances, other in zip(own, others, strict=True)], axis=0)
     return {
         row: twin
         for row, twin, same in zip(rows, proposed, stays.tolist(), strict=True)
-        if same and _moved(found.rows[row], twin) and twin not in found.real
+        if same and _moved(found, found.rows[row], twin) and not found.is_real(twin)
     }
 
 
-def _moved(row: Row, twin: Row) -> bool:
-    return sum(one != other for one, other in zip(row, twin, strict=True)) >= max(1, MOVED * len(row))
+def _stays(own: Floats, other: Floats) -> Flags:
+    """Of which rows a model finds the label as likely when they are moved."""
+    return np.asarray((np.abs(other - own).max(axis=1) <= NOISE) & (other.argmax(axis=1) == own.argmax(axis=1)))
+
+
+def _unknown(found: Sample, moves: Moves, chances: Floats) -> str | None:
+    """Why the guesser does not know what moves a label; None where it does.
+
+    It has to say more of the labels of rows that it did not learn from than how frequent each class is: the one-sided
+    95 % limit of the mean gain in log-likelihood, by Student's t, lies above 0.
+    """
+    if texts := moves.texts():
+        return f"{', '.join(map(repr, texts))} has texts, of which no model here knows what they mean for the label"
+    codes = found.codes[: found.twins]
+    shares = np.bincount(found.codes, minlength=len(found.classes)) / len(found.codes)
+    gains = np.log(chances[np.arange(len(codes)), codes]) - np.log(shares[codes])
+    if gains.mean() > float(stdtrit(len(gains) - 1, 0.95)) * gains.std(ddof=1) / len(gains) ** 0.5:
+        return None
+    return (
+        "from its cells models learn nothing about the label, so that nobody can say by what noise it does not change"
+    )
+
+
+def _moved(found: Sample, row: Row, twin: Row) -> bool:
+    moved = sum(found.key(one) != found.key(other) for one, other in zip(row, twin, strict=True))
+    return moved >= max(1, MOVED * len(row))

@@ -50,8 +50,12 @@ class Recoded(Twin):
 def _rescaled(found: Sample, cells: Sequence[Cell], rng: np.random.Generator) -> list[Cell]:
     factor = float(rng.choice(FACTORS))
     digits = decimals(cells, found.table.missing) + 4  # so that no two numbers become one
-    known = {cell for cell in cells if not _is_missing(found, cell)}
-    told = {cell: f"{float(str(cell)) * factor:.{digits}f}".rstrip("0").rstrip(".") for cell in known}
+    known = {str(cell) for cell in cells if not _is_missing(found, cell)}
+    powers = any("e" in cell.lower() for cell in known)
+    told: dict[Cell, str] = {
+        cell: f"{float(cell) * factor:.15g}" if powers else f"{float(cell) * factor:.{digits}f}".rstrip("0").rstrip(".")
+        for cell in known
+    }
     return [None if _is_missing(found, cell) else told[cell] for cell in cells]
 
 

@@ -1,6 +1,6 @@
 """The rows that a twin is made of: those whose class is known, of a large table some, chosen by the content alone."""
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tabcontam.errors import Skip
+from tabcontam.reading.reading import value_key
 from tabcontam.tables.cards import Question
 from tabcontam.tables.draws import by_content, pool, seeded
 from tabcontam.tables.known import not_known
@@ -16,6 +17,7 @@ from tabcontam.tables.table import Cell, Table
 LEARNED = 2000  # rows of a table, at most, that models learn from
 TWINS = 1000  # rows of it, at most, that get a twin
 FEWEST = 40  # rows without which nothing can be learned or checked
+WIDEST = 300  # features of a table that gets twins: of more they take minutes, and no prompt holds such rows
 PARTS = 5  # of the rows: models that learned from the others answer for each
 Row = tuple[Cell, ...]
 Floats = NDArray[np.float64]
@@ -42,6 +44,7 @@ class Sample:
     rows: tuple[Row, ...] = field(repr=False)
     labels: tuple[str, ...] = field(repr=False)
     twins: int
+    _keys: dict[Cell, Cell] = field(default_factory=dict, init=False, repr=False)
 
     @cached_property
     def classes(self) -> tuple[str, ...]:
@@ -54,11 +57,25 @@ class Sample:
         place = {label: number for number, label in enumerate(self.classes)}
         return np.array([place[label] for label in self.labels], dtype=np.int64)
 
+    def is_real(self, row: Row) -> bool:
+        """Whether these are the features of a row of the table, or of a known file, however its values are written."""
+        return self._key(row) in self._real
+
     @cached_property
-    def real(self) -> frozenset[Row]:
-        """The features of every row of the table, those without a class among them."""
-        columns = zip(*(self.table.column(name) for name in self.features), strict=True)
-        return frozenset(columns)
+    def _real(self) -> frozenset[Row]:
+        """The features of every row, those without a class among them, by what equal values share."""
+        places = [self.table.columns.index(name) for name in self.features]
+        files = (self.table.rows, *self.table.known)
+        return frozenset(self._key([row[place] for place in places]) for rows in files for row in rows)
+
+    def _key(self, row: Sequence[Cell]) -> Row:
+        return tuple(map(self.key, row))
+
+    def key(self, cell: Cell) -> Cell:
+        """What equal cells share: `5.10` and `5.1` have one key, and all that are missing have none."""
+        if cell not in self._keys:
+            self._keys[cell] = None if cell is None or self.table.is_missing(cell) else value_key(cell)
+        return self._keys[cell]
 
     def rng(self, *parts: object) -> np.random.Generator:
         """A generator for this table and these parts, the same whatever the order of its rows and columns."""
@@ -78,6 +95,8 @@ def sample(table: Table) -> Sample:
         raise Skip("no classification question, so that there is no accuracy to compare")
     if table.text is not None:
         raise Skip("its rows are texts to read: there are unseen twins of tables alone")
+    if not 1 <= len(table.columns) - 1 <= WIDEST:
+        raise Skip(f"it has {len(table.columns) - 1:,} columns beside the target; an unseen twin needs 1 to {WIDEST}")
     labels = labelled(table, target, question)
     learned = pool(table, sorted(labels), LEARNED)
     asked = set(not_known(table, learned))
@@ -99,10 +118,13 @@ def sample(table: Table) -> Sample:
 
 
 def _too_few(found: Sample) -> str | None:
-    counts: Mapping[str, int] = {label: found.labels.count(label) for label in found.classes}
-    if len(counts) < 2:
+    different: dict[str, set[Row]] = {label: set() for label in found.classes}
+    for row, label in zip(found.rows, found.labels, strict=True):
+        different[label].add(row)
+    if len(different) < 2:
         return "all its rows are of one class"
-    rarest = min(counts, key=counts.__getitem__)
-    if counts[rarest] < 2 * PARTS:
-        return f"only {counts[rarest]} of the rows that are learned from are of the class {rarest}"
+    rarest = min(different, key=lambda label: len(different[label]))
+    if (count := len(different[rarest])) < 2 * PARTS:
+        rows = "is 1 row" if count == 1 else f"are {count} different rows"
+        return f"of the class {rarest} there {rows} to learn from; an unseen twin needs {2 * PARTS} of each class"
     return None

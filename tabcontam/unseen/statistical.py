@@ -39,11 +39,13 @@ class Statistical(Twin):
     def make(self, found: Sample, guesser: Conditional, rng: np.random.Generator) -> Unseen:
         """A twin of each row whose draws are not all rows of the table. Raises `Skip` where fewer than half are."""
         moves = Moves(found)
+        if texts := moves.texts():
+            raise Skip(f"{', '.join(map(repr, texts))} has texts, of which no model here knows how they hang together")
         draws: dict[int, list[Row]] = {}
         every = list(range(found.twins))
         for _ in range(ROUNDS):
             for row, one in zip(every, _drawn(moves, every, rng), strict=True):
-                if one not in found.real:
+                if not found.is_real(one):
                     draws.setdefault(row, []).append(one)
         if len(draws) < max(2, LEAST * found.twins):
             raise Skip(f"of {found.twins} rows {len(draws)} alone have a draw that is none of the table's rows")
@@ -55,7 +57,8 @@ class Statistical(Twin):
         codes = np.array([found.classes.index(label) for label in labels])
         taken = blind.chosen(blind.read(flat, codes), of, rng).tolist()
         made, of_table = tuple(flat[place] for place in taken), tuple(found.places[row] for row in kept)
-        return Unseen(self.kind, of_table, found.features, made, tuple(labels[place] for place in taken))
+        chosen = tuple(labels[place] for place in taken)
+        return Unseen(self.kind, of_table, found.features, made, chosen, invented=moves.invented)
 
 
 def _drawn(moves: Moves, rows: list[int], rng: np.random.Generator) -> list[Row]:

@@ -1,5 +1,6 @@
 """Tables made for tests of unseen twins: one whose label can be learned, with names, categories and numbers."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache
 from random import Random
@@ -9,6 +10,7 @@ from tabcontam.tables.table import Cell, Table
 from tests.made_tables import made_table
 
 KINDS = ("sloop", "brig", "ketch", "yawl")
+SEAS = ("North", "South", "Inner")
 
 
 @lru_cache(maxsize=4)
@@ -25,6 +27,38 @@ def _ship(rng: Random) -> tuple[Cell, ...]:
     owes = rng.random() < (0.95 if length + crew > 48 else 0.05)
     name = "".join(rng.choices("aeioubdfgklmnprst", k=7)).capitalize()
     return f"Dame {name}", kind, f"{length:.1f}", str(crew), rng.choice(("north", "south", None)), str(int(owes))
+
+
+@lru_cache(maxsize=4)
+def harbours(each: int, count: int = 60) -> Table:
+    """Ships by their home harbours, which lie in one of three seas: who knows the world knows each harbour's sea.
+
+    A harbour has about so many rows each; the sea can be told from the salt, with some chance.
+    """
+    rng = Random(each)
+    names = ["".join(rng.choices("aeioubdfgklmnprst", k=6)).capitalize() for _ in range(count)]
+    rows = []
+    for _ in range(each * count):
+        name = rng.choice(names)
+        salt = rng.gauss(SEAS.index(sea_of(name)), 0.8)
+        rows.append((name, f"{salt:.2f}", str(rng.randrange(1, 500)), f"{rng.uniform(8, 60):.1f}", sea_of(name)))
+    table = made_table(("harbour", "salt", "ships", "length", "sea"), rows, f"harbours {each} {count}")
+    question = Question("In which sea does its harbour lie?", {sea: sea for sea in SEAS})
+    return replace(table, target="sea", question=question)
+
+
+def sea_of(harbour: object) -> str:
+    """The sea that a harbour lies in."""
+    return SEAS[sum(map(ord, str(harbour))) % 3]
+
+
+@lru_cache(maxsize=4)
+def lawful(law: Callable[[float, float, float], bool], rows: int = 200, seed: int = 0) -> Table:
+    """Three numbers from 0 to 9.99 with what a law says of them."""
+    rng = Random(seed)
+    cells = [tuple(f"{rng.uniform(0, 9.99):.2f}" for _ in range(3)) for _ in range(rows)]
+    table = made_table(("a", "b", "c", "y"), [(*row, str(int(law(*map(float, row))))) for row in cells], "lawful")
+    return replace(table, target="y", question=Question("Is it?", {"1": "Yes", "0": "No"}))
 
 
 def features_of(table: Table, row: int) -> tuple[Cell, ...]:
