@@ -84,6 +84,7 @@ class Query:
     unsure: float = field(default=0.0, compare=False)  # bits that the guesser lacks by what the prompt shows
     turn: int | None = field(default=None, compare=False)  # among the queries of its table that are bet on, from 0
     lies_in: Mapping[str, str] = field(default_factory=dict, compare=False)  # see below
+    invented: tuple[str, ...] = field(default=(), compare=False)  # the features whose texts are made up in it
     answering: Answering = field(default=Answering(), compare=False, repr=False)  # for one whose knowledge is known
 
     @property

@@ -7,7 +7,7 @@ from functools import partial
 from random import Random
 from typing import ClassVar
 
-from tabcontam.evidence.base import RECALLED, Evidence, Prompt, Query, Trial
+from tabcontam.evidence.base import RECALLED, Evidence, Prompt, Query, State, Trial
 from tabcontam.evidence.rows.choices import given
 from tabcontam.evidence.score.classification import ClassificationTest, answers_of
 from tabcontam.guesser.chance import Guess
@@ -99,13 +99,15 @@ class MemoryShare(ClassificationTest):
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
         """The difference of both accuracies, less that of models; a 95 % interval, and a p-value in words."""
         pairs, silent = paired(trials)
-        found = gained([pair.gain for pair in pairs]) if pairs else Gained(0.0, (-1.0, 1.0), 1.0)
+        found = _share(pairs)
         return Evidence(
             statistic="memory's share",
             value=found.mean,
             expected=0.0,
             null="right as often on unseen twins of the same rows",
-            sentence="; ".join(filter(None, (_said(pairs, found), _left_out(silent)))),
+            sentence="; ".join(
+                filter(None, (_said(pairs, found), _left_out(silent, trials, len(pairs)), _invented(trials)))
+            ),
             hits=sum(pair.own for pair in pairs),
             asked=sum(not trial.query.decoy_of for trial in trials),
             answered=len(pairs),
@@ -139,6 +141,7 @@ class MemoryShare(ClassificationTest):
             write=partial(self._twin_prompt, table, serializer, query.rows),
             expected=(twin.labels[place],),
             decoy_of=query.id,
+            invented=twin.invented,
             chance={**query.chance, SUPERVISED: _guess(twin.twins[place])},
         )
 
@@ -177,9 +180,13 @@ def _guess(said: Sequence[str]) -> Guess:
     return Guess({answer: count / len(said) for answer, count in Counter(said).items()}, 0.0)
 
 
-def paired(trials: Sequence[Trial]) -> tuple[list[Pair], Counter[str]]:
-    """The pairs in which both answers are valid; of the others, how many rows and how many twins had none that is."""
-    right = {trial.query.id: answer == trial.query.expected[0] for trial, answer in given(trials)}
+def paired(trials: Sequence[Trial], *, wrong: bool = False) -> tuple[list[Pair], Counter[str]]:
+    """The pairs in which both answers are valid; of the others, how many rows and how many twins had none that is.
+
+    With `wrong` what names no class is a wrong answer, unless there was no reply at all.
+    """
+    right = {trial.query.id: False for trial in trials if wrong and trial.reply.state is not State.FAILED}
+    right |= {trial.query.id: answer == trial.query.expected[0] for trial, answer in given(trials)}
     queries = {trial.query.id: trial.query for trial in trials}
     twins = {query.decoy_of: query for query in queries.values() if query.decoy_of}
     pairs, silent = [], Counter[str]()
@@ -196,6 +203,18 @@ def paired(trials: Sequence[Trial]) -> tuple[list[Pair], Counter[str]]:
             silent["twin"] += twin.id not in right
             silent["pair"] += 1
     return pairs, silent
+
+
+def _share(pairs: Sequence[Pair]) -> Gained:
+    """What the pairs gain, and by how much an interval misses it.
+
+    The p-value is the larger one of two: of what the LLM gains, and of that less what the models gain. So nothing is
+    said of who does as well on both, however the models do, nor of who does worse on twins as they do.
+    """
+    if not pairs:
+        return Gained(0.0, (-1.0, 1.0), 1.0)
+    found, plain = gained([pair.gain for pair in pairs]), gained([float(pair.own - pair.twin) for pair in pairs])
+    return replace(found, p_value=max(found.p_value, plain.p_value))
 
 
 def _learned(query: Query) -> float:
@@ -227,8 +246,19 @@ def _difficulty(pairs: Sequence[Pair]) -> str:
     return f"; {MODELS} get {own:.3f} and {twins:.3f}, and this difference is {taken}"
 
 
-def _left_out(silent: Counter[str]) -> str:
-    """How many pairs are left out, and why."""
+def _invented(trials: Sequence[Trial]) -> str:
+    """Of which features the twins have made-up texts, of which nothing can be known."""
+    names = sorted({name for trial in trials for name in trial.query.invented})
+    if not names:
+        return ""
+    return (
+        f"the twins have invented texts in {', '.join(map(repr, names))}, so that whatever is known of the "
+        "row's own counts as memory, from wherever it is known"
+    )
+
+
+def _left_out(silent: Counter[str], trials: Sequence[Trial], answered: int) -> str:
+    """How many pairs are left out, and why; and what it comes to if they are not."""
     parts = []
     if silent["pair"]:
         whose = " and ".join(
@@ -236,6 +266,11 @@ def _left_out(silent: Counter[str]) -> str:
         )
         count = silent["pair"]
         parts.append(f"{count} {'pair is' if count == 1 else 'pairs are'} left out: no class was named for {whose}")
+        every, _ = paired(trials, wrong=True)
+        if len(every) > answered and any(pair.own or pair.twin for pair in every):
+            found = _share(every)
+            low, high = found.interval
+            parts[-1] += f" (as wrong answers: {_number(found.mean)}, {_number(low)} to {_number(high)})"
     if alone := silent["without a twin"]:
         parts.append(f"{alone} {'row' if alone == 1 else 'rows'} whose twin was not asked counted for nothing")
     return "; ".join(parts)

@@ -1,5 +1,6 @@
 """Memory's share: what recalled labels add to an accuracy, and nothing that skill or knowledge of names adds."""
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from random import Random
@@ -12,7 +13,7 @@ from tabcontam.evidence.score.memory_share import MemoryShare
 from tabcontam.reading.words import english
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.unseen.making import unseen
-from tests.unseen.made import fleet
+from tests.unseen.made import fleet, harbours, sea_of
 
 IS = load_serializers()["is"]
 TEST = MemoryShare()
@@ -90,19 +91,67 @@ def test_answers_that_cannot_be_read_count_for_neither_side_and_are_said() -> No
     left = {f"memory_share-{number}" for number in range(5)} | {"memory_share-7-twin"}
     found = weighed(lambda query: "I would rather not say" if query.id in left else recalling(query))
     assert (found.asked, found.answered) == (100, 94)
-    assert found.sentence.endswith("; 6 pairs are left out: no class was named for 5 rows and 1 twin")
+    assert "; 6 pairs are left out: no class was named for 5 rows and 1 twin (as wrong answers: 0.0" in found.sentence
 
 
 def test_a_row_whose_twin_was_not_asked_counts_for_nothing() -> None:
     found = weighed(recalling, queries()[:-1])
     assert found.answered == 99
-    assert found.sentence.endswith("; 1 row whose twin was not asked counted for nothing")
+    assert "; 1 row whose twin was not asked counted for nothing" in found.sentence
 
 
 def test_nothing_answered_is_no_share_at_all() -> None:
     found = weighed(lambda query: "")
     assert (found.answered, found.interval) == (0, (-1.0, 1.0))
     assert found.sentence.startswith("no row and its unseen twin were both answered; 100 pairs are left out")
+    assert "as wrong answers" not in found.sentence
+
+
+def test_who_answers_recalled_rows_alone_is_said_to_lose_his_answers_on_twins() -> None:
+    """Silence on twins would hide memory: so it is also said what it comes to if silence is wrong."""
+    found = weighed(lambda query: "" if query.decoy_of and skilled(query) != query.expected[0] else recalling(query))
+    assert "accuracy 1.00; on unseen twins of the same rows 1.00" in found.sentence
+    assert ", not shown to be above 0" in found.sentence
+    assert re.search(r"no class was named for \d+ twins \(as wrong answers: 0\.1\d, 0\.0\d to 0\.\d+\)", found.sentence)
+
+
+def test_a_call_that_failed_is_no_wrong_answer() -> None:
+    trials = []
+    for number, query in enumerate(queries()):
+        reply = Reply("", State.FAILED, "timeout") if number < 20 else Reply(recalling(query), State.OK)
+        trials.append(Trial(query, reply, TEST.read(query, reply, IS, english())))
+    found = TEST.weigh(trials, 0.01)
+    assert found.answered == 90
+    assert "as wrong answers" not in found.sentence
+
+
+def test_who_gives_the_same_answer_always_is_said_to_recall_nothing_however_easy_twins_are_for_models() -> None:
+    def easier(query: Query) -> Query:
+        if query.decoy_of:
+            return query
+        wrong = {answer: 1.0 for answer in query.asked if answer != query.expected[0]}
+        return replace(query, chance={**query.chance, "supervised": replace(query.chance["supervised"], values=wrong)})
+
+    found = weighed(lambda query: "Yes", [easier(query) for query in queries()])
+    assert found.value > 0.5
+    assert "not shown to be above 0 (p = 1)" in found.sentence
+
+
+def test_it_is_said_of_which_features_the_twins_have_invented_texts() -> None:
+    assert weighed(skilled).sentence.endswith(
+        "; the twins have invented texts in 'name', so that whatever is known of the row's own counts as memory, "
+        "from wherever it is known"
+    )
+
+
+def test_who_knows_where_harbours_lie_recalls_nothing() -> None:
+    def knowing(query: Query) -> str:
+        return sea_of(query.prompt.completion.rpartition("The harbour is ")[2].partition(",")[0])
+
+    found = weighed(knowing, TEST.queries(harbours(8), IS, Random("0")))
+    assert found.hits == 100
+    assert "accuracy 1.00; on unseen twins of the same rows 1.00" in found.sentence
+    assert "not shown to be above 0" in found.sentence
 
 
 def test_what_is_harder_for_models_that_learned_is_taken_off() -> None:
@@ -115,7 +164,7 @@ def test_what_is_harder_for_models_that_learned_is_taken_off() -> None:
     every = [harder(query) for query in queries()]
     found, plain = weighed(recalling, every), weighed(recalling)
     assert found.value < plain.value - 0.5
-    assert found.sentence.endswith(", and this difference is taken off")
+    assert ", and this difference is taken off" in found.sentence
 
 
 def test_the_same_rows_are_asked_in_whatever_order_they_stand() -> None:
