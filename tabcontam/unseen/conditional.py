@@ -1,8 +1,9 @@
 """How likely each class is, given the other cells: by models that learned from other rows.
 
 This is the guesser of a row's label for rows that the table does not have, too. It is gradient boosting and logistic
-regression together; their chances are set so that they come true: one temperature for all, by the log-loss of rows that
-the models did not learn from (Guo et al. 2017, "On calibration of modern neural networks", section 4.2).
+regression, which looks at the products of each two numbers, too, together; their chances are set so that they come
+true: one temperature for all, by the log-loss of rows that the models did not learn from (Guo et al. 2017, "On
+calibration of modern neural networks", section 4.2).
 """
 
 from collections.abc import Callable, Sequence

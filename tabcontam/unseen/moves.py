@@ -13,7 +13,7 @@ import numpy as np
 
 from tabcontam.tables.table import MOST_CATEGORIES, Cell
 from tabcontam.unseen.encoded import Encoder
-from tabcontam.unseen.sample import Floats, Ints, Sample
+from tabcontam.unseen.sample import Flags, Floats, Ints, Row, Sample
 
 NEAR = 10  # rows that lend their cells
 REACH = 0.05  # of a column's cells: so far in rank a number is moved at most
@@ -140,22 +140,33 @@ class Moves:
             share = rng.uniform(*PULLED, len(rows)) * far
             pulled = [self._pulled(place, rows, lent, share) for place in group]
             return list(zip(*pulled, strict=True))
-        return [
-            self._cells(group, other if self._known(group, row) and self._known(group, other) else row)
-            for row, other in zip(rows, lent.tolist(), strict=True)
-        ]
+        known = np.asarray(self.known[:, list(group)].all(axis=1))
+        taken = np.where(known[list(rows)] & known[lent], lent, list(rows))
+        return [self._cells(group, row) for row in taken.tolist()]
 
     def _cells(self, group: Sequence[int], row: int) -> tuple[Cell, ...]:
         return tuple(self.columns[place][row] for place in group)
 
-    def _known(self, group: Sequence[int], row: int) -> bool:
-        """Whether models can know what all categories of a row mean: of a rare one an LLM may know what they do not."""
-        return all(self.counts(place)[self.columns[place][row]] >= KNOWN for place in group if not self.numeric(place))
-
     @cached_property
-    def invented(self) -> tuple[str, ...]:
-        """The names of features whose cells are made up."""
-        return tuple(name for place, name in enumerate(self.sample.features) if self.named(place))
+    def known(self) -> Flags:
+        """Of which cells models can know what they mean; of a rare category an LLM may know what they do not.
+
+        Shape (rows, features); a number can be compared with others, and is known.
+        """
+        found = np.ones((len(self.sample.rows), len(self.columns)), dtype=bool)
+        for place, cells in enumerate(self.columns):
+            if not self.numeric(place):
+                found[:, place] = [self.counts(place)[cell] >= KNOWN for cell in cells]
+        return found
+
+    def invented(self, of: Sequence[int], made: Sequence[Row]) -> tuple[str, ...]:
+        """The names of features that have made-up texts in rows that stand for these of the sample."""
+        pairs = [(self.sample.rows[row], cells) for row, cells in zip(of, made, strict=True)]
+        return tuple(
+            name
+            for place, name in enumerate(self.sample.features)
+            if self.named(place) and any(own[place] != cells[place] for own, cells in pairs)
+        )
 
     def texts(self) -> list[str]:
         """The names of features whose cells are texts to read."""

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import stdtrit
 
 from tabcontam.errors import Skip
@@ -13,7 +12,7 @@ from tabcontam.unseen.base import Twin, Unseen
 from tabcontam.unseen.blind import Blind
 from tabcontam.unseen.conditional import Conditional
 from tabcontam.unseen.moves import Moves
-from tabcontam.unseen.sample import Floats, Row, Sample
+from tabcontam.unseen.sample import Flags, Floats, Row, Sample
 
 ROUNDS = 24  # of moving the cells of rows, less far in each
 DRAWS = 8  # of a row, among which one is chosen that looks like the table's rows
@@ -21,24 +20,28 @@ STAYING = 0.5  # of the groups of features, at least, are moved: more in the fir
 MOVED = 1 / 3  # of a row's features, at least, that have another value
 NOISE = 0.1  # by so much, at most, the chance of any class may change
 LEAST = 0.5  # of the rows, at least, that have to get a twin
-Flags = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
 class Perturbed(Twin):
     """Each row's values are moved within noise that cannot change its label, by the guesser.
 
-    Keeps: the names of features and categories, the label, and by the guesser how likely each class is, to within 0.1
-    and with the same class the likeliest. Features that hang together are moved together. So knowledge of the world and
-    of the task does as well on the twin as on the row.
+    Keeps: the names of features and categories, the label, and by each of the guesser's models how likely each class
+    is, to within 0.1 and with the same class the likeliest. Features that hang together are moved together. A category
+    that fewer than 30 rows have stays: models cannot know what it means for the label, and an LLM may. So knowledge of
+    the task, and of what features and categories mean, does as well on the twin as on the row.
 
     Changes: at least a third of the row's values, and as many as can be: numbers by up to 5 % of their ranks or towards
-    a similar row, categories to those of similar rows, names to names made of other rows' pieces. No twin is a row of
-    the table.
+    a similar row, frequent categories to those of similar rows, names to names made of other rows' pieces. No twin is a
+    row of the table, however its values are written.
+
+    Refused where models learn nothing about the label, and where a column has texts to read: then nobody can say by
+    what noise the label does not change.
 
     Cannot show memory of a row that is recalled by the cells that stayed, or by rows like it: what recall adds there,
     it adds on the twin, too, so that memory's share is then too small. Where the true label follows from a law that the
-    guesser has not found, a twin may have a wrong label, and skill would be taken for memory.
+    guesser has not found, a twin may have a wrong label, and skill would be taken for memory; so would be knowledge of
+    who or what a name belongs to, from wherever it is, since the twin's names belong to nobody.
     """
 
     kind: ClassVar[str] = "perturbed"
@@ -64,13 +67,14 @@ class Perturbed(Twin):
                 "and the row is none of the table's"
             )
         kept = sorted(draws)
+        made = tuple(_chosen(found, kept, [draws[row] for row in kept], rng))
         return Unseen(
             self.kind,
             tuple(found.places[row] for row in kept),
             found.features,
-            tuple(_chosen(found, kept, [draws[row] for row in kept], rng)),
+            made,
             tuple(found.labels[row] for row in kept),
-            invented=moves.invented,
+            invented=moves.invented(kept, made),
         )
 
 

@@ -22,6 +22,7 @@ PARTS = 5  # of the rows: models that learned from the others answer for each
 Row = tuple[Cell, ...]
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Flags = NDArray[np.bool_]
 
 
 def labelled(table: Table, target: str, question: Question) -> dict[int, str]:

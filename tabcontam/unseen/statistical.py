@@ -25,7 +25,8 @@ class Statistical(Twin):
 
     Keeps: the names of features and categories, and how cells hang together among similar rows.
 
-    Changes: every group of features, and the label, which is drawn.
+    Changes: every group of features but those with a category that fewer than 30 rows have, and the label, which is
+    drawn.
 
     Cannot tell memory from skill beyond the guesser's, as `resampled`: labels are as likely as the guesser says, and
     whoever knows better does worse on them.
@@ -33,7 +34,7 @@ class Statistical(Twin):
 
     kind: ClassVar[str] = "statistical"
     keeps: ClassVar[str] = "names, and how cells hang together among similar rows"
-    changes: ClassVar[str] = "every cell, drawn from similar rows, and the label, drawn from the guesser's conditional"
+    changes: ClassVar[str] = "cells, drawn from similar rows, and the label, drawn from the guesser's conditional"
     tries: ClassVar[int] = 3
 
     def make(self, found: Sample, guesser: Conditional, rng: np.random.Generator) -> Unseen:
@@ -58,7 +59,7 @@ class Statistical(Twin):
         taken = blind.chosen(blind.read(flat, codes), of, rng).tolist()
         made, of_table = tuple(flat[place] for place in taken), tuple(found.places[row] for row in kept)
         chosen = tuple(labels[place] for place in taken)
-        return Unseen(self.kind, of_table, found.features, made, chosen, invented=moves.invented)
+        return Unseen(self.kind, of_table, found.features, made, chosen, invented=moves.invented(kept, made))
 
 
 def _drawn(moves: Moves, rows: list[int], rng: np.random.Generator) -> list[Row]:

@@ -49,27 +49,33 @@ class MemoryShare(ClassificationTest):
 
     Queries: 100 random rows with the card's question, one example of each class before each, and as decoys the twins of
     these rows. A twin is `perturbed`: a third of its values or more is moved, within noise that cannot change the
-    label by the guesser; the names of features and categories stay. Twins are checked first: both models have to be
-    right on them as often as on the rows, within the 95 % interval, and a blind classifier must not tell them from the
-    table (its AUC has an interval that reaches down to 0.55).
+    label by the guesser; the names of features stay, and categories that fewer than 30 rows have. Twins are checked
+    first: both models have to be right on them as often as on the rows, within the 95 % interval, and a blind
+    classifier must not tell them from the table (its AUC has an interval that reaches down to 0.55; of fewer than 100
+    rows hardly any can be told).
 
     Null: an LLM that recalls no label is right on twins as often as on rows. The interval has a confidence of 95 %; a
-    share is said to be above 0 where the one-sided p-value, by exchanging the answers of each pair (McNemar's exact
-    test), is 0.01 or less. There is a score, and no verdict. Pairs of which an answer was refused or could not be read
-    are left out on both sides, and said.
+    share is said to be above 0 where the one-sided p-value is 0.01 or less, whatever `--alpha` is. It is the larger one
+    of two, both by exchanging the two sides of each pair: of the answers (McNemar's exact test), and of the answers
+    less those of the models. There is a score, and no verdict. Pairs of which an answer was refused or could not be
+    read are left out on both sides, and said, with what it comes to if these answers are wrong ones.
 
     Published rule: none.
 
-    Needs: a target with a question (a FILE: `--target` with a column of 2 to 10 values), 40 rows or more, a twin that
-    passes its check, and an LLM that understands a question; the controls take no part.
+    Needs: a target with a question (a FILE: `--target` with a column of 2 to 10 values), 40 rows or more and 10
+    different ones of each class, at most 300 features and none with texts to read, labels of which models can learn
+    something, a twin that passes its check, and an LLM that understands a question; the controls take no part.
 
     Cannot show: memory that works on the twin, too: of a row that is recalled by the cells that stayed, or of rows like
     it. So the share is a lower bound for who recalls rows by and large, and right for who needs the row as it stands.
-    Knowledge of the task and of the world, as of what the names mean, does as well on the twin and counts for nothing;
-    a twin in other words (`recoded`) would take it for memory, and so it is none of these. A law between the cells and
-    the label that the guesser has not found would be taken for memory: its twins may have a wrong label. Only rows that
-    can be moved so are asked, which on average are easier than the rest, so that the accuracy is another one than that
-    of `classification_1shot`.
+    Knowledge of the task, and of what features and categories mean, does as well on the twin and counts for nothing; a
+    twin in other words (`recoded`) would take it for memory, and so it is none of these. Where a column has names, of
+    persons or cities, twins have invented ones, so that what is known of their bearers counts as memory, even if it was
+    never read in this table; the sentence says so. A law between the cells and the label that the guesser has not found
+    would be taken for memory: its twins may have a wrong label. Such are laws by codes, as of postcodes, and by single
+    digits. Only rows that can be moved so are asked, which on average are easier than the rest, so that the accuracy is
+    another one than that of `classification_1shot`, and less of it can be memory's. One test in a hundred says a share
+    above 0 by chance, and nothing corrects for the number of LLMs and tables.
 
     Source: the project's own; after the perturbed tables of Bordt et al. 2024 and Oren et al.'s demand for an exact
     null. Accuracy on rows against rows like them is compared in ConStat (Dekoninck et al. 2024) and GSM1k.
