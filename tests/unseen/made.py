@@ -30,19 +30,19 @@ def _ship(rng: Random) -> tuple[Cell, ...]:
 
 
 @lru_cache(maxsize=4)
-def harbours(each: int, count: int = 60) -> Table:
+def harbours(each: int, count: int = 60, seed: int = 0) -> Table:
     """Ships by their home harbours, which lie in one of three seas: who knows the world knows each harbour's sea.
 
     A harbour has about so many rows each; the sea can be told from the salt, with some chance.
     """
-    rng = Random(each)
+    rng = Random(f"{each} {seed}")
     names = ["".join(rng.choices("aeioubdfgklmnprst", k=6)).capitalize() for _ in range(count)]
     rows = []
     for _ in range(each * count):
         name = rng.choice(names)
         salt = rng.gauss(SEAS.index(sea_of(name)), 0.8)
         rows.append((name, f"{salt:.2f}", str(rng.randrange(1, 500)), f"{rng.uniform(8, 60):.1f}", sea_of(name)))
-    table = made_table(("harbour", "salt", "ships", "length", "sea"), rows, f"harbours {each} {count}")
+    table = made_table(("harbour", "salt", "ships", "length", "sea"), rows, f"harbours {each} {count} {seed}")
     question = Question("In which sea does its harbour lie?", {sea: sea for sea in SEAS})
     return replace(table, target="sea", question=question)
 
@@ -57,7 +57,9 @@ def lawful(law: Callable[[float, float, float], bool], rows: int = 200, seed: in
     """Three numbers from 0 to 9.99 with what a law says of them."""
     rng = Random(seed)
     cells = [tuple(f"{rng.uniform(0, 9.99):.2f}" for _ in range(3)) for _ in range(rows)]
-    table = made_table(("a", "b", "c", "y"), [(*row, str(int(law(*map(float, row))))) for row in cells], "lawful")
+    table = made_table(
+        ("a", "b", "c", "y"), [(*row, str(int(law(*map(float, row))))) for row in cells], f"lawful {seed}"
+    )
     return replace(table, target="y", question=Question("Is it?", {"1": "Yes", "0": "No"}))
 
 

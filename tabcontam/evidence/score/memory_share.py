@@ -51,8 +51,8 @@ class MemoryShare(ClassificationTest):
     these rows. A twin is `perturbed`: a third of its values or more is moved, within noise that cannot change the
     label by the guesser; the names of features stay, and categories that fewer than 30 rows have. Twins are checked
     first: both models have to be right on them as often as on the rows, within the 95 % interval, and a blind
-    classifier must not tell them from the table (its AUC has an interval that reaches down to 0.55; of fewer than 100
-    rows hardly any can be told).
+    classifier must not tell them from the table (its AUC has an interval that reaches down to 0.55; the fewer rows
+    there are, the less it can tell).
 
     Null: an LLM that recalls no label is right on twins as often as on rows. The interval has a confidence of 95 %; a
     share is said to be above 0 where the one-sided p-value is 0.01 or less, whatever `--alpha` is. It is the larger one
