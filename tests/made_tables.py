@@ -78,12 +78,22 @@ def with_withheld(table: Table, seed: int = 3) -> Table:
     return replace(table, rows=tuple(rows[:half]), withheld=tuple(rows[half:]))
 
 
+def by_length(table: Table) -> Table:
+    """A register of ships in which a long ship owes a toll, so that models can learn who does."""
+    length, toll = table.columns.index("length_m"), table.columns.index("tolldue")
+    owes = ["yes" if float(str(row[length])) > 40 else "no" for row in table.rows]
+    rows = ((*row[:toll], one, *row[toll + 1 :]) for row, one in zip(table.rows, owes, strict=True))
+    return replace(table, rows=tuple(rows))
+
+
 def as_needed(test: Test, table: Table) -> Table:
     """The table with what has to be given for a test to be asked about it."""
     if test.only_with is Given.KEY:
         return planted(table)
     if test.id == "exact_generation":
         return logs(len(table.rows))
+    if test.id == "memory_share":
+        return by_length(table)
     return with_withheld(table) if test.only_with is Given.WITHHELD else table
 
 

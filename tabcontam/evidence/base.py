@@ -19,6 +19,7 @@ from tabcontam.evidence.kinds import NEEDED as NEEDED
 from tabcontam.evidence.kinds import OF_A_PAPER as OF_A_PAPER
 from tabcontam.evidence.kinds import OF_ROWS as OF_ROWS
 from tabcontam.evidence.kinds import RANKS as RANKS
+from tabcontam.evidence.kinds import RECALLED as RECALLED
 from tabcontam.evidence.kinds import RONVAL as RONVAL
 from tabcontam.evidence.kinds import SHOWING_ROWS as SHOWING_ROWS
 from tabcontam.evidence.kinds import UNDECIDED as UNDECIDED
@@ -83,6 +84,7 @@ class Query:
     unsure: float = field(default=0.0, compare=False)  # bits that the guesser lacks by what the prompt shows
     turn: int | None = field(default=None, compare=False)  # among the queries of its table that are bet on, from 0
     lies_in: Mapping[str, str] = field(default_factory=dict, compare=False)  # see below
+    invented: tuple[str, ...] = field(default=(), compare=False)  # the features whose texts are made up in it
     answering: Answering = field(default=Answering(), compare=False, repr=False)  # for one whose knowledge is known
 
     @property
@@ -378,7 +380,7 @@ class Facts:
     shows_rows: bool
     """Whether its prompts show rows, so that the serializer matters."""
     measure: str
-    """The column of the ranking that its score goes into, or `generated`; empty where it goes into none."""
+    """The column of the ranking that its score goes into, `generated`, or `recalled`; empty where it goes into none."""
     source: str = ""
     """The paper that has its published rule, by first author and year, as in ronval2024; empty where there is none."""
     marks: tuple[str, ...] = ()

@@ -7,6 +7,7 @@ from tabcontam.evidence.questions import Capability
 
 Measure = Literal["score", "membership", "zero_shot", "one_shot"]  # the columns of the ranking
 GENERATED = "generated"  # what is measured of outputs: it stands in a figure beside accuracies
+RECALLED = "recalled"  # what of an accuracy is memory: a score of classification that is no accuracy itself
 
 
 class Kind(StrEnum):

@@ -59,6 +59,7 @@ BUILT_IN = (
     "corpus.task_overlap:TaskOverlap",
     "score.classification:Classification0Shot",
     "score.classification:Classification1Shot",
+    "score.memory_share:MemoryShare",
 )
 
 

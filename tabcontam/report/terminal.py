@@ -5,7 +5,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tabcontam.evidence.base import UNDECIDED, Verdict
+from tabcontam.evidence.base import RECALLED, UNDECIDED, Verdict
 from tabcontam.groups import grouped
 from tabcontam.report import comparisons, papers
 from tabcontam.report.generation import generation_sentences
@@ -351,6 +351,8 @@ def _print_summary(paper: Paper, view: RunResults, letters: str, *, each_skip: b
     listed = {
         SUMMARY[letter]: [cell for cell in view.subjects if cell.verdict is SUMMARY[letter]] for letter in letters
     }
+    if letters and None not in listed:  # a score that no column of the ranking has
+        listed[None] = [cell for cell in view.subjects if cell.verdict is None and _is_share(view, cell)]
     held = [table for table in view.tables_in_order if table.by_documents and "c" in letters]
     if not any(listed.values()) and not held:
         return
@@ -370,6 +372,10 @@ def _print_summary(paper: Paper, view: RunResults, letters: str, *, each_skip: b
             for cell in cells:
                 place = f" {cell.llm} {view.label(cell)} {cell.test} - {cell.why}"
                 paper.parts([(cell.outcome.upper(), _style(view, cell)), (place, "")])
+
+
+def _is_share(view: RunResults, cell: Result) -> bool:
+    return view.facts[cell.test].measure == RECALLED
 
 
 def _print_skips(paper: Paper, cells: Sequence[Result]) -> None:

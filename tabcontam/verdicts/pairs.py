@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from tabcontam.evidence.base import Kind, Verdict
+from tabcontam.evidence.base import RECALLED, Kind, Verdict
 from tabcontam.statistics import chronology as statistics
 from tabcontam.statistics.exact import clopper_pearson
 from tabcontam.tables.dated import is_dated
@@ -67,7 +67,12 @@ class Pair(Right):
 
 def cells_by_dates(view: RunResults) -> list[Result]:
     """The cells of classification whose rows are a part of a table: those from before a month, or from after it."""
-    return [cell for cell in view.subjects if cell.kind is Kind.CLASSIFICATION and _is_part(view, cell)]
+    return [cell for cell in view.subjects if _of_accuracy(view, cell) and _is_part(view, cell)]
+
+
+def _of_accuracy(view: RunResults, cell: Result) -> bool:
+    """Whether a cell's score is an accuracy: memory's share, which asks for classes, too, is none."""
+    return cell.kind is Kind.CLASSIFICATION and view.facts[cell.test].measure != RECALLED
 
 
 def _is_part(view: RunResults, cell: Result) -> bool:
@@ -92,7 +97,7 @@ def dated(view: RunResults) -> tuple[Mapping[str, Sequence[Pair]], tuple[str, ..
     pairs: dict[str, list[Pair]] = {}
     taken: set[tuple[str, str, str]] = set()
     for cell in view.subjects:
-        if cell.kind is not Kind.CLASSIFICATION or _is_part(view, cell):
+        if not _of_accuracy(view, cell) or _is_part(view, cell):
             continue
         if cell.verdict is Verdict.SKIPPED:
             left[f"{cell.llm} on {cell.dataset}: {cell.reason or 'not asked'}"] = None

@@ -26,6 +26,7 @@ from tests.made_tables import as_needed, ships
 
 # the beginning of a table is asked, or nothing of it is shown
 UNVARIED = ("header", "list_instances", "task_examples", "header_overlap", "task_overlap")
+BY_MODELS = ("memory_share",)  # its rows are chosen by models that other versions of scikit-learn fit otherwise
 GOLDEN = Path(__file__).parent.parent / "golden" / "prompts.json"
 IS = shipped_templates()["is"]
 WORD_TESTS = [test.id for test in all_tests() if test.number is not None and test.number <= 6]
@@ -220,6 +221,7 @@ def golden_of(prompts: PromptSet) -> dict[str, object]:
             "expected": list(query.expected),
         }
         for test in map(by_id().__getitem__, ANSWERED)
+        if test.id not in BY_MODELS
         for query in queries(test.id, table, seed=f"0 {table.sha256} {test.id}", prompts=prompts)[:2]
     }
 

@@ -295,6 +295,16 @@ def test_the_short_summary_names_the_outcomes_that_are_asked_for_in_their_order(
     assert found == words
 
 
+def test_memorys_share_which_no_ranking_has_is_in_the_short_summary() -> None:
+    said = "accuracy 0.84; on unseen twins of the same rows 0.71; memory's share 0.13"
+    share = cell("gpt-4o", "iris", "memory_share", None, kind="classification", sentence=said)
+    of = document([share, cell("gpt-4o", "iris", "classification_0shot", None)])
+    summary = printed(of, verbosity=-1, width=200).split("short summary info")[-1]
+    assert f"SCORED gpt-4o iris memory_share - {said}" in summary
+    assert "classification_0shot" not in summary
+    assert "memory_share" not in printed(of, verbosity=-1, summary="N")
+
+
 def test_the_slowest_cells_are_named_longest_first() -> None:
     cells = [cell("gpt-4o", "iris", test, "not detected") for test in ROW_TESTS]
     took = [

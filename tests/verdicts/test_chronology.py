@@ -119,6 +119,15 @@ def test_every_test_of_classification_takes_part_whatever_its_number_of_shots() 
     assert len(found[1].pairs) == 2
 
 
+def test_memorys_share_is_no_accuracy_that_is_compared_by_dates() -> None:
+    view = results(lambda *_: 60, ("gpt-4o",), ("iris", "titanic"))
+    known = next(test for test in view.run.tests if test.id == "classification_0shot")
+    share = replace(known, id="memory_share", title="Memory's share", measure="recalled")
+    cells = tuple(replace(cell, test=share.id) for cell in view.cells)
+    found, _ = chronologies(replace(view, cells=(*view.cells, *cells), run=replace(view.run, tests=(known, share))))
+    assert [one.title for one in found] == ["Classification, 0-shot"]
+
+
 def test_a_table_counts_once_for_an_llm_and_an_unfair_question_not_at_all() -> None:
     pairs, left_out = dated(results(lambda *_: 60, ("gpt-4o",), ("iris", "iris", "titanic")))
     assert [pair.dataset for pair in pairs["classification_0shot"]] == ["iris", "titanic"]

@@ -24,7 +24,9 @@ from tabcontam.tables.facts import cached_fact
 from tabcontam.tables.known import not_known
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Table
+from tabcontam.unseen.sample import labelled
 
+FEW_SHOT = "few-shot"  # what the baseline is called among the chances of a query
 VERSION = 1  # of the few-shot baseline: what another one said is not read
 QUERIES = 100
 POOL = 1000  # rows of a table that are ever asked: they share the baseline's fits
@@ -43,6 +45,7 @@ class ClassificationTest(ChoiceTest):
     kind: ClassVar[Kind] = Kind.CLASSIFICATION
     worded: ClassVar[bool] = True
     shots: ClassVar[int]
+    baseline: ClassVar[str] = FEW_SHOT
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
         """100 queries, fewer for a smaller table. Raises `Skip` where there is no question or a class has one row."""
@@ -52,14 +55,14 @@ class ClassificationTest(ChoiceTest):
             number = len(table.distinct(table.target))
             raise Skip(f"no classification question: --target needs 2 to 10 values, {table.target} has {number:,}")
         target, question = table.target, table.question
-        answers = _answers(question)
+        answers = answers_of(question)
         labels = cached_fact(table, "labels", lambda: labelled(table, target, question))
         classes = cached_fact(table, "classes", lambda: grouped(labels, labels.__getitem__))
         write = partial(self._prompt, table, serializer, question, labels)
-        candidates = cached_fact(table, "classified", lambda: pool(table, not_known(table, labels), POOL))
+        candidates = self._candidates(table, labels)
         if not candidates:
             raise Skip("every row that has a class may be known")
-        guessed = cached_fact(table, "few-shot", lambda: _kept(table, target, labels, candidates))
+        baseline = self._baseline(table, target, labels, candidates)
         majority = Guess({max(answers, key=lambda answer: len(classes.get(answer, ()))): 1.0}, 0.0)
         rows = rng.sample(candidates, min(QUERIES, len(candidates)))
         short = all(answer.casefold() in ("yes", "no") for answer in answers)
@@ -75,16 +78,26 @@ class ClassificationTest(ChoiceTest):
                     expected=(labels[asked],),
                     max_tokens=YES_NO_TOKENS if short else CLASS_TOKENS,
                     rows=shown,
-                    chance={"majority": majority} | ({"few-shot": guessed[asked]} if asked in guessed else {}),
+                    chance={"majority": majority} | ({self.baseline: baseline[asked]} if asked in baseline else {}),
                 )
             )
         return queries
+
+    def _candidates(self, table: Table, labels: Mapping[int, str]) -> list[int]:
+        """The rows that may be asked about."""
+        return cached_fact(table, "classified", lambda: pool(table, not_known(table, labels), POOL))
+
+    def _baseline(
+        self, table: Table, target: str, labels: Mapping[int, str], candidates: Sequence[int]
+    ) -> Mapping[int, Guess]:
+        """What the baseline says of these rows."""
+        return cached_fact(table, "few-shot", lambda: _kept(table, target, labels, candidates))
 
     def not_averaged(self, table: Table) -> str | None:
         """Where the card's question is not `fair`: which class is which, nobody can know."""
         if table.question is None or table.question.fair:
             return None
-        return f"nobody can know from a row alone which class is {' and which '.join(_answers(table.question)[:2])}"
+        return f"nobody can know from a row alone which class is {' and which '.join(answers_of(table.question)[:2])}"
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
         """The share of valid answers that are right, beside what both baselines get on the same rows; no p-value."""
@@ -93,7 +106,7 @@ class ClassificationTest(ChoiceTest):
         low, high = clopper_pearson(hits, len(answers))
         score = hits / len(answers) if answers else 0.0
         asked = [trial.query for trial, _ in answers]
-        majority, few = _largest(asked), _baseline(asked, "few-shot")
+        majority, few = _largest(asked), _baseline(asked, FEW_SHOT)
         gets = f"; the majority class gets {majority:.2f}" if majority is not None else ""
         gets += f", logistic regression on {SHOTS} rows a class {few:.2f}" if few is not None else ""
         invalid = len(trials) - len(answers)
@@ -135,18 +148,12 @@ class ClassificationTest(ChoiceTest):
         columns = [table.columns[index] for index in shown]
         texts = [serializer.alone(columns, [table.rows[row][index] for index in shown]) for row in rows]
         shots = [(text, labels[row]) for text, row in zip(texts[:-1], rows[:-1], strict=True)]
-        return self.prompts.class_of(shots, texts[-1], question.text, _answers(question))
+        return self.prompts.class_of(shots, texts[-1], question.text, answers_of(question))
 
 
-def _answers(question: Question) -> tuple[str, ...]:
+def answers_of(question: Question) -> tuple[str, ...]:
+    """The answers that a question offers, each once."""
     return tuple(dict.fromkeys(question.answers.values()))
-
-
-def labelled(table: Table, target: str, question: Question) -> dict[int, str]:
-    """The answer of every row that has one, whatever the order of the rows."""
-    column = table.column(target)
-    cells = ((row, column[row]) for row in by_content(table))
-    return {row: question.answer(cell) for row, cell in cells if cell is not None and not table.is_missing(cell)}
 
 
 def _largest(queries: Sequence[Query]) -> float | None:

@@ -5,10 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from tabcontam.evidence.score.classification import described, labelled
+from tabcontam.evidence.score.classification import described
 from tabcontam.guesser.kept import kept
 from tabcontam.tables.draws import pool
 from tabcontam.tables.table import Table
+from tabcontam.unseen.sample import labelled
 
 VERSION = 1  # of the baseline: what another one found is not read
 ROWS = 2000  # of a larger table, chosen by a seed

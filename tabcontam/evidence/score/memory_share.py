@@ -1,0 +1,288 @@
+"""Memory's share: how much of an accuracy is recalled labels?"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from random import Random
+from typing import ClassVar
+
+from tabcontam.evidence.base import RECALLED, Evidence, Prompt, Query, State, Trial
+from tabcontam.evidence.rows.choices import given
+from tabcontam.evidence.score.classification import ClassificationTest, answers_of
+from tabcontam.guesser.chance import Guess
+from tabcontam.statistics.paired_gains import Gained, gained
+from tabcontam.tables.cards import Question
+from tabcontam.tables.serializers import Serializer
+from tabcontam.tables.table import Table
+
+TWIN = "perturbed"  # the kind of the default twin: see the test's "Cannot show"
+LEVEL = 0.01  # of the p-value from which on a share is said to be above 0
+LEAST = 0.0005  # a smaller difference is none in three digits
+SUPERVISED = "supervised"  # what the models that learned are called among the chances of a query
+MODELS = "gradient boosting and logistic regression"
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A row's answer and its twin's, each right or not, for the LLM; and the share of models that are."""
+
+    own: bool
+    twin: bool
+    learned: float
+    learned_twin: float
+
+    @property
+    def gain(self) -> float:
+        """How much oftener the row is right than its twin, less the same of the models."""
+        return (self.own - self.twin) - (self.learned - self.learned_twin)
+
+
+@dataclass(frozen=True)
+class MemoryShare(ClassificationTest):
+    """Shown one row of each class, the LLM must give the class of another row, and of an unseen twin of that row.
+
+    Measures: memory's share of an accuracy: how much oftener the LLM is right on rows of the table than on their unseen
+    twins. What gradient boosting and logistic regression, which learned from other rows, lose on the same twins is
+    taken off, on average over the two: it is the twins' own difficulty. A row and its twin are asked behind the same
+    examples in the same order.
+
+    Queries: 100 random rows with the card's question, one example of each class before each, and as decoys the twins of
+    these rows. A twin is `perturbed`: a third of its values or more is moved, within noise that cannot change the
+    label by the guesser; the names of features stay, and categories that fewer than 30 rows have. Twins are checked
+    first: both models have to be right on them as often as on the rows, within the 95 % interval, and a blind
+    classifier must not tell them from the table (its AUC has an interval that reaches down to 0.55; the fewer rows
+    there are, the less it can tell).
+
+    Null: an LLM that recalls no label is right on twins as often as on rows. The interval has a confidence of 95 %; a
+    share is said to be above 0 where the one-sided p-value is 0.01 or less, whatever `--alpha` is. It is the larger one
+    of two, both by exchanging the two sides of each pair: of the answers (McNemar's exact test), and of the answers
+    less those of the models. There is a score, and no verdict. Pairs of which an answer was refused or could not be
+    read are left out on both sides, and said, with what it comes to if these answers are wrong ones.
+
+    Published rule: none.
+
+    Needs: a target with a question (a FILE: `--target` with a column of 2 to 10 values), 40 rows or more and 10
+    different ones of each class, at most 300 features and none with texts to read, labels of which models can learn
+    something, a twin that passes its check, and an LLM that understands a question; the controls take no part.
+
+    Cannot show: memory that works on the twin, too: of a row that is recalled by the cells that stayed, or of rows like
+    it. So the share is a lower bound for who recalls rows by and large, and right for who needs the row as it stands.
+    Knowledge of the task, and of what features and categories mean, does as well on the twin and counts for nothing; a
+    twin in other words (`recoded`) would take it for memory, and so it is none of these. Where a column has names, of
+    persons or cities, twins have invented ones, so that what is known of their bearers counts as memory, even if it was
+    never read in this table; the sentence says so. A law between the cells and the label that the guesser has not found
+    would be taken for memory: its twins may have a wrong label. Such are laws by codes, as of postcodes, and by single
+    digits. Only rows that can be moved so are asked, which on average are easier than the rest, so that the accuracy is
+    another one than that of `classification_1shot`, and less of it can be memory's. One test in a hundred says a share
+    above 0 by chance, and nothing corrects for the number of LLMs and tables.
+
+    Source: the project's own; after the perturbed tables of Bordt et al. 2024 and Oren et al.'s demand for an exact
+    null. Accuracy on rows against rows like them is compared in ConStat (Dekoninck et al. 2024) and GSM1k.
+
+    Example: a row and `Answer: Yes`, a row and `Answer: No`, and then `The age is 39, …` in one query, and in its twin
+    `The age is 41, …`, each with `Answer:`, which goes on with `No`.
+    """
+
+    id: ClassVar[str] = "memory_share"
+    title: ClassVar[str] = "Memory's share"
+    measure: ClassVar[str] = RECALLED
+    shots: ClassVar[int] = 1
+    on_request: ClassVar[bool] = True
+    baseline: ClassVar[str] = SUPERVISED
+
+    def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
+        """100 queries and as many of twins. Raises `Skip` where there is no question, or no twin passes its check."""
+        queries = []
+        for query in super().queries(table, serializer, rng):
+            queries += [query, self._of_twin(table, serializer, query)]
+        return queries
+
+    def not_averaged(self, table: Table) -> str | None:
+        """It is no accuracy, and stands in no mean."""
+        return None
+
+    def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
+        """The difference of both accuracies, less that of models; a 95 % interval, and a p-value in words."""
+        pairs, silent = paired(trials)
+        found = _share(pairs)
+        return Evidence(
+            statistic="memory's share",
+            value=found.mean,
+            expected=0.0,
+            null="right as often on unseen twins of the same rows",
+            sentence="; ".join(
+                filter(None, (_said(pairs, found), _left_out(silent, trials, len(pairs)), _invented(trials)))
+            ),
+            hits=sum(pair.own for pair in pairs),
+            asked=sum(not trial.query.decoy_of for trial in trials),
+            answered=len(pairs),
+            score=min(1.0, max(0.0, found.mean)),
+            interval=found.interval,
+            interval_of="memory's share",
+        )
+
+    def _candidates(self, table: Table, labels: Mapping[int, str]) -> list[int]:
+        from tabcontam.unseen.making import unseen
+
+        return list(unseen(table, TWIN).of)
+
+    def _baseline(
+        self, table: Table, target: str, labels: Mapping[int, str], candidates: Sequence[int]
+    ) -> Mapping[int, Guess]:
+        from tabcontam.unseen.making import unseen
+
+        twin = unseen(table, TWIN)
+        return {row: _guess(said) for row, said in zip(twin.of, twin.own, strict=True)}
+
+    def _of_twin(self, table: Table, serializer: Serializer, query: Query) -> Query:
+        """The same about the twin of the asked row."""
+        from tabcontam.unseen.making import unseen
+
+        twin = unseen(table, TWIN)
+        place = twin.place[query.rows[-1]]
+        return replace(
+            query,
+            id=f"{query.id}-twin",
+            write=partial(self._twin_prompt, table, serializer, query.rows),
+            expected=(twin.labels[place],),
+            decoy_of=query.id,
+            invented=twin.invented,
+            chance={**query.chance, SUPERVISED: _guess(twin.twins[place])},
+        )
+
+    def _twin_prompt(self, table: Table, serializer: Serializer, rows: Sequence[int]) -> Prompt:
+        from tabcontam.unseen.making import unseen
+
+        twin, question = unseen(table, TWIN), table.question
+        assert question is not None  # noqa: S101 - there are no queries without one
+        cells = dict(zip(twin.features, twin.rows[twin.place[rows[-1]]], strict=True))
+        return self._behind(table, serializer, question, rows[:-1], cells)
+
+    def _behind(
+        self,
+        table: Table,
+        serializer: Serializer,
+        question: Question,
+        examples: Sequence[int],
+        cells: Mapping[str, str | None],
+    ) -> Prompt:
+        """Cells as a question, behind rows of the table with their answers."""
+        columns = [name for name in table.columns if name != table.target]
+        target = table.column(table.target or "")
+        shots = [
+            (
+                serializer.alone(columns, [table.column(name)[row] for name in columns]),
+                question.answer(target[row] or ""),
+            )
+            for row in examples
+        ]
+        row = serializer.alone(columns, [cells[name] for name in columns])
+        return self.prompts.class_of(shots, row, question.text, answers_of(question))
+
+
+def _guess(said: Sequence[str]) -> Guess:
+    """What models say, as chances: the share of them that say it."""
+    return Guess({answer: count / len(said) for answer, count in Counter(said).items()}, 0.0)
+
+
+def paired(trials: Sequence[Trial], *, wrong: bool = False) -> tuple[list[Pair], Counter[str]]:
+    """The pairs in which both answers are valid; of the others, how many rows and how many twins had none that is.
+
+    With `wrong` what names no class is a wrong answer, unless there was no reply at all.
+    """
+    right = {trial.query.id: False for trial in trials if wrong and trial.reply.state is not State.FAILED}
+    right |= {trial.query.id: answer == trial.query.expected[0] for trial, answer in given(trials)}
+    queries = {trial.query.id: trial.query for trial in trials}
+    twins = {query.decoy_of: query for query in queries.values() if query.decoy_of}
+    pairs, silent = [], Counter[str]()
+    for name, query in queries.items():
+        twin = twins.get(name)
+        if query.decoy_of:
+            continue
+        if twin is None:
+            silent["without a twin"] += 1
+        elif name in right and twin.id in right:
+            pairs.append(Pair(right[name], right[twin.id], _learned(query), _learned(twin)))
+        else:
+            silent["row"] += name not in right
+            silent["twin"] += twin.id not in right
+            silent["pair"] += 1
+    return pairs, silent
+
+
+def _share(pairs: Sequence[Pair]) -> Gained:
+    """What the pairs gain, and by how much an interval misses it.
+
+    The p-value is the larger one of two: of what the LLM gains, and of that less what the models gain. So nothing is
+    said of who does as well on both, however the models do, nor of who does worse on twins as they do.
+    """
+    if not pairs:
+        return Gained(0.0, (-1.0, 1.0), 1.0)
+    found, plain = gained([pair.gain for pair in pairs]), gained([float(pair.own - pair.twin) for pair in pairs])
+    return replace(found, p_value=max(found.p_value, plain.p_value))
+
+
+def _learned(query: Query) -> float:
+    """The share of models that are right; where nothing is known of them, they make no difference."""
+    return query.chance[SUPERVISED].of(str(query.expected[0])) if SUPERVISED in query.chance else 0.0
+
+
+def _said(pairs: Sequence[Pair], found: Gained) -> str:
+    """What was found, in words that a person can check."""
+    if not pairs:
+        return "no row and its unseen twin were both answered"
+    count = len(pairs)
+    own, twins = sum(pair.own for pair in pairs) / count, sum(pair.twin for pair in pairs) / count
+    low, high = found.interval
+    above = "above 0" if found.p_value <= LEVEL else "not shown to be above 0"
+    return (
+        f"accuracy {own:.2f}; on unseen twins of the same rows {twins:.2f}; memory's share {_number(found.mean)} "
+        f"({_number(low)} to {_number(high)}), {above} (p = {found.p_value:.2g}){_difficulty(pairs)}"
+    )
+
+
+def _difficulty(pairs: Sequence[Pair]) -> str:
+    own, twins = (
+        sum(learned) / len(pairs) for learned in zip(*((p.learned, p.learned_twin) for p in pairs), strict=True)
+    )
+    if abs(own - twins) < LEAST:
+        return f"; {MODELS} get {own:.3f} on both"
+    taken = "taken off" if own > twins else "added"
+    return f"; {MODELS} get {own:.3f} and {twins:.3f}, and this difference is {taken}"
+
+
+def _invented(trials: Sequence[Trial]) -> str:
+    """Of which features the twins have made-up texts, of which nothing can be known."""
+    names = sorted({name for trial in trials for name in trial.query.invented})
+    if not names:
+        return ""
+    return (
+        f"the twins have invented texts in {', '.join(map(repr, names))}, so that whatever is known of the "
+        "row's own counts as memory, from wherever it is known"
+    )
+
+
+def _left_out(silent: Counter[str], trials: Sequence[Trial], answered: int) -> str:
+    """How many pairs are left out, and why; and what it comes to if they are not."""
+    parts = []
+    if silent["pair"]:
+        whose = " and ".join(
+            f"{silent[what]} {what if silent[what] == 1 else f'{what}s'}" for what in ("row", "twin") if silent[what]
+        )
+        count = silent["pair"]
+        parts.append(f"{count} {'pair is' if count == 1 else 'pairs are'} left out: no class was named for {whose}")
+        every, _ = paired(trials, wrong=True)
+        if len(every) > answered and any(pair.own or pair.twin for pair in every):
+            found = _share(every)
+            low, high = found.interval
+            parts[-1] += f" (as wrong answers: {_number(found.mean)}, {_number(low)} to {_number(high)})"
+    if alone := silent["without a twin"]:
+        parts.append(f"{alone} {'row' if alone == 1 else 'rows'} whose twin was not asked counted for nothing")
+    return "; ".join(parts)
+
+
+def _number(value: float) -> str:
+    """Two digits behind the point, never a negative zero."""
+    text = f"{value:.2f}"
+    return "0.00" if text == "-0.00" else text.replace("-", "\N{MINUS SIGN}")

@@ -1,0 +1,75 @@
+"""Whether a twin is what it claims: as hard as the table for models that learned, and not told from its rows."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from tabcontam.errors import Skip
+from tabcontam.statistics.exact import clopper_pearson
+from tabcontam.unseen.base import Twin, Unseen
+from tabcontam.unseen.blind import Blind
+from tabcontam.unseen.conditional import BOOSTING, LINEAR, models
+from tabcontam.unseen.sample import Ints, Sample
+
+MOST_AUC = 0.55  # to which the interval of a blind classifier's AUC has to reach down
+
+
+def checked(found: Sample, twin: Twin, made: Unseen) -> Unseen:
+    """The twin with what both models say of it. Raises `Skip` with the reason where it fails its check.
+
+    Gradient boosting and logistic regression, which learned from other rows than the asked one, in other parts than the
+    guesser's, must be right on the twins as often as within the exact 95 % interval of how often they are right on
+    the rows. Where the twin's words are its own, they learn from the twins, and from the same rows. A twin that claims
+    to be like the table is put to a classifier that is to tell its rows, with their labels, from the table's: on rows
+    that it did not learn from the AUC must have a 95 % interval that reaches down to 0.55.
+    """
+    place = {row: number for number, row in enumerate(found.places)}
+    rows = [place[row] for row in made.of]
+    said = [_said(found, made, rows, kind, twin.retold) for kind in (BOOSTING, LINEAR)]
+    for kind, (own, other) in zip((BOOSTING, LINEAR), said, strict=True):
+        _compare(found, made, rows, kind, own, other)
+    if twin.like:
+        _cannot_be_told(found, made, rows)
+    own, twins = (np.array(found.classes, dtype=object)[np.column_stack(each)] for each in zip(*said, strict=True))
+    return replace(made, own=tuple(map(tuple, own.tolist())), twins=tuple(map(tuple, twins.tolist())))
+
+
+def _said(found: Sample, made: Unseen, rows: list[int], kind: str, retold: bool) -> tuple[Ints, Ints]:
+    """What models of a kind say of the rows, and of their twins."""
+    parts, own = found.parts("checked"), tuple(found.rows[row] for row in rows)
+    if not retold:
+        learned = models(found, kind, parts)
+        return learned.chances(own, rows).argmax(axis=1), learned.chances(made.rows, rows).argmax(axis=1)
+    each = tuple(range(len(rows)))
+    labels = tuple(found.labels[row] for row in rows)
+    both = (
+        Sample(found.table, found.features, each, own, labels, len(rows)),
+        Sample(made.table(found.table), made.features, each, made.rows, made.labels, len(rows)),
+    )
+    first, second = (models(one, kind, parts[rows]).chances(one.rows, each).argmax(axis=1) for one in both)
+    return first, second
+
+
+def _compare(found: Sample, made: Unseen, rows: list[int], kind: str, own: Ints, other: Ints) -> None:
+    classes = {label: number for number, label in enumerate(found.classes)}
+    right = int((own == found.codes[rows]).sum())
+    twins = float((other == np.array([classes[label] for label in made.labels])).mean())
+    low, high = clopper_pearson(right, len(rows))
+    if not low <= twins <= high:
+        harder = "harder" if twins < low else "easier"
+        raise Skip(
+            f"the {made.kind} twin is {harder} than the table: {kind} is right on {twins:.2f} of it, and on "
+            f"{right / len(rows):.2f} of the rows it was made of ({low:.2f} to {high:.2f})"
+        )
+
+
+def _cannot_be_told(found: Sample, made: Unseen, rows: list[int]) -> None:
+    classes = {label: number for number, label in enumerate(found.classes)}
+    blind = Blind(found, rows, made.kind)
+    ranking = blind.ranking(blind.read(made.rows, np.array([classes[label] for label in made.labels])))
+    low = ranking.interval[0] if ranking.interval else 0.0
+    if low > MOST_AUC:
+        raise Skip(
+            f"the {made.kind} twin can be told from the table: a blind classifier's AUC is {ranking.value:.2f} "
+            f"({low:.2f} at least), and it may be {MOST_AUC}"
+        )

@@ -1,0 +1,108 @@
+"""How likely each class is, given the other cells: by models that learned from other rows.
+
+This is the guesser of a row's label for rows that the table does not have, too. It is gradient boosting and logistic
+regression, which looks at the products of each two numbers, too, together; their chances are set so that they come
+true: one temperature for all, by the log-loss of rows that the models did not learn from (Guo et al. 2017, "On
+calibration of modern neural networks", section 4.2).
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tabcontam.unseen.encoded import Encoder, for_trees
+from tabcontam.unseen.sample import PARTS, Floats, Ints, Row, Sample
+
+BOOSTING, LINEAR = "gradient boosting", "logistic regression"
+PRODUCTS = "logistic regression with products"
+TEMPERATURES = tuple(2.0 ** (step / 16) for step in range(-24, 25))
+LEAST = 1e-4  # that a class is ever likely
+
+
+@dataclass(frozen=True, eq=False)
+class Models:
+    """Models of the classes, one for each part of a sample's rows, which learned from the others."""
+
+    encoder: Encoder
+    parts: Ints
+    fitted: tuple[Any, ...]
+    read: Callable[[Floats], Floats]  # the columns that they look at
+    classes: int
+
+    def chances(self, rows: Sequence[Row], of: Sequence[int]) -> Floats:
+        """The chance of each class: shape (rows, classes). `of` has the sample's row that each stands in place of."""
+        read = self.read(self.encoder.plain(rows))
+        parts, found = self.parts[list(of)], np.zeros((len(rows), self.classes))
+        for part, model in enumerate(self.fitted):
+            own = parts == part
+            if own.any():
+                found[np.ix_(own, model.classes_)] = model.predict_proba(read[own])
+        return found
+
+
+def models(found: Sample, kind: str, parts: Ints) -> Models:
+    """Models of a kind, out of fold: `parts` has the part of each of the sample's rows."""
+    encoder = Encoder.of(found)
+    looks: dict[str, Callable[[Floats], Floats]] = {LINEAR: encoder.spread_of, PRODUCTS: encoder.products_of}
+    reads = looks.get(kind, np.asarray)
+    read = reads(encoder.plain(found.rows))
+    make = _boosting if kind == BOOSTING else _linear
+    fitted = tuple(make()(read[parts != part], found.codes[parts != part]) for part in range(PARTS))
+    return Models(encoder, parts, fitted, reads, len(found.classes))
+
+
+def _boosting() -> Callable[[Floats, Ints], Any]:
+    from sklearn.ensemble import HistGradientBoostingClassifier
+
+    model = HistGradientBoostingClassifier(
+        max_iter=40, max_leaf_nodes=15, early_stopping=False, l2_regularization=1.0, random_state=0
+    )
+    return lambda read, codes: model.fit(for_trees(read), codes)
+
+
+def _linear() -> Callable[[Floats, Ints], Any]:
+    from sklearn.linear_model import LogisticRegression
+
+    model = LogisticRegression(max_iter=1000)
+    return lambda read, codes: model.fit(read, codes)
+
+
+@dataclass(frozen=True, eq=False)
+class Conditional:
+    """The chance of each class given the other cells, of rows and of what stands in their place."""
+
+    sample: Sample
+    members: tuple[Models, ...]
+    temperature: float
+
+    def chances(self, rows: Sequence[Row], of: Sequence[int]) -> Floats:
+        """Shape (rows, classes); each row's add up to 1. `of` has the sample's row that each stands in place of."""
+        return _tempered(sum(one.chances(rows, of) for one in self.members) / len(self.members), self.temperature)
+
+    def each(self, rows: Sequence[Row], of: Sequence[int]) -> list[Floats]:
+        """The same by each of its models."""
+        return [_tempered(one.chances(rows, of), self.temperature) for one in self.members]
+
+    def drawn(self, rows: Sequence[Row], of: Sequence[int], rng: np.random.Generator) -> tuple[str, ...]:
+        """A class for each row, drawn by these chances."""
+        edges = self.chances(rows, of).cumsum(axis=1)
+        places = (rng.random((len(rows), 1)) * edges[:, -1:] > edges).sum(axis=1)
+        return tuple(self.sample.classes[place] for place in places)
+
+
+def conditional(found: Sample) -> Conditional:
+    """Learned from a sample's rows."""
+    parts = found.parts("guesser")
+    members = (models(found, BOOSTING, parts), models(found, PRODUCTS, parts))
+    every = range(len(found.rows))
+    raw: Floats = np.asarray(sum(one.chances(found.rows, every) for one in members)) / len(members)
+    own = np.arange(len(found.rows)), found.codes
+    losses = [-float(np.log(_tempered(raw, one)[own]).mean()) for one in TEMPERATURES]
+    return Conditional(found, members, TEMPERATURES[int(np.argmin(losses))])
+
+
+def _tempered(chances: Any, temperature: float) -> Floats:
+    raised = np.maximum(np.asarray(chances, dtype=np.float64), LEAST) ** (1 / temperature)
+    return np.asarray(raised / raised.sum(axis=1, keepdims=True), dtype=np.float64)

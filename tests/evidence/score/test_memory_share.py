@@ -1,0 +1,184 @@
+"""Memory's share: what recalled labels add to an accuracy, and nothing that skill or knowledge of names adds."""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from random import Random
+
+import pytest
+
+from tabcontam.errors import Skip
+from tabcontam.evidence.base import Evidence, Query, Reply, State, Trial
+from tabcontam.evidence.score.memory_share import MemoryShare
+from tabcontam.reading.words import english
+from tabcontam.tables.serializers import load_serializers
+from tabcontam.unseen.making import unseen
+from tests.unseen.made import fleet, harbours, sea_of
+
+IS = load_serializers()["is"]
+TEST = MemoryShare()
+Says = Callable[[Query], str]
+
+
+def queries() -> Sequence[Query]:
+    return TEST.queries(fleet(), IS, Random("0"))
+
+
+def weighed(say: Says, asked: Sequence[Query] | None = None) -> Evidence:
+    trials = []
+    for query in queries() if asked is None else asked:
+        reply = Reply(say(query), State.OK)
+        trials.append(Trial(query, reply, TEST.read(query, reply, IS, english())))
+    return TEST.weigh(trials, 0.01)
+
+
+def skilled(query: Query) -> str:
+    """Long ships owe a toll: what can be read of any prompt."""
+    length = query.prompt.completion.rpartition("The length is ")[2].partition(",")[0]
+    return "Yes" if float(length) > 36 else "No"
+
+
+def recalling(query: Query) -> str:
+    return skilled(query) if query.decoy_of else str(query.expected[0])
+
+
+def test_a_row_and_its_twin_stand_behind_the_same_examples() -> None:
+    asked = queries()
+    assert len(asked) == 200
+    for own, twin in zip(asked[::2], asked[1::2], strict=True):
+        assert twin.decoy_of == own.id
+        shown, also = (query.prompt.completion.rpartition("\n\n")[0] for query in (own, twin))
+        assert shown == also
+        assert own.prompt.completion != twin.prompt.completion
+        assert own.expected == twin.expected
+
+
+def test_skill_is_no_memory() -> None:
+    """One who learned the task in general does as well on rows that nobody has seen."""
+    found = weighed(skilled)
+    low, high = found.interval or (0.0, 0.0)
+    assert low <= 0 <= high
+    assert "not shown to be above 0" in found.sentence
+
+
+def test_knowing_what_names_mean_is_no_memory() -> None:
+    """The twin keeps the names of features and categories; one in other words would accuse who knows them."""
+    assert abs(weighed(lambda query: "Yes" if "sloop" in query.prompt.completion[-120:] else "No").value) < 0.15
+    known = {name for name in fleet().columns if name != "toll"}
+    assert not known & set(unseen(fleet(), "recoded").features)
+    assert known == set(unseen(fleet(), "perturbed").features)
+
+
+def test_recalled_labels_are_told_with_their_share() -> None:
+    own = weighed(recalling)
+    accuracy = weighed(skilled).hits / 100
+    low, high = own.interval or (0.0, 0.0)
+    assert low <= 1 - accuracy <= high
+    assert own.sentence.startswith("accuracy 1.00; on unseen twins of the same rows 0.")
+    assert f"memory's share {own.value:.2f} ({low:.2f} to {high:.2f}), above 0 (p = " in own.sentence
+    assert own.score == own.value
+    assert own.p_value is None
+
+
+def test_who_recalls_twins_by_likeness_shows_no_share() -> None:
+    """What the test cannot show: recall that a third of other cells does not keep from the row."""
+    found = weighed(lambda query: str(query.expected[0]))
+    assert found.hits == 100
+    assert "not shown to be above 0" in found.sentence
+
+
+def test_answers_that_cannot_be_read_count_for_neither_side_and_are_said() -> None:
+    left = {f"memory_share-{number}" for number in range(5)} | {"memory_share-7-twin"}
+    found = weighed(lambda query: "I would rather not say" if query.id in left else recalling(query))
+    assert (found.asked, found.answered) == (100, 94)
+    assert "; 6 pairs are left out: no class was named for 5 rows and 1 twin (as wrong answers: 0.0" in found.sentence
+
+
+def test_a_row_whose_twin_was_not_asked_counts_for_nothing() -> None:
+    found = weighed(recalling, queries()[:-1])
+    assert found.answered == 99
+    assert "; 1 row whose twin was not asked counted for nothing" in found.sentence
+
+
+def test_nothing_answered_is_no_share_at_all() -> None:
+    found = weighed(lambda query: "")
+    assert (found.answered, found.interval) == (0, (-1.0, 1.0))
+    assert found.sentence.startswith("no row and its unseen twin were both answered; 100 pairs are left out")
+    assert "as wrong answers" not in found.sentence
+
+
+def test_who_answers_recalled_rows_alone_is_said_to_lose_his_answers_on_twins() -> None:
+    """Silence on twins would hide memory: so it is also said what it comes to if silence is wrong."""
+    found = weighed(lambda query: "" if query.decoy_of and skilled(query) != query.expected[0] else recalling(query))
+    assert "accuracy 1.00; on unseen twins of the same rows 1.00" in found.sentence
+    assert ", not shown to be above 0" in found.sentence
+    assert re.search(r"no class was named for \d+ twins \(as wrong answers: 0\.1\d, 0\.0\d to 0\.\d+\)", found.sentence)
+
+
+def test_a_call_that_failed_is_no_wrong_answer() -> None:
+    trials = []
+    for number, query in enumerate(queries()):
+        reply = Reply("", State.FAILED, "timeout") if number < 20 else Reply(recalling(query), State.OK)
+        trials.append(Trial(query, reply, TEST.read(query, reply, IS, english())))
+    found = TEST.weigh(trials, 0.01)
+    assert found.answered == 90
+    assert "as wrong answers" not in found.sentence
+
+
+def test_who_gives_the_same_answer_always_is_said_to_recall_nothing_however_easy_twins_are_for_models() -> None:
+    def easier(query: Query) -> Query:
+        if query.decoy_of:
+            return query
+        wrong = {answer: 1.0 for answer in query.asked if answer != query.expected[0]}
+        return replace(query, chance={**query.chance, "supervised": replace(query.chance["supervised"], values=wrong)})
+
+    found = weighed(lambda query: "Yes", [easier(query) for query in queries()])
+    assert found.value > 0.5
+    assert "not shown to be above 0 (p = 1)" in found.sentence
+
+
+def test_it_is_said_of_which_features_the_twins_have_invented_texts() -> None:
+    assert weighed(skilled).sentence.endswith(
+        "; the twins have invented texts in 'name', so that whatever is known of the row's own counts as memory, "
+        "from wherever it is known"
+    )
+
+
+def test_who_knows_where_harbours_lie_recalls_nothing() -> None:
+    def knowing(query: Query) -> str:
+        return sea_of(query.prompt.completion.rpartition("The harbour is ")[2].partition(",")[0])
+
+    found = weighed(knowing, TEST.queries(harbours(8), IS, Random("0")))
+    assert found.hits == 100
+    assert "accuracy 1.00; on unseen twins of the same rows 1.00" in found.sentence
+    assert "not shown to be above 0" in found.sentence
+
+
+def test_what_is_harder_for_models_that_learned_is_taken_off() -> None:
+    def harder(query: Query) -> Query:
+        if not query.decoy_of:
+            return query
+        wrong = {answer: 1.0 for answer in query.asked if answer != query.expected[0]}
+        return replace(query, chance={**query.chance, "supervised": replace(query.chance["supervised"], values=wrong)})
+
+    every = [harder(query) for query in queries()]
+    found, plain = weighed(recalling, every), weighed(recalling)
+    assert found.value < plain.value - 0.5
+    assert ", and this difference is taken off" in found.sentence
+
+
+def test_the_same_rows_are_asked_in_whatever_order_they_stand() -> None:
+    turned = replace(fleet(), rows=fleet().rows[::-1])
+    first, second = (
+        [query.prompt.completion for query in TEST.queries(table, IS, Random("1"))] for table in (fleet(), turned)
+    )
+    assert first == second
+
+
+def test_a_table_without_a_twin_is_skipped_with_the_reason() -> None:
+    with pytest.raises(Skip, match="an unseen twin needs 40"):
+        TEST.queries(replace(fleet(), rows=fleet().rows[:30]), IS, Random("0"))
+
+
+def test_a_share_is_no_accuracy_of_a_ranking() -> None:
+    assert (TEST.measure, TEST.on_request, TEST.decides) == ("recalled", True, False)
