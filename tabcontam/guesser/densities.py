@@ -10,8 +10,8 @@ import numpy as np
 
 from tabcontam.guesser.columns import Column, Floats, Ints, as_number
 from tabcontam.guesser.regression import LEAST_NUMBERS, Errors, boosted_numbers, least_squares, logarithm
+from tabcontam.guesser.weighing import LEAST
 
-LEAST = 1e-9  # a smaller probability is raised to this: one row must not rule a predictor out
 STEP = 1e-9  # numbers are told apart however near they are
 
 

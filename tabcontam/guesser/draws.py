@@ -130,7 +130,7 @@ def _sure(mixed: Floats, counts: Floats, own: Ints) -> Floats:
     it says would find them among the likelier half of what is drawn: who knows that much has not yet seen a row.
     """
     rows = np.arange(len(own))
-    best, most = _dealt(mixed, counts), -np.inf
+    best, most = mixed, -np.inf
     for power in POWERS:
         shares = _dealt(np.maximum(mixed, LEAST) ** power, counts)
         likelihood = float(np.log(np.maximum(shares[rows, own], LEAST)).sum())

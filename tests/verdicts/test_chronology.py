@@ -1,11 +1,12 @@
 """What runs say by dates: which pairs count, on which side, and what is left out."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from tabcontam.evidence.base import Verdict
-from tabcontam.verdicts.chronology import chronologies, dated
+from tabcontam.verdicts.chronology import Chronology, chronologies, dated
 from tabcontam.verdicts.dating import side, year_of
 from tests.verdicts.dated import results
 
@@ -108,23 +109,25 @@ def test_what_has_no_answer_and_what_was_not_asked_is_named() -> None:
     )
 
 
-def test_every_test_of_classification_takes_part_whatever_its_number_of_shots() -> None:
-    """As one of eight shots that another package adds."""
+def beside_0_shot(**changes: Any) -> tuple[Chronology, ...]:
+    """What is compared by dates where two tables were also asked by another test of classification."""
     view = results(lambda *_: 60, ("gpt-4o",), ("iris", "titanic"))
     known = next(test for test in view.run.tests if test.id == "classification_0shot")
-    eight = replace(known, id="classification_8shot", title="Classification, 8-shot", measure="")
-    cells = tuple(replace(cell, test=eight.id) for cell in view.cells)
-    found, _ = chronologies(replace(view, cells=(*view.cells, *cells), run=replace(view.run, tests=(known, eight))))
+    other = replace(known, **changes)
+    cells = tuple(replace(cell, test=other.id) for cell in view.cells)
+    found, _ = chronologies(replace(view, cells=(*view.cells, *cells), run=replace(view.run, tests=(known, other))))
+    return found
+
+
+def test_every_test_of_classification_takes_part_whatever_its_number_of_shots() -> None:
+    """As one of eight shots that another package adds."""
+    found = beside_0_shot(id="classification_8shot", title="Classification, 8-shot", measure="")
     assert [one.title for one in found] == ["Classification, 0-shot", "Classification, 8-shot"]
     assert len(found[1].pairs) == 2
 
 
 def test_memorys_share_is_no_accuracy_that_is_compared_by_dates() -> None:
-    view = results(lambda *_: 60, ("gpt-4o",), ("iris", "titanic"))
-    known = next(test for test in view.run.tests if test.id == "classification_0shot")
-    share = replace(known, id="memory_share", title="Memory's share", measure="recalled")
-    cells = tuple(replace(cell, test=share.id) for cell in view.cells)
-    found, _ = chronologies(replace(view, cells=(*view.cells, *cells), run=replace(view.run, tests=(known, share))))
+    found = beside_0_shot(id="memory_share", title="Memory's share", measure="recalled")
     assert [one.title for one in found] == ["Classification, 0-shot"]
 
 
