@@ -674,6 +674,7 @@ def documents(draw: st.DrawFn) -> dict[str, Any]:
 
 
 @given(documents(), st.one_of(st.none(), st.floats(0.001, 0.999)), st.sets(st.sampled_from(["knowledge", "undecided"])))
+@pytest.mark.slow
 def test_whatever_results_hold(document: dict[str, Any], least: float | None, fail_on: set[str]) -> None:
     """Clean needs a row test that missed, and nothing found; stricter conditions never clear."""
     plain, strict = judge(document), judge(document, min_power=least, fail_on=sorted(fail_on))
