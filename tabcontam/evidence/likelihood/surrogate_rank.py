@@ -95,9 +95,9 @@ class SurrogateRank(Test):
 
     Cannot show: memory of values that follow from the others by what the LLM knows of the world and the guesser does
     not: an LLM that knows better than the guesser is found too. So a finding has to stand without any one column, ten
-    times as clearly as one of another test: the p-value without a column is multiplied by ten. Who has read other rows
-    of the same file, as of members of a family one of whom is asked, may be found all the same: `--known` names such
-    rows.
+    times as clearly as one of another test: the p-value without a column is multiplied by ten. A key that a few rows
+    share, as a family its ticket, is one column with what it tells of them. Who has read other rows of the same file
+    may be found all the same: `--known` names such rows.
 
     Source: ours. The rank of a text among alternatives is that of the exposure of a canary (Carlini et al. 2019, "The
     Secret Sharer", section 4); the p-value is that of a rank among exchangeable draws (Besag and Clifford 1989). The
@@ -128,7 +128,7 @@ class SurrogateRank(Test):
         asked = cached_fact(table, "surrogates", lambda: _surrogates(table))
         if len(asked) < LEAST_ROWS:
             raise Skip(f"{len(asked)} rows have a cell that others could hold as well; {LEAST_ROWS} are needed")
-        lies = lying_in(reduced(table).table, {feature for feature, _ in asked.values()})
+        lies = lying_in(reduced(table).table, {feature for feature, _ in asked.values()}, keys=True)
         rows = rng.sample(list(asked), len(asked))  # in a drawn order: a limit on queries is to leave any of them out
         return [
             _query(f"{self.id}-{number}", table, serializer, row, *asked[row], lies) for number, row in enumerate(rows)
@@ -208,7 +208,7 @@ class SampledRank(SurrogateRank):
         if len(asked) < LEAST_ROWS:
             what = f"a cell of {SHORT} characters or fewer that others could hold as well"
             raise Skip(f"{len(asked)} rows have {what}; {LEAST_ROWS} are needed")
-        lies = lying_in(reduced(table).table, {feature for feature, _ in asked.values()})
+        lies = lying_in(reduced(table).table, {feature for feature, _ in asked.values()}, keys=True)
         rows = rng.sample(list(asked), min(SAMPLED, len(asked)))
         queries = [
             _in_words(_query(f"{self.id}-{number}", table, serializer, row, *asked[row], lies), table, serializer)
