@@ -163,6 +163,25 @@ class PublishedRule:
 
 
 @dataclass(frozen=True)
+class OnTwins:
+    """What memory's share of an accuracy is made of: pairs of a row and its unseen twin, both answered.
+
+    `deviation` is the standard deviation of what a pair adds to the share, which lies between -2 and 2. `if_wrong` is
+    the interval where what named no class is a wrong answer; None where nothing of that kind was answered.
+    """
+
+    pairs: int
+    left_out: int  # pairs of which one answer or both named no class
+    accuracy: float  # on the rows
+    twin_accuracy: float
+    share: float
+    interval: tuple[float, float]
+    p_value: float  # that the share is 0 or less
+    deviation: float
+    if_wrong: tuple[float, float] | None = None
+
+
+@dataclass(frozen=True)
 class Evidence:
     """What the answers weigh against the null, before any verdict."""
 
@@ -187,6 +206,7 @@ class Evidence:
     # asked. It is empty where facts from elsewhere cannot explain what is right: the finding needs no second column.
     without: Mapping[str, float] = field(default_factory=dict)
     bets: Bets = field(default_factory=dict)  # what bets on the answers came to, where they are bet on
+    twins: OnTwins | None = None  # what memory's share is made of, where that is what is measured
 
 
 class Test(ABC):

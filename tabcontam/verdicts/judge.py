@@ -22,7 +22,16 @@ from tabcontam.reading.words import Dictionary
 from tabcontam.statistics.eprocess import ALL as ALL_BETS
 from tabcontam.tables.serializers import Serializer
 from tabcontam.verdicts import one_column
-from tabcontam.verdicts.cells import CellName, FamilyEvidence, Result, Statistic, TableName, TableVerdict, Won
+from tabcontam.verdicts.cells import (
+    CellName,
+    FamilyEvidence,
+    MemoryShare,
+    Result,
+    Statistic,
+    TableName,
+    TableVerdict,
+    Won,
+)
 from tabcontam.verdicts.decisions import Decision, corrected, published, texts, without_evidence
 from tabcontam.verdicts.facts import RunFacts, TrainedOn, in_order, known_tests
 from tabcontam.verdicts.generation import generations
@@ -115,6 +124,7 @@ def result(
         e_value=e_value,
         bets={group: Won(**own._asdict()) for group, own in evidence.bets.items()},
         detectable_share=evidence.share,
+        memory=MemoryShare(**vars(evidence.twins)) if evidence.twins else None,
     )
     if rules == PAPER and rule:
         return published_counts(replace(cell, verdict=paper.verdict, reason=paper.reason), rule, of_paper)

@@ -5,9 +5,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from random import Random
+from statistics import fmean, pstdev
 from typing import ClassVar
 
-from tabcontam.evidence.base import RECALLED, Evidence, Prompt, Query, State, Trial
+from tabcontam.evidence.base import RECALLED, Evidence, OnTwins, Prompt, Query, State, Trial
 from tabcontam.evidence.rows.choices import given
 from tabcontam.evidence.score.classification import ClassificationTest, answers_of
 from tabcontam.guesser.chance import Guess
@@ -120,6 +121,7 @@ class MemoryShare(ClassificationTest):
             score=min(1.0, max(0.0, found.mean)),
             interval=found.interval,
             interval_of="memory's share",
+            twins=_on_twins(pairs, found, silent["pair"], _as_wrong(trials, len(pairs))),
         )
 
     def _candidates(self, table: Table, labels: Mapping[int, str]) -> list[int]:
@@ -223,6 +225,30 @@ def _share(pairs: Sequence[Pair]) -> Gained:
     return replace(found, p_value=max(found.p_value, plain.p_value))
 
 
+def _as_wrong(trials: Sequence[Trial], answered: int) -> Gained | None:
+    """What it comes to if what named no class is a wrong answer; None where that changes nothing, or none was right."""
+    every, _ = paired(trials, wrong=True)
+    right = len(every) > answered and any(pair.own or pair.twin for pair in every)
+    return _share(every) if right else None
+
+
+def _on_twins(pairs: Sequence[Pair], found: Gained, left_out: int, if_wrong: Gained | None) -> OnTwins | None:
+    """The numbers behind the share; None where there is no pair."""
+    if not pairs:
+        return None
+    return OnTwins(
+        pairs=len(pairs),
+        left_out=left_out,
+        accuracy=fmean(pair.own for pair in pairs),
+        twin_accuracy=fmean(pair.twin for pair in pairs),
+        share=found.mean,
+        interval=found.interval,
+        p_value=found.p_value,
+        deviation=pstdev(pair.gain for pair in pairs),
+        if_wrong=if_wrong.interval if if_wrong else None,
+    )
+
+
 def _learned(query: Query) -> float:
     """The share of models that are right; where nothing is known of them, they make no difference."""
     return query.chance[SUPERVISED].of(str(query.expected[0])) if SUPERVISED in query.chance else 0.0
@@ -272,9 +298,7 @@ def _left_out(silent: Counter[str], trials: Sequence[Trial], answered: int) -> s
         )
         count = silent["pair"]
         parts.append(f"{count} {'pair is' if count == 1 else 'pairs are'} left out: no class was named for {whose}")
-        every, _ = paired(trials, wrong=True)
-        if len(every) > answered and any(pair.own or pair.twin for pair in every):
-            found = _share(every)
+        if found := _as_wrong(trials, answered):
             low, high = found.interval
             parts[-1] += f" (as wrong answers: {_number(found.mean)}, {_number(low)} to {_number(high)})"
     if alone := silent["without a twin"]:

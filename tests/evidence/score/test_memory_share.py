@@ -80,6 +80,17 @@ def test_recalled_labels_are_told_with_their_share() -> None:
     assert own.p_value is None
 
 
+def test_the_numbers_behind_the_share_stand_beside_it() -> None:
+    found = weighed(recalling)
+    twins = found.twins
+    assert twins is not None
+    assert (twins.pairs, twins.left_out, twins.accuracy) == (100, 0, 1.0)
+    assert (twins.share, twins.interval, twins.if_wrong) == (found.value, found.interval, None)
+    assert f"on unseen twins of the same rows {twins.twin_accuracy:.2f};" in found.sentence
+    assert f"(p = {twins.p_value:.2g})" in found.sentence
+    assert 0 < twins.deviation < 1
+
+
 def test_who_recalls_twins_by_likeness_shows_no_share() -> None:
     """What the test cannot show: recall that a third of other cells does not keep from the row."""
     found = weighed(lambda query: str(query.expected[0]))
@@ -105,6 +116,7 @@ def test_nothing_answered_is_no_share_at_all() -> None:
     assert (found.answered, found.interval) == (0, (-1.0, 1.0))
     assert found.sentence.startswith("no row and its unseen twin were both answered; 100 pairs are left out")
     assert "as wrong answers" not in found.sentence
+    assert found.twins is None
 
 
 def test_who_answers_recalled_rows_alone_is_said_to_lose_his_answers_on_twins() -> None:
@@ -113,6 +125,10 @@ def test_who_answers_recalled_rows_alone_is_said_to_lose_his_answers_on_twins() 
     assert "accuracy 1.00; on unseen twins of the same rows 1.00" in found.sentence
     assert ", not shown to be above 0" in found.sentence
     assert re.search(r"no class was named for \d+ twins \(as wrong answers: 0\.1\d, 0\.0\d to 0\.\d+\)", found.sentence)
+    assert found.twins is not None
+    assert found.twins.left_out == found.asked - found.twins.pairs > 0
+    low, high = found.twins.if_wrong or (0.0, 0.0)
+    assert f", {low:.2f} to {high:.2f})" in found.sentence
 
 
 def test_a_call_that_failed_is_no_wrong_answer() -> None:
