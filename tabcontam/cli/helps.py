@@ -74,6 +74,15 @@ MIN_POWER_HELP = (
     "fifth); otherwise they cannot tell. With --until-decided a table is let go as soon as that is so (default there: "
     "{default})"
 )
+MEMORY_SHARE_HELP = (
+    "ask as well how much of an accuracy is memory: the class of 100 rows and of their unseen twins, whichever tests "
+    "are chosen (-k memory_share asks this alone)"
+)
+MAX_MEMORY_SHARE_HELP = (
+    "exit with 1 also if more than the share S of all answers is right by memory (0.05: five of 100), by the 95%% "
+    "interval, and with 6 if the interval spans S or nothing was measured; the line says how many rows settle it. "
+    "A run that is made now asks for it, as with --memory-share"
+)
 BASELINE_HELP = (
     "fail on what is new alone: what was contaminated in this earlier run, for the same LLM and table, is known and "
     "fails no more"

@@ -298,9 +298,13 @@ class RunResults:
 
     @cached_property
     def ranks_in_order(self) -> list[Rank]:
-        """By contamination score, highest first; controls that joined are not ranked."""
-        ranks = [rank for rank in self.ranking if rank.llm not in self.joined]
-        return sorted(ranks, key=lambda rank: (rank.score is None, -(rank.score or 0.0), rank.llm))
+        """By contamination score, highest first, then by memory's share; controls that joined are not ranked."""
+
+        def place(rank: Rank) -> tuple[bool, float, bool, float, str]:
+            score, share = rank.score, rank.memory_share
+            return score is None, -(score or 0.0), share is None, -(share or 0.0), rank.llm
+
+        return sorted((rank for rank in self.ranking if rank.llm not in self.joined), key=place)
 
     @property
     def durations(self) -> list[tuple[str, float]]:

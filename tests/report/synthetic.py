@@ -113,7 +113,14 @@ def shared(
 ) -> dict[str, Any]:
     """One cell of memory's share: of an accuracy of 0.84, unless `memory` has another."""
     low, high = interval
-    own = {"pairs": 100, "left_out": 0, "accuracy": 0.84, "twin_accuracy": 0.71, "share": share, "p_value": 0.003}
+    own: dict[str, Any] = {
+        "pairs": 100,
+        "left_out": 0,
+        "accuracy": 0.84,
+        "twin_accuracy": 0.71,
+        "share": share,
+        "p_value": 0.003,
+    }
     own |= {"interval": [low, high], "deviation": 0.4, "if_wrong": None}
     said = f"accuracy 0.84; on unseen twins of the same rows 0.71; memory's share {share:.2f} ({low:.2f} to {high:.2f})"
     about = {"kind": "classification", "score": max(0.0, share), "hits": 84, "answered": 100, "queries": 200}
