@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from tabcontam.evidence.base import RECALLED, UNDECIDED, Verdict
 from tabcontam.groups import grouped
-from tabcontam.report import comparisons, memory, papers
+from tabcontam.report import comparisons, memory, papers, recalled_rows
 from tabcontam.report.generation import generation_sentences
 from tabcontam.report.lookups import documents, is_lookup, places
 from tabcontam.report.openness import openness_sentences
@@ -94,7 +94,7 @@ def print_report(
     `summary` has the letters of `SUMMARY`, in the order of the list, "A" for all and "N" for none; `durations` is how
     many of the slowest cells are named.
     """
-    paper = Paper(console)
+    paper, trials = Paper(console), list(trials)
     if verbosity >= 0:
         (_print_cells if verbosity else _print_letters)(paper, view)
         _print_evidence(paper, view, trials, with_controls=verbosity > 0)
@@ -102,6 +102,7 @@ def print_report(
         print_splits(paper, split_groups(view), view.joined)
         _print_controls(paper, view)
         _print_memory(paper, view)
+        _print_recalled_rows(paper, view, trials)
         _print_ranking(paper, view)
         _print_papers(paper, view)
         _print_comparisons(paper, view, verbosity)
@@ -281,6 +282,18 @@ def _print_memory(paper: Paper, view: RunResults) -> None:
         if paper.width >= memory.WIDTH + 2 * INDENT:
             paper.parts([(f"{' ' * INDENT}0|", "dim"), (one.line, ""), ("|1", "dim")])
     paper.line(f"{memory.ON_ROWS} on rows, {memory.ON_TWINS} on their unseen twins", "dim")
+    paper.line()
+
+
+def _print_recalled_rows(paper: Paper, view: RunResults, trials: Sequence[Trial]) -> None:
+    """The accuracy on rows that were recalled and on those that were not, cell by cell."""
+    found = recalled_rows.compared(view, trials)
+    if not found:
+        return
+    paper.rule("rows that were recalled")
+    for one in found:
+        line = f"recalled rows {one.recalled}, others {one.others}, difference {one.gap}"
+        paper.beside([(f"{one.llm} {one.label} {one.test} ", "")], line)
     paper.line()
 
 

@@ -149,6 +149,7 @@ class MemoryShare(ClassificationTest):
             write=partial(self._twin_prompt, table, serializer, query.rows),
             expected=(twin.labels[place],),
             decoy_of=query.id,
+            row=None,
             invented=twin.invented,
             chance={**query.chance, SUPERVISED: _guess(twin.twins[place])},
         )

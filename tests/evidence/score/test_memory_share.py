@@ -198,3 +198,9 @@ def test_a_table_without_a_twin_is_skipped_with_the_reason() -> None:
 
 def test_a_share_is_no_accuracy_of_a_ranking() -> None:
     assert (TEST.measure, TEST.on_request, TEST.decides) == ("recalled", True, False)
+
+
+def test_a_query_names_its_row_and_that_of_a_twin_none() -> None:
+    own, twin = queries()[:2]
+    assert own.row == own.rows[-1]
+    assert twin.row is None
