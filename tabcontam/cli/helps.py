@@ -32,7 +32,10 @@ TRAINED_ON_HELP = (
     "documents that an LLM of the run was trained on, as LLM=corpus:PATH: they are searched, and rows that they hold "
     "count for this LLM and no other; the LLM is named as behind --llm"
 )
-REFERENCE_HELP = "an LLM that did not see the tables, as an older one: what it answers, too, counts for nothing"
+REFERENCE_HELP = (
+    "an LLM that did not see the tables, as an older one: what it answers, too, counts for nothing; memory's share is "
+    "said beside what it loses on the same unseen twins"
+)
 CONTROL_HELP = (
     "a control beside the two: an LLM of which it is known how often it has read each row of the tables, as hf:DIR of "
     "what expose made; the report says what the tests find in it, and it is none of the LLMs under test"

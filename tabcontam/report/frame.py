@@ -49,6 +49,7 @@ CELLS: Columns = {
     **dict.fromkeys(("memory_accuracy", "memory_twin_accuracy", "memory_share"), NUMBER),
     **dict.fromkeys(("memory_interval_low", "memory_interval_high", "memory_p_value", "memory_deviation"), NUMBER),
     **dict.fromkeys(("memory_if_wrong_low", "memory_if_wrong_high"), NUMBER),
+    **{f"memory_beside_{name}": NUMBER for name in ("share", "low", "high", "p_value")},
 }
 TABLES: Columns = {
     **OF_CELL,
@@ -76,6 +77,9 @@ def _memory(cell: Result) -> dict[str, object]:
     if cell.memory is None:
         return {}
     parts = {f"memory_{name}": value for name, value in vars(cell.memory).items()}
+    if beside := cell.memory.beside:
+        parts |= {"memory_beside_share": beside.share, "memory_beside_p_value": beside.p_value}
+        parts |= _ends("memory_beside", beside.interval)
     return parts | _ends("memory_interval", cell.memory.interval) | _ends("memory_if_wrong", cell.memory.if_wrong)
 
 

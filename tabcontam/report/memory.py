@@ -9,8 +9,9 @@ from typing import Any
 
 from tabcontam.report.standings import Titles
 from tabcontam.verdicts.cells import MemoryShare, Result
-from tabcontam.verdicts.memory import is_share, share_in_words
+from tabcontam.verdicts.memory import is_share, limits_in_words, share_in_words
 from tabcontam.verdicts.results import Block, RunResults
+from tabcontam.verdicts.wording import signed
 
 TITLE = "Memory's share of the accuracy"
 ABOUT = (
@@ -30,11 +31,20 @@ class Shown:
     llm: str
     label: str
     memory: MemoryShare
+    reference: str = ""
 
     @property
     def share(self) -> str:
         """The share with its interval."""
         return share_in_words(self.memory)
+
+    @property
+    def beside(self) -> str:
+        """What the share is beside that of a reference LLM; empty where there is none."""
+        other = self.memory.beside
+        if other is None:
+            return ""
+        return f"{signed(other.share)} ({limits_in_words(other.interval)}) beside {self.reference}"
 
     @property
     def words(self) -> str:
@@ -63,7 +73,7 @@ def shown(view: RunResults) -> list[Shown]:
     """What was measured of the LLMs, in the order of the page; controls and what was not measured are not among it."""
     columns = (column for block in view.blocks if not block.control for column in block.columns)
     return [
-        Shown(column.llm, column.label, cell.memory)
+        Shown(column.llm, column.label, cell.memory, cell.reference or "")
         for column in columns
         for cell in column.cells.values()
         if is_measured(cell) and cell.memory is not None

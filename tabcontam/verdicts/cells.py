@@ -164,6 +164,24 @@ class Won:
 
 
 @dataclass(frozen=True, kw_only=True)
+class BesideReference:
+    """Memory's share beside the cell's reference LLM: how much more is lost on unseen twins than it loses on them."""
+
+    pairs: Count
+    """How many rows both LLMs answered together with the twins."""
+    accuracy: Share
+    """The accuracy of the reference on these rows."""
+    twin_accuracy: Share
+    """Its accuracy on their twins."""
+    share: Number
+    """How much more the LLM loses on the twins."""
+    interval: Interval
+    """Its 95% interval."""
+    p_value: Share
+    """How often as much or more would be seen of who loses no more."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class MemoryShare:
     """Memory's share of an accuracy, of rows whose unseen twins were asked as well; docs/method.md says how."""
 
@@ -186,6 +204,8 @@ class MemoryShare:
     if_wrong: Interval | None = None
     """The interval where what was refused or could not be read is a wrong answer; null where nothing was, or where no
     answer at all was right."""
+    beside: BesideReference | None = None
+    """The same beside the reference LLM; null where there is none, or it gave no answer to compare with."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -374,7 +374,9 @@ class RunResults:
             stated = ", ".join(filter(None, (reference.named_otherwise, reference.version)))
             took = f" ({reference.took})" if reference.took else ""
             named = f"reference {reference.spec}{f' ({stated})' if stated else ''}"
-            text = f"{named}: what it answers, too, counts for nothing"
+            beside = any(cell.memory and cell.memory.beside for cell in self.cells)
+            compared = "; beside it stands what it loses on unseen twins" if beside else ""
+            text = f"{named}: what it answers, too, counts for nothing{compared}"
             notes.append(Note(NoteKind.REFERENCE, f"{text}{took}"))
         found = [
             table

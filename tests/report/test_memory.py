@@ -146,6 +146,15 @@ def test_the_terminal_draws_the_dots_between_0_and_1() -> None:
     assert "0|" not in terminal(run_of(SHARE), width=40)
 
 
+def test_beside_a_reference_stands_how_much_more_is_lost() -> None:
+    beside = {"pairs": 90, "accuracy": 0.7, "twin_accuracy": 0.68, "share": 0.11, "interval": [0.02, 0.2]}
+    of = run_of(
+        shared("m", "adult", 0.13, (0.05, 0.21), reference="old<b>", memory={"beside": beside | {"p_value": 0.01}})
+    )
+    assert "0.11 (0.02 to 0.20) beside old&lt;b&gt;" in section(render_html(of, []), "memory")
+    assert "memory's share 0.13 (0.05 to 0.21); 0.11 (0.02 to 0.20) beside old<b>" in terminal(of, 200)
+
+
 def test_papers_have_a_table() -> None:
     of = run_of(shared("m_1", "adult", -0.02, (-0.06, 0.02)))
     assert r"m\_\allowbreak{}1 & adult & 0.84 & 0.71 & \(-0.02\) {\footnotesize \(-0.06\) to 0.02} \\" in render_latex(
