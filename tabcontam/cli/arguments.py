@@ -203,6 +203,13 @@ def _add_report(command: argparse.ArgumentParser) -> None:
         help="how many columns of a page of two a figure or a LaTeX table takes: one (3.35 inches) or two (7 inches) "
         "(default: two)",
     )
+    command.add_argument(
+        "--exclude-recalled",
+        type=path,
+        metavar="FILE",
+        help="instead of a report write which rows each LLM recalled in row tests, as CSV, a line a row: an evaluation "
+        "of this LLM leaves them out. Of rows that were not asked about it says nothing",
+    )
     command.add_argument("--family-over", choices=FAMILY_OVER, help=FAMILY_OVER_HELP.format(default="that of the runs"))
     command.add_argument(
         "--out",

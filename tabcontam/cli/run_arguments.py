@@ -16,6 +16,8 @@ from tabcontam.cli.helps import (
     KNOWN_HELP,
     LLM_HELP,
     MARKS_HELP,
+    MAX_MEMORY_SHARE_HELP,
+    MEMORY_SHARE_HELP,
     MIN_POWER_HELP,
     NAME_HELP,
     OVERLAP_HELP,
@@ -105,6 +107,7 @@ def _add_asking(run: argparse.ArgumentParser) -> None:
     what.add_argument("--prompts", action="append", default=[], metavar="NAME|FILE", help=PROMPTS_HELP)
     what.add_argument("-k", dest="tests", metavar="EXPR", help=EXPRESSION_HELP)
     what.add_argument("-m", dest="marks", metavar="EXPR", help=MARKS_HELP)
+    what.add_argument("--memory-share", action="store_true", help=MEMORY_SHARE_HELP)
     add_files(what)
     what.add_argument("--split", action="append", default=[], metavar="NAME", help=SPLIT_HELP)
     what.add_argument("--split-column", metavar="COLUMN", help=SPLIT_COLUMN_HELP)
@@ -272,4 +275,5 @@ def _add_conditions(group: "argparse._ArgumentGroup | argparse.ArgumentParser") 
         metavar="P",
         help=MIN_POWER_HELP.format(default=MIN_POWER),
     )
+    group.add_argument("--max-memory-share", type=level, metavar="S", help=MAX_MEMORY_SHARE_HELP)
     group.add_argument("--baseline", type=path, metavar="RUN_DIR", help=BASELINE_HELP)

@@ -78,6 +78,7 @@ class ClassificationTest(ChoiceTest):
                     expected=(labels[asked],),
                     max_tokens=YES_NO_TOKENS if short else CLASS_TOKENS,
                     rows=shown,
+                    row=asked,
                     chance={"majority": majority} | ({self.baseline: baseline[asked]} if asked in baseline else {}),
                 )
             )
