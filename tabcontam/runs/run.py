@@ -57,7 +57,7 @@ from tabcontam.subjects.registry import CONTROLS, Found, Settings, resolve
 from tabcontam.tables.keyed import with_keys
 from tabcontam.tables.known import load_known, with_known
 from tabcontam.tables.readers.base import FOUND_OUT, TextFormat
-from tabcontam.tables.serializers import DEFAULT, Serializer, load_serializer
+from tabcontam.tables.serializers import DEFAULT, Serializer, load_serializer, load_template
 from tabcontam.tables.sources import without_queries
 from tabcontam.tables.splits import EVERY, Splits, load_tables
 from tabcontam.tables.table import Table
@@ -76,7 +76,11 @@ DATASETS = ("iris", "wine")
 
 @dataclass(frozen=True)
 class RunOrder:
-    """What the command line asks for; `began` is when, by `time.monotonic`, `defaults` what a project's file set."""
+    """What the command line asks for; `began` is when, by `time.monotonic`, `defaults` what a project's file set.
+
+    `tests` are asked in place of those that are chosen by name and mark, and rows are then written in any form that
+    shows them, passages among them.
+    """
 
     llms: tuple[str, ...] = ()
     datasets: "tuple[str | Table | Frame, ...]" = ()
@@ -84,6 +88,7 @@ class RunOrder:
     prompts: tuple[str, ...] = ()
     expression: str | None = None
     marks: str | None = None
+    tests: tuple[Test, ...] = ()
     options: Options = field(default_factory=Options)
     controls: bool = True
     control: tuple[str, ...] = ()
@@ -168,9 +173,11 @@ def prepare(order: RunOrder, progress: Progress | None = None, asks: bool = True
     progress = progress or Progress()
     order = replace(order, splits=at_cutoff(order.splits, order.llms))
     check_options(order.options)
-    tests, left_out = asked(with_given(selected(all_tests(), order.expression, order.marks), order), order)
+    chosen = order.tests or selected(all_tests(), order.expression, order.marks)
+    tests, left_out = asked(with_given(chosen, order), order)
     options = replace(order.options, papers_too=asked_by(OF_A_PAPER, tests, order.marks))
-    serializers = tuple(load_serializer(name) for name in dict.fromkeys(order.serializers or (DEFAULT,)))
+    load = load_template if order.tests else load_serializer
+    serializers = tuple(load(name) for name in dict.fromkeys(order.serializers or (DEFAULT,)))
     prompts = tuple(load_prompt_set(name) for name in dict.fromkeys(order.prompts or (DEFAULT_PROMPTS,)))
     prices = load_prices(order.prices)
     settings = Settings(
@@ -193,7 +200,7 @@ def prepare(order: RunOrder, progress: Progress | None = None, asks: bool = True
     subjects = tuple(
         Subject(model, joined=name in joined, reference=name in reference) for name, (model, _) in opened.items()
     )
-    if not chooses(order.expression, order.marks):
+    if not order.tests and not chooses(order.expression, order.marks):
         scored = any(map(_scores, subjects))
         tests = [test for test in tests if _by_default(test, scored)]
         left_out = tuple(test for test in left_out if _by_default(test, scored))
