@@ -103,8 +103,13 @@ def told_by(found: Evaluation) -> str:
 def sentences(found: Evaluation) -> list[str]:
     """What has to be said of an evaluation besides its numbers."""
     said = [told_by(found)] if found.at else []
-    if found.reason:
-        said.append(f"Not all is there: {found.reason}." if found.at else f"Nothing was asked: {found.reason}.")
+    if not found.at:
+        said.append(f"Nothing was asked: {found.reason or 'the run ended before'}.")
+    elif found.unanswered:
+        why = f": {found.reason}" if found.reason else ""
+        said.append(
+            f"{found.unanswered:,} queries are not answered yet, so that what stands here is of the others{why}."
+        )
     for at in found.at:
         said += _lacking(at)
     if found.fading is not None:

@@ -59,7 +59,7 @@ def _print_learners(console: "Console", found: Evaluation) -> None:
         own = by_name(at)
         table.add_row(
             str(at.shots),
-            number(at.majority) if at.asked else NONE,
+            number(at.majority),
             *(_learner(own[name]) if name in own else NONE for name in found.learners),
         )
     console.print(table)

@@ -13,12 +13,14 @@ UNTOLD = "is not shown to change with shots"
 
 @dataclass(frozen=True, kw_only=True)
 class Evaluation(InTable):
-    """An LLM's accuracies on a table at each number of shots; none where nothing was asked, for the `reason`.
+    """An LLM's accuracies on a table at each number of shots; none where nothing was asked.
 
-    `notes` say what is not as it was wanted: shots that cannot be shown, twins or learners that are not to be had.
+    `reason` says why there are fewer answers than were planned, if so, and `unanswered` how many fewer. `notes` say
+    what is not as it was wanted: shots that cannot be shown, twins or learners that are not to be had.
     """
 
-    reason: str | None
+    reason: str
+    unanswered: int
     at: tuple[AtShots, ...]
     fading: Fading | None
     notes: tuple[str, ...]
@@ -31,6 +33,7 @@ class Evaluation(InTable):
 
 def evaluation(cell: Result, trials: Sequence[Trial], notes: Sequence[str]) -> Evaluation:
     """What the read trials of a cell come to."""
+    unanswered = (cell.queries or 0) - len(trials)
     return Evaluation(
         llm=cell.llm,
         dataset=cell.dataset,
@@ -38,7 +41,8 @@ def evaluation(cell: Result, trials: Sequence[Trial], notes: Sequence[str]) -> E
         split=cell.split,
         serializer=cell.serializer,
         prompts=cell.prompts,
-        reason=cell.reason,
+        reason=(cell.reason or "") if unanswered or not trials else "",
+        unanswered=unanswered,
         at=evaluated(trials),
         fading=fading(trials),
         notes=tuple(notes),

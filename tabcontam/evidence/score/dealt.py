@@ -28,7 +28,7 @@ class Draw:
 
 
 def dealt(
-    table: Table, labels: Labels, askable: Iterable[int], draws: int, rows: int, most: int, rng: Random
+    table: Table, labels: Labels, askable: Iterable[int], draws: int, rows: int, most: int, seed: int
 ) -> list[Draw]:
     """So many draws, with so many asked `rows` in all and at most so many shown ones in each.
 
@@ -38,9 +38,10 @@ def dealt(
     the table's rows and columns.
     """
     order = [row for row in by_content(table) if row in labels]
-    rng.shuffle(order)
+    Random(seed).shuffle(order)
     allowed, found = set(askable), []
     for number in range(draws):
+        rng = Random(f"{seed} {number}")  # so that neither the number of draws nor that of shots changes another's
         own = [row for row in order[number::PARTS] if row in allowed]
         asked = _sampled(own, labels, rows // draws + (number < rows % draws), rng)
         held = {_features(table, row) for row in asked}

@@ -1,5 +1,6 @@
 """What few-shot answers come to at each number of shots: accuracy, AUC, learners beside them, and memory's share."""
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from tabcontam.statistics.paired_gains import gained
 
 SHOWN = "shown"  # among the chances of a query: the share of each class among its shots
 WORDS, CHANCES = "words", "log-probabilities"  # by which an answer is given
+DIGITS = re.compile(r"\d")
 Interval = tuple[float, float]
 Chances = Mapping[str, float]
 
@@ -57,8 +59,8 @@ class AtShots:
 
     `asked` are the rows with an answer of any kind. `own` counts refused and unreadable answers as errors, `read`
     leaves them out; an answer that never came, as of a prompt beyond the LLM's context, is in neither, and counted by
-    `failed` with the reasons in `reasons`. `by` says whether classes were told by log-probabilities or in words.
-    `shown` has the share of each class among the shots, where there are some.
+    `failed`, with each of the `reasons` once, whatever numbers it has. `by` says whether classes were told by
+    log-probabilities or in words. `shown` has the share of each class among the shots, where there are some.
     """
 
     shots: int
@@ -153,19 +155,20 @@ def _at(shots: int, trials: Sequence[Trial], twins: Mapping[str, Trial]) -> AtSh
     classes = trials[0].query.asked
     said = [_of_llm(trial, named.get(trial.query.id)) for trial in came]
     readable = [one for one in said if one.answer is not None]
-    truths = Counter(one.truth for one in said)
+    rows = came or trials  # what others get is known though the LLM gave no answer
+    truths = Counter(str(trial.query.expected[0]) for trial in rows)
     return AtShots(
         shots=shots,
         asked=len(came),
         refused=refused,
         unreadable=len(came) - len(readable) - refused,
         failed=len(failed),
-        reasons=tuple(reason for reason, _ in Counter(trial.reply.detail for trial in failed).most_common(3)),
+        reasons=tuple({DIGITS.sub("", trial.reply.detail): trial.reply.detail for trial in failed}.values()),
         by=CHANCES if any(isinstance(trial.reply, Likelihoods) for trial in trials) else WORDS,
-        majority=max(truths.values()) / truths.total() if truths else 0.0,
+        majority=max(truths.values()) / truths.total(),
         own=_measured("", said, classes),
         read=_measured("", readable, classes) if readable else None,
-        learners=tuple(_measured(name, _of_learner(came, name), classes) for name in _learners(came)),
+        learners=tuple(_measured(name, _of_learner(rows, name), classes) for name in _learners(rows)),
         memory=_memory(trials, twins),
         shown=_shown(trials),
         draws=len({place_of(trial.query)[1] for trial in trials}),
@@ -179,7 +182,7 @@ def _of_llm(trial: Trial, answer: str | None) -> _Said:
 def _learners(trials: Sequence[Trial]) -> list[str]:
     """The learners that every one of these queries has, in their order."""
     names = [learner.name for learner in LEARNERS]
-    return [name for name in names if trials and all(name in trial.query.chance for trial in trials)]
+    return [name for name in names if all(name in trial.query.chance for trial in trials)]
 
 
 def _of_learner(trials: Sequence[Trial], name: str) -> list[_Said]:

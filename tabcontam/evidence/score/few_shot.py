@@ -156,17 +156,18 @@ class FewShot(ChoiceTest):
 
     def _dealt(self, table: Table, seed: int) -> Dealt:
         target, question = task_of(table)
-        rng, labels = Random(seed), labelled(table, target, question)
+        labels = labelled(table, target, question)
         twin, why = _twin(table) if self.twins else (None, "")
         asked_of = _askable(table, labels, twin)
         if not asked_of:
             raise Skip("every row that has a class may be known")
         most = max(self.shots, default=0)
-        draws = [draw for draw in dealt(table, labels, asked_of, self.draws, self.rows, most, rng) if draw.asked]
+        draws = [draw for draw in dealt(table, labels, asked_of, self.draws, self.rows, most, seed) if draw.asked]
         there = min((len(draw.shown) for draw in draws), default=0)
         shots = tuple(shots for shots in sorted(set(self.shots)) if shots <= there)
         if not draws or not shots:
-            raise Skip(f"it has {there:,} rows to show, and none of {self.shots} shots can be shown")
+            wanted = " or ".join(map(str, sorted(set(self.shots))))
+            raise Skip(f"beside the asked rows there are {there:,} to show, and {wanted} shots are more")
         chances, failed = _chances(table, target, question, labels, draws, shots, twin)
         lines = [*_lines(self, question, labels, draws, there), *([why] if why else []), *absent(), *failed]
         return Dealt(shots, tuple(draws), chances, twin, tuple(lines))
@@ -295,7 +296,9 @@ def _chances(
     failed: dict[str, str] = {}
     for count, (number, draw) in product(shots, enumerate(draws)):
         known = [labels[row] for row in draw.shown[:count]]
-        of_rows: list[dict[str, Guess]] = [{"majority": majority} for _ in draw.asked]
+        shares = {name: known.count(name) / count for name in answers_of(question)} if count else {}
+        classes = {SHOWN: Guess(shares, 0.0)} if count else {}
+        of_rows: list[dict[str, Guess]] = [{"majority": majority, **classes} for _ in draw.asked]
         shown, asked = ([place[row] for row in group] for group in (draw.shown[:count], draw.asked))
         for learner in LEARNERS if count else ():
             if not learner.here or learner.name in failed:
@@ -306,10 +309,6 @@ def _chances(
                 continue
             for of_row, chances in zip(of_rows, said, strict=True):
                 of_row[learner.name] = Guess(dict(chances), 0.0)
-        if count:
-            classes = Guess({name: known.count(name) / count for name in answers_of(question)}, 0.0)
-            for of_row in of_rows:
-                of_row[SHOWN] = classes
         if twin is not None:
             for of_row, row in zip(of_rows, draw.asked, strict=True):
                 if row in twin.place:
