@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from tabcontam.evidence.score.evaluated import CHANCES, AtShots, Fading, Interval, Measured
+from tabcontam.evidence.score.evaluated import CHANCES, SHARE, AtShots, Fading, Interval, Measured
 from tabcontam.report.environment import embedded, environment
 from tabcontam.report.tabllm import PublishedAuc, published_auc
 from tabcontam.verdicts.evaluation import Evaluation, trend
@@ -76,6 +76,7 @@ def render_evaluation(found: Sequence[Evaluation], command: str) -> str:
         "style": style,
         "style_hash": style_hash,
         "command": command,
+        "share": SHARE,
         "parts": [(one, panels(one), published_auc(one.dataset)) for one in found],
         "marks": published(found),
         "box": {
@@ -136,7 +137,7 @@ def _faded(found: Fading, at: Sequence[AtShots]) -> str:
     shares = {one.shots: one.memory.share for one in at if one.memory}
     low, high = found.interval
     return (
-        f"Memory's share {trend(found)}: {number(shares[found.fewest])} at {_shots(found.fewest)} and "
+        f"{SHARE} {trend(found)}: {number(shares[found.fewest])} at {_shots(found.fewest)} and "
         f"{number(shares[found.most])} at {found.most}; on the {found.pairs} rows that were answered at both the "
         f"difference is {signed(found.difference)} ({signed(low)} to {signed(high)})."
     )
@@ -222,9 +223,9 @@ def _memory(found: Evaluation) -> Panel:
     def up(value: float) -> float:
         return _share((value / most + 1) / 2)
 
-    dots = [_dot(found, place, one.share, one.interval, 0, 1, found.llm, "Memory's share", up) for place, one in held]
+    dots = [_dot(found, place, one.share, one.interval, 0, 1, found.llm, SHARE, up) for place, one in held]
     line = Line(found.llm, "0", tuple(dots))
-    return Panel("Memory's share", (line,), tuple((up(tick), number(tick)) for tick in ticks), _across(found), up(0.0))
+    return Panel(SHARE, (line,), tuple((up(tick), number(tick)) for tick in ticks), _across(found), up(0.0))
 
 
 def _dot(

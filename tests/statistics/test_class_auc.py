@@ -23,7 +23,9 @@ def test_of_two_classes_it_is_that_of_scikit_learn(seed: int) -> None:
     rows = drawn(seed, 60, "ab")
     found = ranked(rows, ("a", "b"))
     assert found is not None
-    assert found.value == pytest.approx(roc_auc_score([row.label == "a" for row in rows], [r.chances["a"] for r in rows]))
+    assert found.value == pytest.approx(
+        roc_auc_score([row.label == "a" for row in rows], [r.chances["a"] for r in rows])
+    )
     assert found.interval is not None
     assert found.interval[0] < found.value < found.interval[1]
     assert found.value == pytest.approx(getattr(ranked(rows, ("b", "a")), "value", None))

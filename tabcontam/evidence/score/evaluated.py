@@ -17,6 +17,7 @@ from tabcontam.statistics.exact import clopper_pearson
 from tabcontam.statistics.paired_gains import gained
 
 SHOWN = "shown"  # among the chances of a query: the share of each class among its shots
+SHARE = MemoryShare.title
 WORDS, CHANCES = "words", "log-probabilities"  # by which an answer is given
 DIGITS = re.compile(r"\d")
 Interval = tuple[float, float]

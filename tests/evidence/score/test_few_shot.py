@@ -241,7 +241,9 @@ def test_a_class_that_is_too_rare_for_the_shots_is_told() -> None:
 def test_why_there_is_no_twin_is_told() -> None:
     test = FewShot(shots=(0,))
     test.queries(made("ab" * 12), IS, Random("0"))
-    assert notes(test, made("ab" * 12), Random("0"))[1].startswith("memory's share is not measured: 24 rows have a class")
+    assert notes(test, made("ab" * 12), Random("0"))[1].startswith(
+        "memory's share is not measured: 24 rows have a class"
+    )
 
 
 def test_a_class_that_begins_as_another_ends_with_its_line() -> None:
