@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from tabcontam.evidence.score.evaluated import CHANCES, SHARE, AtShots, Fading, Interval, Measured
+from tabcontam.evidence.score.evaluated import CHANCES, SHARE, TITLE, AtShots, Fading, Interval, Measured
 from tabcontam.report.environment import embedded, environment
 from tabcontam.report.tabllm import PublishedAuc, published_auc
 from tabcontam.verdicts.evaluation import Evaluation, trend
@@ -76,6 +76,7 @@ def render_evaluation(found: Sequence[Evaluation], command: str) -> str:
         "style": style,
         "style_hash": style_hash,
         "command": command,
+        "title": TITLE,
         "share": SHARE,
         "parts": [(one, panels(one), published_auc(one.dataset)) for one in found],
         "marks": published(found),

@@ -71,7 +71,7 @@ def test_an_end_before_the_end_is_told_and_gone_on_with(tmp_path: Path) -> None:
 def test_a_plan_asks_nothing(tmp_path: Path) -> None:
     done = evaluate("simulated:guesser", tmp_path / "run", "--dry-run")
     assert done.returncode == 0
-    assert "few_shot" in done.stdout
+    assert "classification_shots" in done.stdout
     assert "nothing was asked" in done.stdout
     assert not (tmp_path / "run").exists()
 

@@ -17,6 +17,7 @@ from tabcontam.statistics.exact import clopper_pearson
 from tabcontam.statistics.paired_gains import gained
 
 SHOWN = "shown"  # among the chances of a query: the share of each class among its shots
+TITLE = "Classification by shots"
 SHARE = MemoryShare.title
 WORDS, CHANCES = "words", "log-probabilities"  # by which an answer is given
 DIGITS = re.compile(r"\d")
@@ -102,7 +103,7 @@ class _Said:
 
 
 def place_of(query: Query) -> tuple[int, int, int]:
-    """The number of shots, the draw and the row's number in it: `few_shot-16-2-7`, and the same of its twin."""
+    """The number of shots, the draw and the row's number in it, of a query or its twin: `ID-16-2-7`."""
     _, shots, draw, number, *_ = query.id.split("-")
     return int(shots), int(draw), int(number)
 

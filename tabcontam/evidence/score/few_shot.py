@@ -28,7 +28,7 @@ from tabcontam.evidence.base import (
 from tabcontam.evidence.rows.choices import ChoiceTest
 from tabcontam.evidence.score.classification import answers_of, described, task_of, tokens_of, unfair
 from tabcontam.evidence.score.dealt import PARTS, Draw, dealt
-from tabcontam.evidence.score.evaluated import SHOWN, AtShots, evaluated
+from tabcontam.evidence.score.evaluated import SHOWN, TITLE, AtShots, evaluated
 from tabcontam.evidence.score.learners import LEARNERS, absent, learned
 from tabcontam.evidence.score.memory_share import SUPERVISED, TWIN
 from tabcontam.guesser.chance import Guess
@@ -83,7 +83,7 @@ class FewShot(ChoiceTest):
 
     Needs: a target with a question (a FILE: `--target` with a column of 2 to 10 values) and an LLM that understands a
     question. Where log-probabilities can be had, classes are told by the likeliest of their texts behind the prompt in
-    the form for base models; else the LLM is asked in words. `evaluate` asks it; `run -k few_shot` asks in words.
+    the form for base models; else the LLM is asked in words. `evaluate` asks it; `run -k shots` asks in words.
 
     Cannot show: contamination. TabLLM fine-tunes its LLM on the shots; here they stand in the prompt, so that beyond 0
     shots the two are not the same. A prompt that is longer than the LLM's context is never cut: it gets no answer, and
@@ -94,8 +94,8 @@ class FewShot(ChoiceTest):
     Example: four rows each with `Answer: Yes` or `Answer: No`, a row and `Answer:`, which goes on with `No`.
     """
 
-    id: ClassVar[str] = "few_shot"
-    title: ClassVar[str] = "Few-shot classification"
+    id: ClassVar[str] = "classification_shots"
+    title: ClassVar[str] = TITLE
     family: ClassVar[Family] = Family.SCORE
     kind: ClassVar[Kind] = Kind.CLASSIFICATION
     worded: ClassVar[bool] = True
