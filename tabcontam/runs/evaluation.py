@@ -28,9 +28,9 @@ def check_same_evaluation(folder: Path, run: Run) -> None:
     for line in Journal(folder).lines():
         name = CellName(*(str(line[field]) for field in CellName._fields))
         if name in planned and line["query"] not in planned[name]:
-            options = ", ".join(option(word) for word in ("shots", "draws", "queries"))
             raise UsageError(
-                f"{folder} holds an evaluation with others of {options}; choose another folder with {option('out')}"
+                f"{folder} holds an evaluation with other numbers of shots, draws or queries; choose another folder "
+                f"with {option('out')}"
             )
 
 

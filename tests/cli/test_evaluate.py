@@ -55,7 +55,7 @@ def test_other_shots_do_not_mix_with_the_answers_of_a_folder(guessed: Path) -> N
         "evaluate", "--llm", "simulated:guesser", "--dataset", "iris", "--shots", "0", "--out", str(guessed)
     )
     assert done.returncode == 4
-    assert "holds an evaluation with others of --shots, --draws, --queries" in done.stderr
+    assert "holds an evaluation with other numbers of shots, draws or queries" in done.stderr
 
 
 def test_an_end_before_the_end_is_told_and_gone_on_with(tmp_path: Path) -> None:
@@ -124,7 +124,7 @@ def test_a_control_takes_no_part(tmp_path: Path) -> None:
 def test_no_test_takes_rows_on_several_lines() -> None:
     done = tabcontam("run", "--llm", "simulated:guesser", "--dataset", "iris", "--serializer", "list")
     assert done.returncode == 4
-    assert "evaluate takes it as --template list" in done.stderr
+    assert "the command evaluate takes it as its template" in done.stderr
 
 
 @pytest.mark.slow

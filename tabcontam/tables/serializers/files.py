@@ -5,7 +5,7 @@ from dataclasses import asdict, fields
 from functools import cache, partial
 from pathlib import Path
 
-from tabcontam.errors import UsageError, option
+from tabcontam.errors import UsageError
 from tabcontam.tables.serializers.base import LINE_BREAK, Serializer
 from tabcontam.tables.serializers.csv_rows import CsvRows
 from tabcontam.tables.serializers.json_rows import JsonRows
@@ -53,8 +53,8 @@ def load_serializer(spec: str) -> Serializer:
     if isinstance(found := load_template(spec), PassageRows):
         known = ", ".join(load_serializers())
         raise UsageError(
-            f"serializer {spec} writes rows that no test can have completed; evaluate takes it as "
-            f"{option('template', spec)}; known here: {known}"
+            f"serializer {spec} writes rows that no test can have completed; the command evaluate takes it as its "
+            f"template; known here: {known}"
         )
     return found
 
