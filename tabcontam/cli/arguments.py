@@ -4,6 +4,7 @@ import argparse
 from collections.abc import Sequence
 
 from tabcontam.cli.chronology import add_chronology
+from tabcontam.cli.evaluate import add_evaluate
 from tabcontam.cli.expose_arguments import add_expose
 from tabcontam.cli.helps import (
     COMPLETION_EXAMPLES,
@@ -55,6 +56,9 @@ def parser() -> argparse.ArgumentParser:
         commands.add_parser(
             "gate", help="stop a script or a CI job: the exit code says whether a table is contaminated"
         )
+    )
+    add_evaluate(
+        commands.add_parser("evaluate", help="few-shot accuracy of an LLM on a table, and how much of it is memory")
     )
     add_plant(commands.add_parser("plant", help="draw last digits of a table from a secret key, before you publish it"))
     add_expose(commands.add_parser("expose", help="make small language models that have read a table so many times"))

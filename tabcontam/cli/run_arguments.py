@@ -145,6 +145,15 @@ def _add_asking(run: argparse.ArgumentParser) -> None:
     how.add_argument("--temperature", type=temperature, metavar="T", help=TEMPERATURE_HELP)
     how.add_argument("--overlap", metavar="MEASURE", help=OVERLAP_HELP.format(default="rouge"))
     how.add_argument("--shots", type=positive, metavar="N", help=SHOTS_HELP)
+    add_sending(how)
+    how.add_argument(
+        "-x", dest="stop_at_first", action="store_true", help="stop asking an LLM after its first contaminated cell"
+    )
+    add_limits(run.add_argument_group("how much is asked, and how fast"))
+
+
+def add_sending(how: "argparse._ArgumentGroup") -> None:
+    """How prompts go to an LLM, and which rows may."""
     how.add_argument(
         "--batch-size",
         type=positive,
@@ -158,14 +167,10 @@ def _add_asking(run: argparse.ArgumentParser) -> None:
         help="the form in which prompts are sent (default: chat, if the model has it)",
     )
     how.add_argument(
-        "-x", dest="stop_at_first", action="store_true", help="stop asking an LLM after its first contaminated cell"
-    )
-    how.add_argument(
         "--send-rows",
         action="store_true",
         help="allow that rows of a FILE, a URL or a private card are sent to an LLM on another machine",
     )
-    _add_limits(run.add_argument_group("how much is asked, and how fast"))
 
 
 def add_files(group: "argparse._ArgumentGroup | argparse.ArgumentParser") -> None:
@@ -192,7 +197,7 @@ def add_text_format(group: "argparse._ArgumentGroup | argparse.ArgumentParser") 
     )
 
 
-def _add_limits(limits: "argparse._ArgumentGroup") -> None:
+def add_limits(limits: "argparse._ArgumentGroup") -> None:
     limits.add_argument(
         "--dry-run", action="store_true", help="print what would be asked and the most that it can cost; ask nothing"
     )

@@ -39,11 +39,11 @@ def run(options: argparse.Namespace) -> int:
         print_results(results, outcome.folder, options, outcome.trials)
     except BrokenPipeError:  # which must not become exit code 0
         read_no_more()
-    ended = _ended(outcome)
+    done = ended(outcome)
     if options.open:
         open_page(outcome.folder / "index.html")
-    if ended is not Exit.DONE or not options.gate:
-        return ended
+    if done is not Exit.DONE or not options.gate:
+        return done
     return _judged(options, outcome.results, baseline, file=sys.stderr if options.json else sys.stdout)
 
 
@@ -67,8 +67,8 @@ def gate(options: argparse.Namespace) -> int:
     baseline = _baseline(options, options.out)
     outcome = _executed(options)
     print(f"report: {outcome.folder / 'index.html'}", file=sys.stderr)
-    ended = _ended(outcome)
-    return ended if ended is not Exit.DONE else _judged(options, outcome.results, baseline)
+    done = ended(outcome)
+    return done if done is not Exit.DONE else _judged(options, outcome.results, baseline)
 
 
 def order_of(words: Mapping[str, Any], command: str) -> "RunOrder":
@@ -184,7 +184,7 @@ def _executed(options: argparse.Namespace) -> "Outcome":
     return outcome
 
 
-def _ended(outcome: "Outcome") -> Exit:
+def ended(outcome: "Outcome") -> Exit:
     """How a run ended. Raises `UsageError` where no LLM gave a single reply."""
     for line in outcome.going_on:
         print(line, file=sys.stderr)

@@ -53,6 +53,22 @@ def queries(text: str) -> "Queries":
         raise argparse.ArgumentTypeError(f"{error}, nor {PAPER}") from None
 
 
+def shots(text: str) -> tuple[int, ...]:
+    """Whole numbers from 0 on, with commas between them."""
+    parts = [part.strip() for part in text.split(",")]
+    if not all(part.isdecimal() for part in parts):
+        raise argparse.ArgumentTypeError(f"{text!r} is no list of numbers of shots; write for example 0,4,16")
+    return tuple(sorted(set(map(int, parts))))
+
+
+def draws(text: str) -> int:
+    """A whole number from 1 to 5."""
+    number = positive(text)
+    if number > 5:
+        raise argparse.ArgumentTypeError(f"{text!r} is more than 5: each draw asks about another fifth of the table")
+    return number
+
+
 def level(text: str) -> float:
     """A number between 0 and 1."""
     try:

@@ -57,7 +57,7 @@ from tabcontam.subjects.registry import CONTROLS, Found, Settings, resolve
 from tabcontam.tables.keyed import with_keys
 from tabcontam.tables.known import load_known, with_known
 from tabcontam.tables.readers.base import FOUND_OUT, TextFormat
-from tabcontam.tables.serializers import DEFAULT, Serializer, load_serializer
+from tabcontam.tables.serializers import DEFAULT, Serializer, load_serializer, load_template
 from tabcontam.tables.sources import without_queries
 from tabcontam.tables.splits import EVERY, Splits, load_tables
 from tabcontam.tables.table import Table
@@ -78,7 +78,8 @@ DATASETS = ("iris", "wine")
 class RunOrder:
     """What the command line asks for; `began` is when, by `time.monotonic`, `defaults` what a project's file set.
 
-    With `memory_share` the tests that measure it are asked, whichever others are chosen.
+    With `memory_share` the tests that measure it are asked, whichever others are chosen. `tests` are asked in place of
+    those that are chosen by name and mark, and rows are then written in any form that shows them, passages among them.
     """
 
     llms: tuple[str, ...] = ()
@@ -87,6 +88,7 @@ class RunOrder:
     prompts: tuple[str, ...] = ()
     expression: str | None = None
     marks: str | None = None
+    tests: tuple[Test, ...] = ()
     options: Options = field(default_factory=Options)
     controls: bool = True
     control: tuple[str, ...] = ()
@@ -172,11 +174,13 @@ def prepare(order: RunOrder, progress: Progress | None = None, asks: bool = True
     progress = progress or Progress()
     order = replace(order, splits=at_cutoff(order.splits, order.llms))
     check_options(order.options)
-    chosen = selected(all_tests(), order.expression, order.marks)
     also = [test for test in all_tests() if order.memory_share and test.measure == RECALLED]
-    tests, left_out = asked(with_given([test for test in all_tests() if test in (*chosen, *also)], order), order)
+    picked = selected(all_tests(), order.expression, order.marks)
+    chosen = order.tests or [test for test in all_tests() if test in (*picked, *also)]
+    tests, left_out = asked(with_given(chosen, order), order)
     options = replace(order.options, papers_too=asked_by(OF_A_PAPER, tests, order.marks))
-    serializers = tuple(load_serializer(name) for name in dict.fromkeys(order.serializers or (DEFAULT,)))
+    load = load_template if order.tests else load_serializer
+    serializers = tuple(load(name) for name in dict.fromkeys(order.serializers or (DEFAULT,)))
     prompts = tuple(load_prompt_set(name) for name in dict.fromkeys(order.prompts or (DEFAULT_PROMPTS,)))
     prices = load_prices(order.prices)
     settings = Settings(
@@ -199,7 +203,7 @@ def prepare(order: RunOrder, progress: Progress | None = None, asks: bool = True
     subjects = tuple(
         Subject(model, joined=name in joined, reference=name in reference) for name, (model, _) in opened.items()
     )
-    if not chooses(order.expression, order.marks):
+    if not order.tests and not chooses(order.expression, order.marks):
         scored = any(map(_scores, subjects))
         tests = [test for test in tests if test in also or _by_default(test, scored)]
         left_out = tuple(test for test in left_out if test in also or _by_default(test, scored))

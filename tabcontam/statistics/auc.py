@@ -30,13 +30,13 @@ def paired(own: Sequence[float], others: Sequence[float], confidence: float = 0.
     """
     if len(own) != len(others) or not len(own):
         raise ValueError(f"{len(own)} values, and {len(others)} others")
-    above, below = _placed(own, others)
+    above, below = placed(own, others)
     value, count = float(above.mean()), len(own)
     if count < 2:
         return Ranking(value, None)
     if value in (0.0, 1.0):
         return Ranking(value, clopper_pearson(round(value) * count, count, confidence))
-    return Ranking(value, _on_log_odds(value, float(np.std(above + below, ddof=1)) / count**0.5, count - 1, confidence))
+    return Ranking(value, on_log_odds(value, float(np.std(above + below, ddof=1)) / count**0.5, count - 1, confidence))
 
 
 def independent(own: Sequence[float], others: Sequence[float], confidence: float = 0.95) -> Ranking:
@@ -46,17 +46,17 @@ def independent(own: Sequence[float], others: Sequence[float], confidence: float
     """
     if not (len(own) and len(others)):
         raise ValueError(f"{len(own)} values, and {len(others)} others")
-    above, below = _placed(own, others)
+    above, below = placed(own, others)
     value, least = float(above.mean()), min(len(own), len(others))
     if least < 2:
         return Ranking(value, None)
     if value in (0.0, 1.0):
         return Ranking(value, clopper_pearson(round(value) * least, least, confidence))
     error = float(np.var(above, ddof=1) / len(own) + np.var(below, ddof=1) / len(others)) ** 0.5
-    return Ranking(value, _on_log_odds(value, error, least - 1, confidence))
+    return Ranking(value, on_log_odds(value, error, least - 1, confidence))
 
 
-def _placed(own: Sequence[float], others: Sequence[float]) -> tuple[Floats, Floats]:
+def placed(own: Sequence[float], others: Sequence[float]) -> tuple[Floats, Floats]:
     """For each value the share of others below it; for each other the share of values above it. Ties are halves."""
     ones, twos = np.asarray(own, dtype=np.float64), np.asarray(others, dtype=np.float64)
     return _below(ones, twos), 1.0 - _below(twos, ones)
@@ -68,7 +68,7 @@ def _below(values: Floats, others: Floats) -> Floats:
     return np.asarray((less + not_more) / (2 * len(ordered)))
 
 
-def _on_log_odds(value: float, error: float, freedom: int, confidence: float) -> tuple[float, float]:
+def on_log_odds(value: float, error: float, freedom: int, confidence: float) -> tuple[float, float]:
     middle = float(special.logit(value))
     reach = float(special.stdtrit(freedom, (1 + confidence) / 2)) * error / (value * (1 - value))
     return float(special.expit(middle - reach)), float(special.expit(middle + reach))

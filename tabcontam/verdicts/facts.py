@@ -209,13 +209,16 @@ class SerializerFacts:
     name: str
     """Its name."""
     form: str = "template"
-    """The form of a row: template, csv, json or markdown. What follows is that of a template, and else empty."""
+    """The form of a row: template, csv, json, markdown or, of evaluate alone, passage. What follows is that of a
+    template or a passage, and else empty."""
     specifier: str = ""
     """What stands before each feature."""
     value_separator: str = ""
     """What stands between a feature and its value."""
     feature_separator: str = ""
     """What stands between two features."""
+    end: str = ""
+    """What stands behind each feature of a passage."""
 
 
 @dataclass(frozen=True, kw_only=True)

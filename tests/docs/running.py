@@ -43,7 +43,8 @@ VLLM = "http://127.0.0.1:8000/v1"  # where the docs have a server
 STAND_INS = ("anthropic", "azure", "bedrock", "gemini", "vertex", "hf", "infinigram")
 KEYS = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY", "TABCONTAM_API_KEY")
 SHORTER = {"run": ("--queries", "12"), "gate": ("--queries", "12"), "power": ("--runs", "1"),
-           "expose": ("--size", "tiny", "--copies", "0,2"), "ladder": ("-k", "feature_completion")}  # fmt: skip
+           "expose": ("--size", "tiny", "--copies", "0,2"), "ladder": ("-k", "feature_completion"),
+           "evaluate": ("--queries", "10")}  # fmt: skip
 CONTINUED = ("--copies", "0,2")  # of `expose --llm`
 NUMBER = re.compile(r"\d+(\.\d+)?(e-\d+)?")
 PLUGIN = "tabcontam.pytest_plugin"

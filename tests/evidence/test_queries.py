@@ -26,7 +26,8 @@ from tests.made_tables import as_needed, ships
 
 # the beginning of a table is asked, or nothing of it is shown
 UNVARIED = ("header", "list_instances", "task_examples", "header_overlap", "task_overlap")
-BY_MODELS = ("memory_share",)  # its rows are chosen by models that other versions of scikit-learn fit otherwise
+# whose rows, or whether there are twins of them, models decide that other versions of scikit-learn fit otherwise
+BY_MODELS = ("memory_share", "classification_shots")
 GOLDEN = Path(__file__).parent.parent / "golden" / "prompts.json"
 IS = shipped_templates()["is"]
 WORD_TESTS = [test.id for test in all_tests() if test.number is not None and test.number <= 6]

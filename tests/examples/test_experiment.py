@@ -3,17 +3,17 @@
 import os
 
 import pytest
-from experiment import classify
+from experiment import SHOTS, classify
 
 LLMS = os.environ.get("EXPERIMENT_LLMS", "control:exposed simulated:guesser simulated:decliner").split()
 
 
 @pytest.mark.uncontaminated
-@pytest.mark.parametrize("shots", [0, 4])
+@pytest.mark.parametrize("shots", SHOTS)
 @pytest.mark.parametrize("dataset", ["adult", "heart"])
 @pytest.mark.parametrize("llm", LLMS)
 def test_accuracy(llm: str, dataset: str, shots: int) -> None:
-    """No worse than to say the largest class always."""
-    accuracy = classify(llm, dataset, shots, serializer="is")
+    """No worse than what nobody needs an LLM for."""
+    accuracy = classify(llm, dataset, shots)
     print(accuracy)
-    assert accuracy.interval[1] >= accuracy.majority, str(accuracy)
+    assert accuracy.interval[1] >= accuracy.free, str(accuracy)

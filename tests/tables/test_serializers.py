@@ -17,8 +17,10 @@ from tabcontam.tables.serializers import (
     as_facts,
     from_facts,
     from_file,
+    load_passages,
     load_serializer,
     load_serializers,
+    load_template,
 )
 from tabcontam.tables.table import Cell
 
@@ -257,3 +259,26 @@ def test_a_name_that_a_terminal_would_not_show_as_it_is_is_refused(tmp_path: Pat
     file.write_text(f'name = {json.dumps(name)}\nvalue_separator = " = "\nfeature_separator = "; "\n')
     with pytest.raises(UsageError, match="name cannot be"):
         load_serializer(str(file))
+
+
+# Passages: rows that are shown and asked about as a whole
+
+
+def test_the_templates_of_tabllm() -> None:
+    columns, cells = ["age", "workclass"], ["39", "Private"]
+    assert load_template("text").row(columns, cells) == "The age is 39. The workclass is Private."
+    assert load_template("list").row(columns, cells) == "- age: 39\n- workclass: Private"
+    assert load_template("is") is load_serializers()["is"]
+
+
+@pytest.mark.parametrize("passage", load_passages().values(), ids=lambda item: item.name)
+@given(cells=st.lists(TRICKY | st.text(max_size=20), min_size=1, max_size=4))
+def test_a_passage_can_be_read_back(passage: Serializer, cells: list[Cell]) -> None:
+    columns = [f"c{place}" for place in range(len(cells))]
+    assert passage.parse(passage.row(columns, cells), columns) == tuple(cells)
+
+
+def test_nothing_is_completed_in_a_passage() -> None:
+    with pytest.raises(UsageError, match="the command evaluate takes it as its template"):
+        load_serializer("list")
+    assert not load_passages().keys() & load_serializers().keys()

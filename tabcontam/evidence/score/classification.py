@@ -49,12 +49,7 @@ class ClassificationTest(ChoiceTest):
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
         """100 queries, fewer for a smaller table. Raises `Skip` where there is no question or a class has one row."""
-        if table.target is None:
-            raise Skip("no classification question: a FILE needs --target with a column of 2 to 10 values")
-        if table.question is None:
-            number = len(table.distinct(table.target))
-            raise Skip(f"no classification question: --target needs 2 to 10 values, {table.target} has {number:,}")
-        target, question = table.target, table.question
+        target, question = task_of(table)
         answers = answers_of(question)
         labels = cached_fact(table, "labels", lambda: labelled(table, target, question))
         classes = cached_fact(table, "classes", lambda: grouped(labels, labels.__getitem__))
@@ -65,7 +60,6 @@ class ClassificationTest(ChoiceTest):
         baseline = self._baseline(table, target, labels, candidates)
         majority = Guess({max(answers, key=lambda answer: len(classes.get(answer, ()))): 1.0}, 0.0)
         rows = rng.sample(candidates, min(QUERIES, len(candidates)))
-        short = all(answer.casefold() in ("yes", "no") for answer in answers)
         queries = []
         for number, asked in enumerate(rows):
             examples = [self._example(table, classes.get(answer, []), asked, rng) for answer in answers * self.shots]
@@ -76,7 +70,7 @@ class ClassificationTest(ChoiceTest):
                     write=partial(write, shown),
                     asked=answers,
                     expected=(labels[asked],),
-                    max_tokens=YES_NO_TOKENS if short else CLASS_TOKENS,
+                    max_tokens=tokens_of(answers),
                     rows=shown,
                     row=asked,
                     chance={"majority": majority} | ({self.baseline: baseline[asked]} if asked in baseline else {}),
@@ -96,9 +90,7 @@ class ClassificationTest(ChoiceTest):
 
     def not_averaged(self, table: Table) -> str | None:
         """Where the card's question is not `fair`: which class is which, nobody can know."""
-        if table.question is None or table.question.fair:
-            return None
-        return f"nobody can know from a row alone which class is {' and which '.join(answers_of(table.question)[:2])}"
+        return unfair(table.question) if table.question else None
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
         """The share of valid answers that are right, beside what both baselines get on the same rows; no p-value."""
@@ -152,9 +144,31 @@ class ClassificationTest(ChoiceTest):
         return self.prompts.class_of(shots, texts[-1], question.text, answers_of(question))
 
 
+def task_of(table: Table) -> tuple[str, Question]:
+    """The target and the question about it. Raises `Skip` where there is none."""
+    if table.target is None:
+        raise Skip("no classification question: a FILE needs --target with a column of 2 to 10 values")
+    if table.question is None:
+        number = len(table.distinct(table.target))
+        raise Skip(f"no classification question: --target needs 2 to 10 values, {table.target} has {number:,}")
+    return table.target, table.question
+
+
+def unfair(question: Question) -> str | None:
+    """Why a question cannot be answered from a row alone; None where it can: see `Question.fair`."""
+    if question.fair:
+        return None
+    return f"nobody can know from a row alone which class is {' and which '.join(answers_of(question)[:2])}"
+
+
 def answers_of(question: Question) -> tuple[str, ...]:
     """The answers that a question offers, each once."""
     return tuple(dict.fromkeys(question.answers.values()))
+
+
+def tokens_of(answers: Sequence[str]) -> int:
+    """How long an answer may be."""
+    return YES_NO_TOKENS if all(answer.casefold() in ("yes", "no") for answer in answers) else CLASS_TOKENS
 
 
 def _largest(queries: Sequence[Query]) -> float | None:

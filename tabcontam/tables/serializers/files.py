@@ -10,6 +10,7 @@ from tabcontam.tables.serializers.base import LINE_BREAK, Serializer
 from tabcontam.tables.serializers.csv_rows import CsvRows
 from tabcontam.tables.serializers.json_rows import JsonRows
 from tabcontam.tables.serializers.markdown_rows import MarkdownRows
+from tabcontam.tables.serializers.passages import PassageRows
 from tabcontam.tables.serializers.template import Template
 from tabcontam.tables.toml_files import (
     checked,
@@ -23,13 +24,15 @@ from tabcontam.tables.toml_files import (
 
 KIND = "serializers"
 DEFAULT = "is"
-FORMS: Mapping[str, type[Serializer]] = {kind.form: kind for kind in (Template, CsvRows, JsonRows, MarkdownRows)}
+FORMS: Mapping[str, type[Serializer]] = {
+    kind.form: kind for kind in (Template, CsvRows, JsonRows, MarkdownRows, PassageRows)
+}
 
 
 @cache
 def load_serializers() -> Mapping[str, Serializer]:
-    """The shipped serializers by name, the default first, then those that are no template last."""
-    found = map(from_file, shipped_files(KIND))
+    """The shipped serializers by name, the default first, then those that are no template last; no passages."""
+    found = (item for item in map(from_file, shipped_files(KIND)) if not isinstance(item, PassageRows))
     ranked = sorted(found, key=lambda item: (item.name != DEFAULT, not isinstance(item, Template), item.name))
     return {item.name: item for item in ranked}
 
@@ -46,8 +49,26 @@ def all_serializers() -> dict[str, Serializer]:
 
 
 def load_serializer(spec: str) -> Serializer:
-    """A serializer by name, or a user's own TOML file. Raises `UsageError`."""
-    return named(KIND, spec, load_serializers(), from_file)
+    """A serializer by name, or a user's own TOML file. Raises `UsageError`, also for one that writes passages."""
+    if isinstance(found := load_template(spec), PassageRows):
+        known = ", ".join(load_serializers())
+        raise UsageError(
+            f"serializer {spec} writes rows that no test can have completed; the command evaluate takes it as its "
+            f"template; known here: {known}"
+        )
+    return found
+
+
+@cache
+def load_passages() -> Mapping[str, PassageRows]:
+    """The shipped forms that write a row as a passage of its own, by name."""
+    found = map(from_file, shipped_files(KIND))
+    return {item.name: item for item in found if isinstance(item, PassageRows)}
+
+
+def load_template(spec: str) -> Serializer:
+    """A form in which rows can be shown, passages among them, by name or as a TOML file. Raises `UsageError`."""
+    return named(KIND, spec, {**load_passages(), **load_serializers()}, from_file)
 
 
 def from_file(path: Path) -> Serializer:
@@ -56,7 +77,7 @@ def from_file(path: Path) -> Serializer:
     where, form = f"serializer {path}", raw.pop("form", Template.form)
     if not isinstance(form, str) or form not in FORMS:
         raise UsageError(f"{where}: form cannot be {form!r}; known: {', '.join(FORMS)}")
-    if FORMS[form] is Template:
+    if issubclass(FORMS[form], Template):
         raw = {"specifier": "", **raw}
     try:
         texts: dict[str, str] = checked(FORMS[form], raw, where, given=("source",), blank=True)
@@ -64,9 +85,11 @@ def from_file(path: Path) -> Serializer:
     except ValueError as error:
         raise UsageError(str(error)) from error
     for key, text in texts.items():
-        if LINE_BREAK.search(text):
+        own_lines = FORMS[form] is PassageRows and key == "feature_separator"
+        if LINE_BREAK.search(text) and not own_lines:
             raise UsageError(f"{where}: {key} must be a text of one line")
-        if key.endswith("_separator") and not text.strip():
+        between = texts.get("end", "") + text if own_lines else text
+        if key.endswith("_separator") and not between.strip() and "\n" not in between:
             raise UsageError(f"{where}: {key} must hold more than spaces")
     return FORMS[form](**texts)
 

@@ -1,0 +1,239 @@
+"""What few-shot answers come to at each number of shots: accuracy, AUC, learners beside them, and memory's share."""
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import exp
+from statistics import stdev
+
+from tabcontam.evidence.base import Likelihoods, Query, State, Trial
+from tabcontam.evidence.rows.choices import given
+from tabcontam.evidence.score.learners import LEARNERS
+from tabcontam.evidence.score.memory_share import MemoryShare, paired
+from tabcontam.groups import grouped
+from tabcontam.statistics.class_auc import Rated, ranked
+from tabcontam.statistics.exact import clopper_pearson
+from tabcontam.statistics.paired_gains import gained
+
+SHOWN = "shown"  # among the chances of a query: the share of each class among its shots
+TITLE = "Classification by shots"
+SHARE = MemoryShare.title
+WORDS, CHANCES = "words", "log-probabilities"  # by which an answer is given
+DIGITS = re.compile(r"\d")
+Interval = tuple[float, float]
+Chances = Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class Measured:
+    """How well somebody classifies the same rows: an LLM, or a model that learned from what the prompts show.
+
+    Intervals have a confidence of 95 % and are of the rows, given the shots; a spread is the standard deviation over
+    draws of the shots, each with rows of its own, so that both are in it. `auc` is None where no probabilities are to
+    be had, or the rows are of one class.
+    """
+
+    name: str
+    right: int
+    rows: int
+    accuracy: float
+    interval: Interval
+    spread: float | None = None
+    auc: float | None = None
+    auc_interval: Interval | None = None
+    auc_spread: float | None = None
+
+
+@dataclass(frozen=True)
+class Memory:
+    """Memory's share of the accuracy at a number of shots, its interval, and what `memory_share` says of it."""
+
+    share: float
+    interval: Interval
+    pairs: int
+    sentence: str
+
+
+@dataclass(frozen=True)
+class AtShots:
+    """What an LLM's answers behind so many shots come to.
+
+    `asked` are the rows with an answer of any kind. `own` counts refused and unreadable answers as errors, `read`
+    leaves them out; an answer that never came, as of a prompt beyond the LLM's context, is in neither, and counted by
+    `failed`, with each of the `reasons` once, whatever numbers it has. `by` says whether classes were told by
+    log-probabilities or in words. `shown` has the share of each class among the shots, where there are some.
+    """
+
+    shots: int
+    asked: int
+    refused: int
+    unreadable: int
+    failed: int
+    reasons: tuple[str, ...]
+    by: str
+    majority: float
+    own: Measured
+    read: Measured | None
+    learners: tuple[Measured, ...]
+    memory: Memory | None
+    shown: Mapping[str, float]
+    draws: int
+
+
+@dataclass(frozen=True)
+class Fading:
+    """How memory's share differs between the fewest and the most shots, on the same rows: below 0 where it fades."""
+
+    fewest: int
+    most: int
+    difference: float
+    interval: Interval
+    pairs: int
+
+
+@dataclass(frozen=True)
+class _Said:
+    """What somebody says of a row: the class that is named, if any, and the probability of each, if told."""
+
+    group: int
+    truth: str
+    answer: str | None
+    chances: Chances | None
+
+
+def place_of(query: Query) -> tuple[int, int, int]:
+    """The number of shots, the draw and the row's number in it, of a query or its twin: `ID-16-2-7`."""
+    _, shots, draw, number, *_ = query.id.split("-")
+    return int(shots), int(draw), int(number)
+
+
+def chances_of(trial: Trial) -> dict[str, float] | None:
+    """The probability of each class, among the classes, by what the LLM finds likely; None where it does not say."""
+    answer = trial.reply
+    if not isinstance(answer, Likelihoods) or answer.state is not State.OK:
+        return None
+    highest = max(answer.values)
+    weights = [exp(value - highest) for value in answer.values]
+    return {name: weight / sum(weights) for name, weight in zip(trial.query.asked, weights, strict=True)}
+
+
+def evaluated(trials: Sequence[Trial]) -> tuple[AtShots, ...]:
+    """What the read trials of a cell come to, by the number of shots, the fewest first."""
+    own = [trial for trial in trials if not trial.query.decoy_of]
+    by_shots = sorted(grouped(own, lambda trial: place_of(trial.query)[0]).items())
+    twins = {trial.query.decoy_of: trial for trial in trials if trial.query.decoy_of}
+    return tuple(_at(shots, found, twins) for shots, found in by_shots)
+
+
+def fading(trials: Sequence[Trial]) -> Fading | None:
+    """Whether memory's share is another at the most shots than at the fewest; None where it is known at one or none.
+
+    The rows are those of which row and twin were answered at both. How hard the twins are is the same for both, and
+    takes itself off.
+    """
+    twins = {trial.query.decoy_of: trial for trial in trials if trial.query.decoy_of}
+    gains: dict[int, dict[tuple[int, int], float]] = {}
+    for trial in trials:
+        twin = twins.get(trial.query.id)
+        for pair in paired([trial, twin])[0] if twin else ():
+            shots, draw, number = place_of(trial.query)
+            gains.setdefault(shots, {})[draw, number] = pair.gain
+    if len(gains) < 2:
+        return None
+    fewest, most = min(gains), max(gains)
+    both = sorted(gains[fewest].keys() & gains[most].keys())
+    if not both:
+        return None
+    found = gained([gains[most][place] - gains[fewest][place] for place in both])
+    return Fading(fewest, most, found.mean, found.interval, len(both))
+
+
+def _at(shots: int, trials: Sequence[Trial], twins: Mapping[str, Trial]) -> AtShots:
+    came = [trial for trial in trials if trial.reply.state is not State.FAILED]
+    failed = [trial for trial in trials if trial.reply.state is State.FAILED]
+    named = {trial.query.id: answer for trial, answer in given(came)}
+    refused = sum(trial.reply.state is State.REFUSED for trial in came)
+    classes = trials[0].query.asked
+    said = [_of_llm(trial, named.get(trial.query.id)) for trial in came]
+    readable = [one for one in said if one.answer is not None]
+    rows = came or trials  # what others get is known though the LLM gave no answer
+    truths = Counter(str(trial.query.expected[0]) for trial in rows)
+    return AtShots(
+        shots=shots,
+        asked=len(came),
+        refused=refused,
+        unreadable=len(came) - len(readable) - refused,
+        failed=len(failed),
+        reasons=tuple({DIGITS.sub("", trial.reply.detail): trial.reply.detail for trial in failed}.values()),
+        by=CHANCES if any(isinstance(trial.reply, Likelihoods) for trial in trials) else WORDS,
+        majority=max(truths.values()) / truths.total(),
+        own=_measured("", said, classes),
+        read=_measured("", readable, classes) if readable else None,
+        learners=tuple(_measured(name, _of_learner(rows, name), classes) for name in _learners(rows)),
+        memory=_memory(trials, twins),
+        shown=_shown(trials),
+        draws=len({place_of(trial.query)[1] for trial in trials}),
+    )
+
+
+def _of_llm(trial: Trial, answer: str | None) -> _Said:
+    return _Said(place_of(trial.query)[1], str(trial.query.expected[0]), answer, chances_of(trial))
+
+
+def _learners(trials: Sequence[Trial]) -> list[str]:
+    """The learners that every one of these queries has, in their order."""
+    names = [learner.name for learner in LEARNERS]
+    return [name for name in names if all(name in trial.query.chance for trial in trials)]
+
+
+def _of_learner(trials: Sequence[Trial], name: str) -> list[_Said]:
+    found = []
+    for trial in trials:
+        chances = trial.query.chance[name].values
+        answer = max(chances, key=chances.__getitem__)
+        found.append(_Said(place_of(trial.query)[1], str(trial.query.expected[0]), answer, chances))
+    return found
+
+
+def _measured(name: str, said: Sequence[_Said], classes: Sequence[str]) -> Measured:
+    right = sum(one.answer == one.truth for one in said)
+    groups = list(grouped(said, lambda one: one.group).values())
+    rated = [Rated(one.truth, one.chances, one.group) for one in said if one.chances is not None]
+    ranking = ranked(rated, classes)
+    return Measured(
+        name,
+        right,
+        len(said),
+        right / len(said) if said else 0.0,
+        clopper_pearson(right, len(said)),
+        _spread([sum(one.answer == one.truth for one in group) / len(group) for group in groups]),
+        None if ranking is None else ranking.value,
+        None if ranking is None else ranking.interval,
+        _spread([each.value for group in groups if (each := ranked(_rated(group), classes)) is not None]),
+    )
+
+
+def _rated(said: Sequence[_Said]) -> list[Rated]:
+    return [Rated(one.truth, one.chances) for one in said if one.chances is not None]
+
+
+def _spread(values: Sequence[float]) -> float | None:
+    """The standard deviation over draws; None of fewer than two."""
+    return stdev(values) if len(values) > 1 else None
+
+
+def _memory(trials: Sequence[Trial], twins: Mapping[str, Trial]) -> Memory | None:
+    """Memory's share by the rows that have a twin; None where none has."""
+    both = [each for trial in trials if (twin := twins.get(trial.query.id)) for each in (trial, twin)]
+    if not both:
+        return None
+    found = MemoryShare().weigh(both, 0.0)
+    return Memory(found.value, found.interval or (-1.0, 1.0), found.answered, found.sentence)
+
+
+def _shown(trials: Sequence[Trial]) -> dict[str, float]:
+    """The share of each class among the shots, on average over the rows that were asked behind them."""
+    held = [trial.query.chance[SHOWN].values for trial in trials if SHOWN in trial.query.chance]
+    names = dict.fromkeys(name for values in held for name in values)
+    return {name: sum(values.get(name, 0.0) for values in held) / len(held) for name in names}

@@ -1,0 +1,370 @@
+"""Few-shot classification after TabLLM: the class of a row behind so many others with theirs."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from functools import partial
+from itertools import chain, product
+from random import Random
+from typing import ClassVar
+
+from tabcontam.errors import Skip
+from tabcontam.evidence.base import (
+    Capability,
+    Endings,
+    Evidence,
+    Family,
+    Kind,
+    Likelihoods,
+    Prompt,
+    Query,
+    Question,
+    Reading,
+    Reply,
+    State,
+    Test,
+    Trial,
+)
+from tabcontam.evidence.rows.choices import ChoiceTest
+from tabcontam.evidence.score.classification import answers_of, described, task_of, tokens_of, unfair
+from tabcontam.evidence.score.dealt import PARTS, Draw, dealt
+from tabcontam.evidence.score.evaluated import SHOWN, TITLE, AtShots, evaluated
+from tabcontam.evidence.score.learners import LEARNERS, absent, learned
+from tabcontam.evidence.score.memory_share import SUPERVISED, TWIN
+from tabcontam.guesser.chance import Guess
+from tabcontam.reading.words import Dictionary
+from tabcontam.tables.cards import Question as Asking
+from tabcontam.tables.draws import pool
+from tabcontam.tables.facts import cached_fact
+from tabcontam.tables.known import not_known
+from tabcontam.tables.serializers import Serializer
+from tabcontam.tables.table import Cell, Table
+from tabcontam.unseen.base import Unseen
+from tabcontam.unseen.sample import labelled, sample
+
+SHOTS = (0, 1, 4, 16, 64)
+ROWS = 100
+POOL = 1000  # rows of a table that are ever asked
+Cells = Mapping[str, Cell]
+
+
+@dataclass(frozen=True)
+class Dealt:
+    """What is asked of a table: its draws, the chances of each asked row by shots and draw, its twin if it has one,
+    and lines on what is not as it was wanted."""
+
+    shots: tuple[int, ...]
+    draws: tuple[Draw, ...]
+    chances: Mapping[tuple[int, int], Sequence[Mapping[str, Guess]]]
+    twin: Unseen | None
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class FewShot(ChoiceTest):
+    """Shown rows with their classes, the LLM must give the class of another row: accuracy and AUC by the rows shown.
+
+    Measures: the share of right answers at each number of shots, refused and unreadable answers counted as errors and,
+    beside it, left out; where the LLM tells log-probabilities the AUC, too (of several classes the mean of each against
+    the rest); and memory's share at each number of shots, on unseen twins of the rows as in `memory_share`.
+
+    Queries: by default 100 rows at each of 0, 1, 4, 16 and 64 shots, and the twin of each that has one. The table is
+    cut into fifths by a seed. Each of five draws asks 20 rows of one fifth, in which the classes have the shares that
+    they have there, and shows rows of the other four: an 80/20 split, and no row is asked by two draws. The shots are
+    balanced: no class has two rows more than another, as far as the table has rows. Fewer shots are the first of more.
+    All rows of a draw, and their twins, are asked behind the same shots in the same order. No shot is equal to an asked
+    row in all features. Features without a value are left out of a row where its form names features.
+
+    Null: always the class that most of the asked rows have, and logistic regression and gradient boosting (with their
+    packages LightGBM and TabPFN) that learned from exactly the rows shown, which stand beside the score. There are
+    exact 95 % intervals of accuracies, DeLong's of AUCs, and the standard deviation over draws; and no verdict.
+
+    Published rule: none; the paper reports AUCs.
+
+    Needs: a target with a question (a FILE: `--target` with a column of 2 to 10 values) and an LLM that understands a
+    question. Where log-probabilities can be had, classes are told by the likeliest of their texts behind the prompt in
+    the form for base models; else the LLM is asked in words. `evaluate` asks it; `run -k shots` asks in words.
+
+    Cannot show: contamination. TabLLM fine-tunes its LLM on the shots; here they stand in the prompt, so that beyond 0
+    shots the two are not the same. A prompt that is longer than the LLM's context is never cut: it gets no answer, and
+    that is said.
+
+    Source: TabLLM (Hegselmann et al. 2023), sections 3 and 4, and its code for the splits and shots.
+
+    Example: four rows each with `Answer: Yes` or `Answer: No`, a row and `Answer:`, which goes on with `No`.
+    """
+
+    id: ClassVar[str] = "classification_shots"
+    title: ClassVar[str] = TITLE
+    family: ClassVar[Family] = Family.SCORE
+    kind: ClassVar[Kind] = Kind.CLASSIFICATION
+    worded: ClassVar[bool] = True
+    on_request: ClassVar[bool] = True
+    shots: tuple[int, ...] = SHOTS
+    draws: int = PARTS
+    rows: int = ROWS
+    twins: bool = True
+
+    def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
+        """The queries at each number of shots, each with its twin's behind it. Raises `Skip`."""
+        _, question = task_of(table)
+        held = self.dealt(table, rng)
+        return [
+            query
+            for shots in held.shots
+            for number, draw in enumerate(held.draws)
+            for place in range(len(draw.asked))
+            for query in self._of_row(table, serializer, question, held, shots, number, place)
+        ]
+
+    def dealt(self, table: Table, rng: Random) -> Dealt:
+        """Which rows are asked and shown, and what learners say: the same for every form of rows. Raises `Skip`."""
+        wanted = (self.shots, self.draws, self.rows, self.twins, rng.getrandbits(64))
+        found = cached_fact(table, ("few-shot", wanted), lambda: _or_reason(lambda: self._dealt(table, wanted[-1])))
+        if isinstance(found, str):
+            raise Skip(found)
+        return found
+
+    def read(self, query: Query, reply: Reply | Likelihoods, serializer: Serializer, dictionary: Dictionary) -> Reading:
+        """The class that is named or, by log-probabilities, the likeliest one; a tie names none."""
+        if not isinstance(reply, Likelihoods):
+            return super().read(query, reply, serializer, dictionary)
+        values = reply.values if reply.state is State.OK else ()
+        best = [name for name, value in zip(query.asked, values, strict=bool(values)) if value == max(values)]
+        answer = best[0] if len(best) == 1 else None
+        hit = answer == query.expected[0]
+        return Reading(answer, hit, paper_hit=hit, readable=answer is not None)
+
+    def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
+        """The accuracy over all numbers of shots with what it is at each; no p-value."""
+        found = evaluated(trials)
+        asked = sum(one.asked for one in found)
+        hits = sum(one.own.right for one in found)
+        most = found[-1] if found else None
+        return Evidence(
+            statistic="share of rows classified right",
+            value=hits / asked if asked else 0.0,
+            expected=sum(one.majority * one.asked for one in found) / asked if asked else None,
+            null="always the majority class",
+            sentence=_sentence(found),
+            hits=hits,
+            asked=sum(not trial.query.decoy_of for trial in trials),
+            answered=sum(one.read.rows for one in found if one.read),
+            interval=most.own.interval if most else None,
+            interval_of=f"share of rows classified right at {most.shots} shots" if most else "",
+        )
+
+    def _dealt(self, table: Table, seed: int) -> Dealt:
+        target, question = task_of(table)
+        labels = labelled(table, target, question)
+        twin, why = _twin(table) if self.twins else (None, "")
+        asked_of = _askable(table, labels, twin)
+        if not asked_of:
+            raise Skip("every row that has a class may be known")
+        most = max(self.shots, default=0)
+        draws = [draw for draw in dealt(table, labels, asked_of, self.draws, self.rows, most, seed) if draw.asked]
+        there = min((len(draw.shown) for draw in draws), default=0)
+        shots = tuple(shots for shots in sorted(set(self.shots)) if shots <= there)
+        if not draws or not shots:
+            wanted = " or ".join(map(str, sorted(set(self.shots))))
+            raise Skip(f"beside the asked rows there are {there:,} to show, and {wanted} shots are more")
+        chances, failed = _chances(table, target, question, labels, draws, shots, twin)
+        lines = [*_lines(self, question, labels, draws, there), *([why] if why else []), *absent(), *failed]
+        return Dealt(shots, tuple(draws), chances, twin, tuple(lines))
+
+    def _of_row(
+        self, table: Table, serializer: Serializer, question: Asking, held: Dealt, shots: int, number: int, place: int
+    ) -> Iterator[Query]:
+        draw = held.draws[number]
+        row, shown = draw.asked[place], draw.shown[:shots]
+        answers, chance = answers_of(question), held.chances[shots, number][place]
+        write = partial(self._question, table, serializer, question, shown)
+        features = [name for name in table.columns if name != table.target]
+        own = Query(
+            id=f"{self.id}-{shots}-{number}-{place}",
+            write=partial(write, _cells(table, row, features)),
+            asked=answers,
+            expected=(question.answer(table.column(table.target or "")[row] or ""),),
+            max_tokens=tokens_of(answers),
+            rows=(*shown, row),
+            row=row,
+            chance=chance,
+        )
+        yield own
+        if held.twin is None or row not in held.twin.place:
+            return
+        of = held.twin.place[row]
+        twin = dict(zip(held.twin.features, held.twin.rows[of], strict=True))
+        yield Query(
+            id=f"{own.id}-twin",
+            write=partial(write, {name: twin[name] for name in features}),
+            asked=answers,
+            expected=(held.twin.labels[of],),
+            max_tokens=own.max_tokens,
+            rows=own.rows,
+            decoy_of=own.id,
+            invented=held.twin.invented,
+            chance={**chance, SUPERVISED: _guess(held.twin.twins[of])},
+        )
+
+    def _question(
+        self, table: Table, serializer: Serializer, question: Asking, shown: Sequence[int], cells: Cells
+    ) -> Question:
+        """Cells as a question, behind rows of the table with their answers."""
+        target = table.column(table.target or "")
+        shots = [
+            (_text(table, serializer, _cells(table, row, cells)), question.answer(target[row] or "")) for row in shown
+        ]
+        prompt = self.prompts.class_of(shots, _text(table, serializer, cells), question.text, answers_of(question))
+        return self._asked(prompt, answers_of(question))
+
+    def _asked(self, prompt: Prompt, answers: Sequence[str]) -> Question:
+        return prompt
+
+
+@dataclass(frozen=True)
+class FewShotScored(FewShot):
+    """The same, asked by how likely each class is behind the prompt."""
+
+    needs: ClassVar[frozenset[Capability]] = frozenset({Capability.SCORE, Capability.INSTRUCTIONS})
+
+    def in_words(self, samples: int | None) -> Test | None:
+        """The test as it is asked of an LLM that tells no log-probabilities."""
+        return FewShot(**{item.name: getattr(self, item.name) for item in fields(FewShot)})
+
+    def _asked(self, prompt: Prompt, answers: Sequence[str]) -> Question:
+        """The classes as endings; each is ended with its line where one is the beginning of another."""
+        begins = any(one != other and other.startswith(one) for one in answers for other in answers)
+        end = "\n" if begins else ""
+        return Endings(prompt.completion, tuple(f" {answer}{end}" for answer in answers))
+
+
+def notes(test: FewShot, table: Table, rng: Random) -> tuple[str, ...]:
+    """What is not as it was wanted: shots that cannot be shown, twins that cannot be made, learners that are not here.
+
+    `rng` is the one that the queries were drawn by.
+    """
+    try:
+        return test.dealt(table, rng).lines
+    except Skip:
+        return ()
+
+
+def _or_reason(find: Callable[[], Dealt]) -> Dealt | str:
+    try:
+        return find()
+    except Skip as skip:
+        return str(skip)
+
+
+def _twin(table: Table) -> tuple[Unseen | None, str]:
+    """The table's unseen twin, or why there is none."""
+    from tabcontam.unseen.making import unseen
+
+    try:
+        return unseen(table, TWIN), ""
+    except Skip as skip:
+        return None, f"memory's share is not measured: {skip}"
+
+
+def _askable(table: Table, labels: Mapping[int, str], twin: Unseen | None) -> Sequence[int]:
+    """The rows that may be asked: of a large table some, chosen by its content, as twins are made of them."""
+    if twin is not None:
+        found = sample(table)
+        return found.places[: found.twins]
+    return pool(table, not_known(table, labels), POOL)
+
+
+def _chances(
+    table: Table,
+    target: str,
+    question: Asking,
+    labels: Mapping[int, str],
+    draws: Sequence[Draw],
+    shots: Sequence[int],
+    twin: Unseen | None,
+) -> tuple[dict[tuple[int, int], list[dict[str, Guess]]], list[str]]:
+    """What is said of each asked row without the LLM, by the number of shots and the draw; why a learner says nothing.
+
+    Numbers are scaled by all rows that are asked or shown, which no label goes into.
+    """
+    rows = sorted({row for draw in draws for row in (*draw.asked, *draw.shown)})
+    place, features = {row: at for at, row in enumerate(rows)}, described(table, target, rows)
+    counts = Counter(labels.values())
+    majority = Guess({max(answers_of(question), key=lambda answer: counts[answer]): 1.0}, 0.0)
+    found: dict[tuple[int, int], list[dict[str, Guess]]] = {}
+    failed: dict[str, str] = {}
+    for count, (number, draw) in product(shots, enumerate(draws)):
+        known = [labels[row] for row in draw.shown[:count]]
+        shares = {name: known.count(name) / count for name in answers_of(question)} if count else {}
+        classes = {SHOWN: Guess(shares, 0.0)} if count else {}
+        of_rows: list[dict[str, Guess]] = [{"majority": majority, **classes} for _ in draw.asked]
+        shown, asked = ([place[row] for row in group] for group in (draw.shown[:count], draw.asked))
+        for learner in LEARNERS if count else ():
+            if not learner.here or learner.name in failed:
+                continue
+            said = learned(learner, features[shown], known, features[asked])
+            if isinstance(said, str):
+                failed[learner.name] = said
+                continue
+            for of_row, chances in zip(of_rows, said, strict=True):
+                of_row[learner.name] = Guess(dict(chances), 0.0)
+        if twin is not None:
+            for of_row, row in zip(of_rows, draw.asked, strict=True):
+                if row in twin.place:
+                    of_row[SUPERVISED] = _guess(twin.own[twin.place[row]])
+        found[count, number] = of_rows
+    kept = [{name: guess for name, guess in of_row.items() if name not in failed} for of_row in chain(*found.values())]
+    each = iter(kept)
+    return {key: [next(each) for _ in of_rows] for key, of_rows in found.items()}, list(failed.values())
+
+
+def _lines(
+    test: FewShot, question: Asking, labels: Mapping[int, str], draws: Sequence[Draw], there: int
+) -> Iterator[str]:
+    """What of rows and shots is not as it was wanted."""
+    if why := unfair(question):
+        yield f"{why}: what stands at 0 shots is chance"
+    asked = sum(len(draw.asked) for draw in draws)
+    if asked < test.rows:
+        yield f"{asked} rows are asked at each number of shots, not {test.rows}: no more may be asked"
+    if lost := [shots for shots in sorted(set(test.shots)) if shots > there]:
+        numbers = " and ".join(map(str, lost))
+        yield f"{numbers} shots cannot be shown: beside the asked rows there are {there:,}"
+    shown = [{labels[row] for row in draw.shown} for draw in draws]
+    for name in answers_of(question):
+        if name not in set(labels.values()):
+            yield f"no row is of the class {name}"
+        elif without := sum(name not in classes for classes in shown if max(test.shots) >= len(answers_of(question))):
+            yield f"in {without} of {len(draws)} draws no row of the class {name} can be shown"
+    counted = [Counter(labels[row] for row in draw.shown[: max(test.shots)]) for draw in draws]
+    if any(max(counts.values()) - min(counts.values()) > 1 for counts in counted if len(counts) > 1):
+        yield "some shots are not balanced: a class has too few rows to show"
+
+
+def _cells(table: Table, row: int, features: Iterable[str]) -> dict[str, Cell]:
+    return {name: table.column(name)[row] for name in features}
+
+
+def _text(table: Table, serializer: Serializer, cells: Cells) -> str:
+    """A row as it is shown; what has no value is left out where the form names its features."""
+    named = serializer.names_features
+    kept = {name: cell for name, cell in cells.items() if not (named and (cell is None or table.is_missing(cell)))}
+    return serializer.alone(list(kept), list(kept.values()))
+
+
+def _guess(said: Sequence[str]) -> Guess:
+    """What models say, as chances: the share of them that say it."""
+    return Guess({answer: count / len(said) for answer, count in Counter(said).items()}, 0.0)
+
+
+def _sentence(found: Sequence[AtShots]) -> str:
+    """The accuracy at each number of shots, in words that a person can check."""
+    if not any(one.asked for one in found):
+        return "no row was classified"
+    parts = []
+    for one in found:
+        low, high = one.own.interval
+        auc = f", AUC {one.own.auc:.2f}" if one.own.auc is not None else ""
+        parts.append(f"{one.shots} shots: {one.own.right} of {one.asked} right, {low:.2f} to {high:.2f}{auc}")
+    return "; ".join(parts)

@@ -1,0 +1,31 @@
+"""What TabLLM published of the same tables: the facts and their source stand in `tabllm.toml`."""
+
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+FILE = Path(__file__).with_name("tabllm.toml")
+
+
+@dataclass(frozen=True)
+class PublishedAuc:
+    """A published AUC at 0 shots: of which table, LLM and template, and its source with what it compares to."""
+
+    dataset: str
+    llm: str
+    template: str
+    auc: float
+    name: str
+    citation: str
+    address: str
+    compares: str
+
+
+@cache
+def published_auc(dataset: str) -> PublishedAuc | None:
+    """What is published of a table, by the name of its card; None where nothing is."""
+    held: dict[str, Any] = tomllib.loads(FILE.read_text("utf-8"))
+    auc = held.pop("zero_shot").get(dataset)
+    return None if auc is None else PublishedAuc(dataset=dataset, auc=auc, **held)

@@ -1,0 +1,74 @@
+"""How well the probabilities of classes rank rows: the AUC of a class against the rest, within groups of rows."""
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from tabcontam.groups import grouped
+from tabcontam.statistics.auc import Ranking, on_log_odds, placed
+from tabcontam.statistics.exact import clopper_pearson
+
+
+@dataclass(frozen=True)
+class Rated:
+    """A row: its class, the probability that each class was given, and the group of rows it is compared within."""
+
+    label: str
+    chances: Mapping[str, float]
+    group: Hashable = 0
+
+
+@dataclass(frozen=True)
+class _OfClass:
+    """The AUC of a class, its standard error, and the rows of the side that has fewer, and that less the groups."""
+
+    value: float
+    error: float
+    least: int
+    freedom: int
+
+
+def ranked(rows: Sequence[Rated], classes: Sequence[str], confidence: float = 0.95) -> Ranking | None:
+    """The AUC of the first of two classes, or the mean of each class against the rest where there are more.
+
+    Rows are compared with rows of their own group alone, as those that were asked behind the same examples: the AUC is
+    the share of all such pairs that are ranked right, ties counting a half. Its variance is DeLong's, in which the
+    groups share their variances, since some may have a single row of a class; the interval is Student's on the scale of
+    the log-odds. The error of a mean over classes is taken for the mean of their errors, which is the most that it can
+    be, whatever the classes have to do with each other. Where all pairs are ranked right, or wrong, the interval is the
+    exact one of a share of as many rows as the rarer side has. A class that no group has beside another is left out.
+    None where there is none.
+    """
+    asked = classes[:1] if len(classes) == 2 else classes
+    found = [each for each in (_of_class(rows, name) for name in asked) if each is not None]
+    if not found:
+        return None
+    value, least = float(np.mean([each.value for each in found])), min(each.least for each in found)
+    if value in (0.0, 1.0):
+        return Ranking(value, clopper_pearson(round(value) * least, least, confidence))
+    freedom = min(each.freedom for each in found)
+    if freedom < 1:
+        return Ranking(value, None)
+    return Ranking(value, on_log_odds(value, float(np.mean([each.error for each in found])), freedom, confidence))
+
+
+def _of_class(rows: Sequence[Rated], name: str) -> _OfClass | None:
+    sides = []
+    for group in grouped(rows, lambda row: row.group).values():
+        own = [row.chances.get(name, 0.0) for row in group if row.label == name]
+        others = [row.chances.get(name, 0.0) for row in group if row.label != name]
+        if own and others:
+            sides.append((own, others))
+    if not sides:
+        return None
+    pairs = np.array([len(own) * len(others) for own, others in sides], dtype=np.float64)
+    weights, each = pairs / pairs.sum(), [placed(own, others) for own, others in sides]
+    squares = [((above - above.mean()) ** 2).sum() for above, _ in each]
+    below = [((lower - lower.mean()) ** 2).sum() for _, lower in each]
+    counts = np.array([[len(own), len(others)] for own, others in sides])
+    freedom = counts.sum(axis=0) - len(sides)
+    spread = [float(sum(part)) / max(1, int(free)) for part, free in zip((squares, below), freedom, strict=True)]
+    error = float((weights**2 * (spread[0] / counts[:, 0] + spread[1] / counts[:, 1])).sum()) ** 0.5
+    value = float(sum(weight * above.mean() for weight, (above, _) in zip(weights, each, strict=True)))
+    return _OfClass(value, error, int(counts.sum(axis=0).min()), int(freedom.min()))

@@ -1,0 +1,55 @@
+"""What an evaluation found: how well an LLM classifies the rows of a table, by the number of rows that it is shown."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tabcontam.evidence.base import Trial
+from tabcontam.evidence.score.evaluated import AtShots, Fading, evaluated, fading
+from tabcontam.verdicts.cells import InTable, Result
+
+ABOVE, BELOW = "grows with shots", "fades with shots"
+UNTOLD = "is not shown to change with shots"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Evaluation(InTable):
+    """An LLM's accuracies on a table at each number of shots; none where nothing was asked.
+
+    `reason` says why there are fewer answers than were planned, if so, and `unanswered` how many fewer. `notes` say
+    what is not as it was wanted: shots that cannot be shown, twins or learners that are not to be had.
+    """
+
+    reason: str
+    unanswered: int
+    at: tuple[AtShots, ...]
+    fading: Fading | None
+    notes: tuple[str, ...]
+
+    @property
+    def learners(self) -> list[str]:
+        """The names of those that learned from the same shots."""
+        return list(dict.fromkeys(one.name for at in self.at for one in at.learners))
+
+
+def evaluation(cell: Result, trials: Sequence[Trial], notes: Sequence[str]) -> Evaluation:
+    """What the read trials of a cell come to."""
+    unanswered = (cell.queries or 0) - len(trials)
+    return Evaluation(
+        llm=cell.llm,
+        dataset=cell.dataset,
+        edition=cell.edition,
+        split=cell.split,
+        serializer=cell.serializer,
+        prompts=cell.prompts,
+        reason=(cell.reason or "") if unanswered or not trials else "",
+        unanswered=unanswered,
+        at=evaluated(trials),
+        fading=fading(trials),
+        notes=tuple(notes),
+    )
+
+
+def trend(found: Fading) -> str:
+    """Whether memory's share fades with shots, by the interval of the difference."""
+    low, high = found.interval
+    return ABOVE if low > 0 else BELOW if high < 0 else UNTOLD
