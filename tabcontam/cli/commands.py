@@ -15,6 +15,7 @@ from tabcontam.cli.completion import complete, completion
 from tabcontam.cli.console import console_of
 from tabcontam.cli.doctor import doctor
 from tabcontam.cli.expose import expose
+from tabcontam.cli.fresh import fresh
 from tabcontam.cli.indexing import index
 from tabcontam.cli.judging import judge
 from tabcontam.cli.ladder import ladder
@@ -144,6 +145,6 @@ def _cache(options: argparse.Namespace) -> None:
 
 COMMANDS: dict[str, Callable[[argparse.Namespace], int | None]] = {
     "run": run, "list": _list, "replay": replay, "power": _power, "rescore": rescore, "judge": judge, "report": report,
-    "gate": gate, "expose": expose, "ladder": ladder, "plant": plant, "chronology": chronology, "index": index,
-    "cache": _cache, "doctor": doctor, "completion": completion,
+    "gate": gate, "expose": expose, "ladder": ladder, "plant": plant, "chronology": chronology, "fresh": fresh,
+    "index": index, "cache": _cache, "doctor": doctor, "completion": completion,
 }  # fmt: skip
