@@ -190,6 +190,17 @@ def add_text_format(group: "argparse._ArgumentGroup | argparse.ArgumentParser") 
 
 
 def _add_limits(limits: "argparse._ArgumentGroup") -> None:
+    add_limits(limits)
+    limits.add_argument(
+        "--last-failed",
+        "--lf",
+        action="store_true",
+        help="ask again what the run in the folder behind --out (on a terminal: the newest under reports/) has no "
+        "readable answer to, and nothing else; add it to that run's own command",
+    )
+
+
+def add_limits(limits: "argparse._ArgumentGroup") -> None:
     limits.add_argument(
         "--dry-run", action="store_true", help="print what would be asked and the most that it can cost; ask nothing"
     )
@@ -217,13 +228,6 @@ def _add_limits(limits: "argparse._ArgumentGroup") -> None:
     )
     limits.add_argument(
         "--retry-unanswered", action="store_true", help="ask again where the stored reply was refused, cut off or empty"
-    )
-    limits.add_argument(
-        "--last-failed",
-        "--lf",
-        action="store_true",
-        help="ask again what the run in the folder behind --out (on a terminal: the newest under reports/) has no "
-        "readable answer to, and nothing else; add it to that run's own command",
     )
 
 
