@@ -1,5 +1,6 @@
 """What a feed gives: texts with the date at which they came out."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from tabcontam.feeds.dates import Instants
@@ -32,3 +33,7 @@ class Document:
 
 class LeftOut(Exception):
     """A text that is not taken; its text is the reason, in the same words for all of its kind."""
+
+
+# Gives a date back that counts, and raises `LeftOut` for any other, and for none: before more of a text is fetched.
+Dated = Callable[[Instants | None], Instants]

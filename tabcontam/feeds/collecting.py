@@ -5,12 +5,13 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
+from functools import partial
 from pathlib import Path
 
 from tabcontam.errors import UsageError
-from tabcontam.feeds.base import Document, LeftOut
+from tabcontam.feeds.base import Dated, Document, LeftOut
 from tabcontam.feeds.cards import ARXIV, GITHUB, Feed
-from tabcontam.feeds.dates import start_of
+from tabcontam.feeds.dates import Instants, start_of
 from tabcontam.feeds.fetching import Fetcher
 from tabcontam.feeds.news import articles
 from tabcontam.feeds.papers import papers
@@ -53,8 +54,8 @@ def collect(
     found: dict[tuple[str, ...], Document] = {}
     left_out: Counter[str] = Counter()
     addresses: set[str] = set()
-    for one in _documents(feed, fetcher, since, until):
-        reason = str(one) if isinstance(one, LeftOut) else _unfit(feed, one, since, until, now)
+    for one in _documents(feed, fetcher, since, until, partial(_dated, since, until, now)):
+        reason = str(one) if isinstance(one, LeftOut) else _unfit(feed, one)
         if isinstance(one, Document) and not reason and (one.paragraphs in found or one.address in addresses):
             reason = "the same text again"
         if reason or isinstance(one, LeftOut):
@@ -68,26 +69,35 @@ def collect(
     return Collected(tuple(found.values()), dict(left_out), fetcher.asked)
 
 
-def _documents(feed: Feed, fetcher: Fetcher, since: date, until: date | None) -> Iterator[Document | LeftOut]:
+def _documents(
+    feed: Feed, fetcher: Fetcher, since: date, until: date | None, dated: Dated
+) -> Iterator[Document | LeftOut]:
     try:
         if feed.kind == ARXIV:
-            yield from papers(feed, fetcher, since, until)
+            yield from papers(feed, fetcher, since, until, dated)
         elif feed.kind == GITHUB:
-            yield from readmes(feed, fetcher, since, until)
+            yield from readmes(feed, fetcher, since, until, dated)
         else:
-            yield from articles(feed, fetcher)
+            yield from articles(feed, fetcher, dated)
     except LeftOut as reason:  # of the list itself
         raise UsageError(f"{feed.address} cannot be read: {reason}") from None
 
 
-def _unfit(feed: Feed, one: Document, since: date, until: date | None, now: datetime) -> str:
-    """Why a text is not taken; empty where it is."""
-    if one.published.first < start_of(since):
-        return "older, or not surely as young"
-    if one.published.first > now:
-        return "dated after now"
-    if until is not None and one.published.last >= start_of(until):
-        return "later than asked for"
+def _dated(since: date, until: date | None, now: datetime, published: Instants | None) -> Instants:
+    """The date, where it counts. Raises `LeftOut`."""
+    if published is None:
+        raise LeftOut("without a date that can be read")
+    if published.first < start_of(since):
+        raise LeftOut("older, or not surely as young")
+    if published.first > now:
+        raise LeftOut("dated after now")
+    if until is not None and published.last >= start_of(until):
+        raise LeftOut("later than asked for")
+    return published
+
+
+def _unfit(feed: Feed, one: Document) -> str:
+    """Why a text is not taken for its length; empty where it is."""
     if one.words < feed.min_words:
         return f"shorter than {feed.min_words} words"
     return f"longer than {feed.max_words:,} words" if one.words > feed.max_words else ""

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from urllib.parse import urljoin
 
 from tabcontam.errors import UsageError
-from tabcontam.feeds.base import NEWS, Document, LeftOut
+from tabcontam.feeds.base import NEWS, Dated, Document, LeftOut
 from tabcontam.feeds.cards import PAGE, Feed
 from tabcontam.feeds.dates import instants_of
 from tabcontam.feeds.entries import Entry, entries_of
@@ -12,7 +12,7 @@ from tabcontam.feeds.fetching import Fetcher
 from tabcontam.feeds.web_text import page_of
 
 
-def articles(feed: Feed, fetcher: Fetcher) -> Iterator[Document | LeftOut]:
+def articles(feed: Feed, fetcher: Fetcher, dated: Dated) -> Iterator[Document | LeftOut]:
     """The articles of a feed in its order, or why one is left out. Raises `UsageError` for what is no feed."""
     try:
         found = fetcher.get(feed.address)
@@ -20,15 +20,13 @@ def articles(feed: Feed, fetcher: Fetcher) -> Iterator[Document | LeftOut]:
         raise UsageError(f"{feed.address} cannot be read: {reason}") from None
     for entry in entries_of(found.content, found.charset, feed.address):
         try:
-            yield _article(feed, fetcher, entry)
+            yield _article(feed, fetcher, entry, dated)
         except LeftOut as reason:
             yield reason
 
 
-def _article(feed: Feed, fetcher: Fetcher, entry: Entry) -> Document:
-    published = entry.published()
-    if published is None:
-        raise LeftOut("without a date")
+def _article(feed: Feed, fetcher: Fetcher, entry: Entry, dated: Dated) -> Document:
+    published = dated(entry.published())
     address, summary = urljoin(feed.address, entry.link), " ".join(page_of(entry.summary).text)
     if feed.text != PAGE:
         paragraphs = page_of(entry.content or entry.summary).text
@@ -43,7 +41,8 @@ def _article(feed: Feed, fetcher: Fetcher, entry: Entry) -> Document:
         stated = [instants_of(date) for date in page.dates]
         if not all(stated):
             raise LeftOut("with a date on its page that cannot be read")
-        published = min([published, *(one for one in stated if one is not None)])  # a feed may bring old pages anew
+        # a feed may bring old pages anew
+        published = dated(min([published, *(one for one in stated if one is not None)]))
         paragraphs = page.article
     title = " ".join(page_of(entry.title).text)
     return Document(entry.id or address, NEWS, address, title, published, paragraphs, summary)

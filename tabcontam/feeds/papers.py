@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from datetime import date, timedelta
 from urllib.parse import urlencode
 
-from tabcontam.feeds.base import PAPER, Document, LeftOut
+from tabcontam.feeds.base import PAPER, Dated, Document, LeftOut
 from tabcontam.feeds.cards import Feed
 from tabcontam.feeds.entries import Entry, entries_of
 from tabcontam.feeds.fetching import Fetcher
@@ -18,7 +18,7 @@ ID = re.compile(r"https?://[^/]+/abs/((?:\d{4}\.\d{4,5}|[a-z-]{1,20}(?:\.[A-Z]{2
 ATOM = "application/atom+xml"
 
 
-def papers(feed: Feed, fetcher: Fetcher, since: date, until: date | None) -> Iterator[Document | LeftOut]:
+def papers(feed: Feed, fetcher: Fetcher, since: date, until: date | None, dated: Dated) -> Iterator[Document | LeftOut]:
     """Papers first submitted on these days, the newest first, or why one is left out.
 
     What arXiv calls published is the date of the first version. Raises `UsageError` for an answer that is no feed.
@@ -33,20 +33,18 @@ def papers(feed: Feed, fetcher: Fetcher, since: date, until: date | None) -> Ite
         entries = entries_of(page.content, page.charset, feed.address)
         for entry in entries:
             try:
-                yield _paper(feed, fetcher, entry)
+                yield _paper(feed, fetcher, entry, dated)
             except LeftOut as reason:
                 yield reason
         if len(entries) < A_PAGE:
             return
 
 
-def _paper(feed: Feed, fetcher: Fetcher, entry: Entry) -> Document:
+def _paper(feed: Feed, fetcher: Fetcher, entry: Entry, dated: Dated) -> Document:
     found = ID.fullmatch(entry.id.strip())
     if not found:
         raise LeftOut("no paper")
-    published = entry.published()
-    if published is None:
-        raise LeftOut("without a date")
+    published = dated(entry.published())
     source = fetcher.get(f"{feed.address}/e-print/{found[1]}", robots=False)
     paper = paper_of(source.content)
     title = " ".join(" ".join(page_of(entry.title).text).split())

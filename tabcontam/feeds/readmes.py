@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from tabcontam.errors import UsageError
-from tabcontam.feeds.base import README, Document, LeftOut
+from tabcontam.feeds.base import README, Dated, Document, LeftOut
 from tabcontam.feeds.cards import Feed
 from tabcontam.feeds.dates import instants_of
 from tabcontam.feeds.fetching import Fetcher
@@ -22,7 +22,9 @@ NAME = re.compile(r"[\w.-]{1,100}/[\w.-]{1,100}")
 NEXT = re.compile(r'<([^<>]+)>\s*;\s*rel="next"')
 
 
-def readmes(feed: Feed, fetcher: Fetcher, since: date, until: date | None) -> Iterator[Document | LeftOut]:
+def readmes(
+    feed: Feed, fetcher: Fetcher, since: date, until: date | None, dated: Dated
+) -> Iterator[Document | LeftOut]:
     """The readmes of repositories created on these days, as the query has them, or why one is left out.
 
     Raises `UsageError` where what answers is not GitHub's API.
@@ -38,7 +40,7 @@ def readmes(feed: Feed, fetcher: Fetcher, since: date, until: date | None) -> It
             raise UsageError(f"{feed.address} does not answer as GitHub's API does; check the address in the card")
         for item in items:
             try:
-                yield _readme(feed, fetcher, item)
+                yield _readme(feed, fetcher, item, dated)
             except LeftOut as reason:
                 yield reason
         following = NEXT.search(page.links)
@@ -47,13 +49,11 @@ def readmes(feed: Feed, fetcher: Fetcher, since: date, until: date | None) -> It
         address = following[1]
 
 
-def _readme(feed: Feed, fetcher: Fetcher, item: Any) -> Document:
+def _readme(feed: Feed, fetcher: Fetcher, item: Any, dated: Dated) -> Document:
     name = str(item.get("full_name") or "") if isinstance(item, dict) else ""
     if not NAME.fullmatch(name) or ".." in name:
         raise LeftOut("no repository")
-    published = instants_of(str(item.get("created_at") or ""))
-    if published is None:
-        raise LeftOut("without a date")
+    published = dated(instants_of(str(item.get("created_at") or "")))
     held = _json(fetcher.get(f"{feed.address}/repos/{name}/readme", robots=False, accept=JSON).content)
     file = str(held.get("name") or "") if isinstance(held, dict) else ""
     if not file.lower().endswith((".md", ".markdown")):

@@ -22,6 +22,7 @@ FEWEST = 10  # passages of each side
 RUN = 5  # words in a row, from which on a word counts as copied
 ALPHA = 0.01  # of the three measures of an LLM together
 DRAWS = 9_999
+OTHERS = 10  # passages whose continuations a reply is compared with, too
 TOKENS_A_WORD = 3
 BITS, LONGEST, COPIED = MEASURES = ("bits_a_character", "longest_common_ngram", "copy_rate")
 RECITE = "Go on with this text word for word, as it was published. Write the continuation alone."
@@ -124,21 +125,43 @@ def bits(scores: Answer | None) -> float | None:
     return -sum(token.log_probability for token in scored) / log(2) / characters if characters else None
 
 
-def recited(piece: Piece, reply: Answer | None) -> tuple[int, float] | None:
-    """The longest common n-gram with the true continuation, and the share of it that was copied.
+def recitals(pieces: Sequence[Piece], replies: Sequence[Answer | None]) -> list[tuple[float, float] | None]:
+    """Of each piece the longest common n-gram with its true continuation, and the share of that which was copied.
 
-    None where there was no answer: one that was refused says nothing about memory. What is said beyond the length of
-    the continuation does not count.
+    From both is taken what the same reply has in common with the continuations of ten other passages of its side, on
+    average: whatever plain words and phrases, or a licence that stands in many texts, bring about. None where there was
+    no answer: one that was refused says nothing about memory.
     """
+    expected = [words(piece.expected) for piece in pieces]
+    sides = {side: [place for place, piece in enumerate(pieces) if piece.old is side] for side in (True, False)}
+    found: list[tuple[float, float] | None] = []
+    for place, (piece, reply) in enumerate(zip(pieces, replies, strict=True)):
+        said = _said(piece, reply)
+        if said is None:
+            found.append(None)
+            continue
+        own = sides[piece.old]
+        at = own.index(place)
+        others = [*own[at + 1 :], *own[:at]][:OTHERS]
+        longest, copied = (
+            [measure(expected[one], said) for one in (place, *others)] for measure in (longest_run, _copied)
+        )
+        found.append((longest[0] - fmean(longest[1:]), copied[0] - fmean(copied[1:])))
+    return found
+
+
+def _copied(expected: Sequence[str], said: Sequence[str]) -> float:
+    return copied_share(expected, said, RUN)
+
+
+def _said(piece: Piece, reply: Answer | None) -> list[str] | None:
+    """The words of a reply, without what it was shown, as many as the continuation has; None where there are none."""
     if not isinstance(reply, Reply) or reply.state not in READ:
         return None
-    expected = words(piece.expected)
-    said = words(as_read(reply).text)
-    shown = words(piece.shown)
+    said, shown = words(as_read(reply).text), words(piece.shown)
     if said[: len(shown)] == shown:  # it began with what it was shown
         said = said[len(shown) :]
-    said = said[: len(expected) + RUN]
-    return longest_run(expected, said), copied_share(expected, said, RUN)
+    return said[: len(words(piece.expected)) + RUN]
 
 
 def gap(measure: str, old: Sequence[float | None], fresh: Sequence[float | None], seed: int = 0) -> Gap:

@@ -9,8 +9,8 @@ from tabcontam.verdicts.wording import rounded, visible
 
 MEASURES = {
     "bits_a_character": "bits a character",
-    "longest_common_ngram": "words of the longest common n-gram",
-    "copy_rate": "share copied",
+    "longest_common_ngram": "words of the longest common n-gram, more than with others",
+    "copy_rate": "share copied, more than of others",
 }
 CONCLUSIONS = {
     "copied": "it goes on with old passages word for word: it has read them",

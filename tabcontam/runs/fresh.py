@@ -47,8 +47,8 @@ from tabcontam.passages.memory import (
     conclusion,
     gap,
     pieces_of,
+    recitals,
     recite_query,
-    recited,
     score_query,
 )
 from tabcontam.passages.questions import (
@@ -366,8 +366,8 @@ class _Work:
         said = await self._ask(model, recite) if Capability.GENERATE in may else {}
         scored = await self._ask(model, score) if Capability.SCORE in may else {}
         values: dict[str, list[float | None]] = {}
-        copied = [recited(piece, said.get(query.id)) for piece, query in zip(pieces, recite, strict=True)]
-        values[LONGEST] = [one and float(one[0]) for one in copied]
+        copied = recitals(pieces, [said.get(query.id) for query in recite])
+        values[LONGEST] = [one[0] if one else None for one in copied]
         values[COPIED] = [one[1] if one else None for one in copied]
         values[BITS] = [bits(scored.get(query.id)) for query in score]
         gaps: list[Gap] = []

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tabcontam.errors import UsageError
+from tabcontam.feeds import entries, latex
 from tabcontam.feeds.base import Document, LeftOut
 from tabcontam.feeds.cards import find_feed, read_feed, shipped_feeds
 from tabcontam.feeds.collecting import Collected, collect, fetcher_of
@@ -47,6 +48,7 @@ def test_texts_come_with_their_words_and_dates_and_none_is_older(kind: str, tmp_
     assert [one.published.first for one in found.documents] == [text.published for text in texts[:6]]
     assert all(one.published.first >= start_of(SINCE) for one in found.documents)
     assert found.left_out == {"older, or not surely as young": 3}
+    assert sum(path.startswith(("/news", "/e-print", "/repos")) for path in server.paths) == 6  # of old ones no more
     own, text = found.documents[0], texts[0]
     assert [one.split() for one in own.paragraphs[-5:]] == [one.split() for one in text.paragraphs]
     assert "ecret" not in " ".join(own.paragraphs)
@@ -194,7 +196,7 @@ RSS = '<rss version="2.0"><channel><item><title>é</title>{}</item></channel></r
         (b'<!DOCTYPE x [<!ENTITY a "ha"><!ENTITY b "&a;&a;">]><rss>&b;</rss>', "declares a document type"),
         (b'<!DOCTYPE x SYSTEM "file:///etc/passwd"><rss/>', "declares a document type"),
         (b"<rss>" + b"<a>" * 200 + b"</a>" * 200 + b"</rss>", "deeper than 100 elements"),
-        (b"<rss>" + b"<a/>" * 200_001 + b"</rss>", "more than 200,000"),
+        (b"<rss>" + b"<a/>" * 20_001 + b"</rss>", "more than 20,000"),
         (b"<html><body>Log in</body></html>", "it begins with <html>"),
         (b"<rss><item>", "no element found"),
         (b"", "no element found"),
@@ -202,7 +204,8 @@ RSS = '<rss version="2.0"><channel><item><title>é</title>{}</item></channel></r
         (b'<?xml version="1.0" encoding="utf-8"?><rss>\xe9</rss>', "it says that it is utf-8, and is not"),
     ],
 )
-def test_a_hostile_or_broken_feed_is_one_line(content: bytes, line: str) -> None:
+def test_a_hostile_or_broken_feed_is_one_line(content: bytes, line: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(entries, "MOST_ELEMENTS", 20_000)
     with pytest.raises(UsageError) as raised:
         entries_of(content, "", "http://feed")
     assert line in str(raised.value)
@@ -248,9 +251,9 @@ def test_atom_may_hold_elements_and_links_of_several_kinds() -> None:
     ["<!--", "<a ", '<a href="', "</a", "<p><article>", "<x><div>", "<script>", "&#", "<meta a=", "<" + "a" * 99],
 )
 def test_a_page_that_is_made_to_be_slow_is_read_in_no_time(piece: str) -> None:
-    began = time.monotonic()
-    page_of(piece * (1_000_000 // len(piece)))
-    assert time.monotonic() - began < 5
+    began = time.process_time()
+    page_of(piece * (300_000 // len(piece)))
+    assert time.process_time() - began < 5
 
 
 def test_a_page_gives_the_paragraphs_of_its_article() -> None:
@@ -295,19 +298,20 @@ def test_a_paper_is_its_abstract_and_its_first_section() -> None:
         (gzip.compress(b"x" * 1000)[:-20], "a source that is cut off"),
         (gzip.compress(b"\\documentclass{a}\\begin{document}none\\end{document}"), "a paper without sections"),
         (gzip.compress(b"\\documentclass{a}\\begin{document}\\section{A}" + b"{" * 9000), "LaTeX that cannot be read"),
-        (gzip.compress(b"\0" * (65 * 1024 * 1024)), "a source larger than any paper"),
+        (gzip.compress(b"\0" * 3_000_000), "a source larger than any paper"),
     ],
 )
-def test_a_source_that_is_no_paper_is_left_out(content: bytes, reason: str) -> None:
+def test_a_source_that_is_no_paper_is_left_out(content: bytes, reason: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(latex, "LARGEST", 2_000_000)
     with pytest.raises(LeftOut, match=reason):
         paper_of(content)
 
 
 def test_a_source_that_includes_itself_ends() -> None:
     text = r"\documentclass{a}\begin{document}\section{A}" + r"\input{main}" * 20 + r"\end{document}"
-    began = time.monotonic()
+    began = time.process_time()
     paper_of(source(main=text))
-    assert time.monotonic() - began < 5
+    assert time.process_time() - began < 5
 
 
 def test_the_shipped_cards_are_of_the_papers_three_sources() -> None:
