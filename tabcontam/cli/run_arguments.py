@@ -149,7 +149,7 @@ def _add_asking(run: argparse.ArgumentParser) -> None:
     how.add_argument(
         "-x", dest="stop_at_first", action="store_true", help="stop asking an LLM after its first contaminated cell"
     )
-    add_limits(run.add_argument_group("how much is asked, and how fast"))
+    add_run_limits(run.add_argument_group("how much is asked, and how fast"))
 
 
 def add_sending(how: "argparse._ArgumentGroup") -> None:
@@ -197,6 +197,17 @@ def add_text_format(group: "argparse._ArgumentGroup | argparse.ArgumentParser") 
     )
 
 
+def add_run_limits(limits: "argparse._ArgumentGroup") -> None:
+    add_limits(limits)
+    limits.add_argument(
+        "--last-failed",
+        "--lf",
+        action="store_true",
+        help="ask again what the run in the folder behind --out (on a terminal: the newest under reports/) has no "
+        "readable answer to, and nothing else; add it to that run's own command",
+    )
+
+
 def add_limits(limits: "argparse._ArgumentGroup") -> None:
     limits.add_argument(
         "--dry-run", action="store_true", help="print what would be asked and the most that it can cost; ask nothing"
@@ -225,13 +236,6 @@ def add_limits(limits: "argparse._ArgumentGroup") -> None:
     )
     limits.add_argument(
         "--retry-unanswered", action="store_true", help="ask again where the stored reply was refused, cut off or empty"
-    )
-    limits.add_argument(
-        "--last-failed",
-        "--lf",
-        action="store_true",
-        help="ask again what the run in the folder behind --out (on a terminal: the newest under reports/) has no "
-        "readable answer to, and nothing else; add it to that run's own command",
     )
 
 
