@@ -84,7 +84,7 @@ class Query:
     unsure: float = field(default=0.0, compare=False)  # bits that the guesser lacks by what the prompt shows
     turn: int | None = field(default=None, compare=False)  # among the queries of its table that are bet on, from 0
     lies_in: Mapping[str, str] = field(default_factory=dict, compare=False)  # see below
-    invented: tuple[str, ...] = field(default=(), compare=False)  # the features whose texts are made up in it
+    kept: tuple[str, ...] = field(default=(), compare=False)  # of a twin, the features that are the row's own in all
     answering: Answering = field(default=Answering(), compare=False, repr=False)  # for one whose knowledge is known
 
     @property
@@ -210,6 +210,7 @@ class Test(ABC):
     referred: ClassVar[bool] = False  # whether what a reference LLM answers, too, counts for nothing: see `conceded`
     answering: ClassVar[Answering] = Answering()  # what kind of answer it asks for
     on_request: ClassVar[bool] = False  # asked only where it is chosen or, if it scores, an LLM loaded here scores text
+    beside_fresh: ClassVar[bool] = False  # whether it compares with rows that nobody can have read, if there are any
     only_with: ClassVar[Given] = Given.NOTHING  # what has to be given for it to be asked
     bet_on: ClassVar[bool] = False  # whether its answers can be bet on, query by query: see `stakes`
     resampled: ClassVar[bool] = False  # whether all answers to a query that is asked several times are weighed together

@@ -38,8 +38,13 @@ def skilled(query: Query) -> str:
     return "Yes" if float(length) > 36 else "No"
 
 
+def careless(query: Query) -> str:
+    return "No"
+
+
 def recalling(query: Query) -> str:
-    return skilled(query) if query.decoy_of else str(query.expected[0])
+    """One who has no skill, and recalls all rows."""
+    return careless(query) if query.decoy_of else str(query.expected[0])
 
 
 def test_a_row_and_its_twin_stand_behind_the_same_examples() -> None:
@@ -71,7 +76,7 @@ def test_knowing_what_names_mean_is_no_memory() -> None:
 
 def test_recalled_labels_are_told_with_their_share() -> None:
     own = weighed(recalling)
-    accuracy = weighed(skilled).hits / 100
+    accuracy = weighed(careless).hits / 100
     low, high = own.interval or (0.0, 0.0)
     assert low <= 1 - accuracy <= high
     assert own.sentence.startswith("accuracy 1.00; on unseen twins of the same rows 0.")
@@ -81,7 +86,7 @@ def test_recalled_labels_are_told_with_their_share() -> None:
 
 
 def test_who_recalls_twins_by_likeness_shows_no_share() -> None:
-    """What the test cannot show: recall that a third of other cells does not keep from the row."""
+    """What the test cannot show: recall that other cells do not keep from the row."""
     found = weighed(lambda query: str(query.expected[0]))
     assert found.hits == 100
     assert "not shown to be above 0" in found.sentence
@@ -91,7 +96,7 @@ def test_answers_that_cannot_be_read_count_for_neither_side_and_are_said() -> No
     left = {f"memory_share-{number}" for number in range(5)} | {"memory_share-7-twin"}
     found = weighed(lambda query: "I would rather not say" if query.id in left else recalling(query))
     assert (found.asked, found.answered) == (100, 94)
-    assert "; 6 pairs are left out: no class was named for 5 rows and 1 twin (as wrong answers: 0.0" in found.sentence
+    assert "; 6 pairs are left out: no class was named for 5 rows and 1 twin (as wrong answers: 0." in found.sentence
 
 
 def test_a_row_whose_twin_was_not_asked_counts_for_nothing() -> None:
@@ -109,10 +114,10 @@ def test_nothing_answered_is_no_share_at_all() -> None:
 
 def test_who_answers_recalled_rows_alone_is_said_to_lose_his_answers_on_twins() -> None:
     """Silence on twins would hide memory: so it is also said what it comes to if silence is wrong."""
-    found = weighed(lambda query: "" if query.decoy_of and skilled(query) != query.expected[0] else recalling(query))
+    found = weighed(lambda query: "" if query.decoy_of and careless(query) != query.expected[0] else recalling(query))
     assert "accuracy 1.00; on unseen twins of the same rows 1.00" in found.sentence
     assert ", not shown to be above 0" in found.sentence
-    assert re.search(r"no class was named for \d+ twins \(as wrong answers: 0\.1\d, 0\.0\d to 0\.\d+\)", found.sentence)
+    assert re.search(r"no class was named for \d+ twins \(as wrong answers: 0\.\d\d, 0\.\d\d to 0\.\d\d\)", found.sentence)
 
 
 def test_a_call_that_failed_is_no_wrong_answer() -> None:
@@ -137,10 +142,10 @@ def test_who_gives_the_same_answer_always_is_said_to_recall_nothing_however_easy
     assert "not shown to be above 0 (p = 1)" in found.sentence
 
 
-def test_it_is_said_of_which_features_the_twins_have_invented_texts() -> None:
+def test_it_is_said_of_which_features_the_twins_keep_all_values() -> None:
     assert weighed(skilled).sentence.endswith(
-        "; the twins have invented texts in 'name', so that whatever is known of the row's own counts as memory, "
-        "from wherever it is known"
+        "; the twins keep 'name', which may tell more of a class than models know: what is recalled by these alone is "
+        "not seen"
     )
 
 
