@@ -24,7 +24,7 @@ def apart(own: Sequence[float], others: Sequence[float], seed: int = 0) -> Gaine
     Student's quantile). The p-value is one-sided: the share of 10,000 ways to choose which values are own in which the
     difference is as large, the true one among them. Raises ValueError where a sample is empty.
     """
-    if not len(own) or not len(others):
+    if not own or not others:
         raise ValueError("an empty sample")
     first, second = np.asarray(own, dtype=np.float64), np.asarray(others, dtype=np.float64)
     both = np.concatenate([first, second])

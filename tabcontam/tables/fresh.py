@@ -20,7 +20,7 @@ NAMED = 3  # classes that an error names
 def with_fresh(
     tables: Sequence[Table], files: Iterable[str], form: TextFormat = FOUND_OUT
 ) -> tuple[tuple[Table, ...], tuple[str, ...]]:
-    """The tables, each with the fresh rows of those files that have its columns; and a line on what is left out.
+    """The tables, each with the fresh rows of the files that have its columns; and a line on each, with what is left out.
 
     Raises `UsageError` for a file that fits no table with a classification question, or several, that has a class
     which the question does not know, or fewer than 20 rows to ask about.
@@ -30,7 +30,7 @@ def with_fresh(
         file = load_table(spec, form=form)
         place = _place(file, found)
         found[place], line = _with(found[place], file)
-        lines += [line] if line else []
+        lines.append(line)
     return tuple(found), tuple(lines)
 
 
@@ -69,8 +69,8 @@ def _with(table: Table, file: Table) -> tuple[Table, str]:
             f"{option_name('fresh')}: {file.name} has {len(kept)} fresh rows with a class{why}; {FEWEST} or more are "
             "needed"
         )
-    line = f"{file.name}: {left}: not asked about, {len(kept):,} fresh rows are left" if left else ""
-    return replace(table, fresh=(*table.fresh, *kept)), line
+    line = f"{file.name}: {len(kept):,} fresh rows, with which rows of {table.named} are compared"
+    return replace(table, fresh=(*table.fresh, *kept)), f"{line}; not asked about: {left}" if left else line
 
 
 def _written(table: Table, file: Table, cells: Sequence[str | None]) -> dict[str | None, str | None]:

@@ -11,8 +11,8 @@ from tabcontam.guesser.kept import one_thread
 from tabcontam.tables.table import Cell, Table, load_table
 from tabcontam.unseen.conditional import conditional
 from tabcontam.unseen.learned import Learned
-from tabcontam.unseen.moves import Moves
 from tabcontam.unseen.making import unseen
+from tabcontam.unseen.moves import Moves
 from tabcontam.unseen.sample import sample
 from tests.unseen.made import fleet, known_by
 

@@ -4,11 +4,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
 
-from tabcontam.evidence.base import Evidence, State, Trial
+from tabcontam.evidence.base import Evidence, Query, State, Trial
 from tabcontam.evidence.rows.choices import given
 from tabcontam.evidence.score.shares import learned, number, share_in_words
 from tabcontam.statistics.paired_gains import Gained
 from tabcontam.statistics.unpaired_gains import apart
+
+FRESH = "fresh"  # the last word of the id of a query about a fresh row
+
+
+def is_fresh(query: Query) -> bool:
+    """Whether a query is about a fresh row: by its id, which a run's records hold, too."""
+    return bool(query.decoy_of) and query.id == f"{query.decoy_of}-{FRESH}"
 
 
 @dataclass(frozen=True)
@@ -29,7 +36,7 @@ def against_fresh(trials: Sequence[Trial]) -> Evidence:
 
     Rows and fresh rows are two samples, and no pairs.
     """
-    rows, fresh = (answered([one for one in trials if one.query.withheld is side]) for side in (False, True))
+    rows, fresh = (answered([one for one in trials if is_fresh(one.query) is side]) for side in (False, True))
     found = _share(rows, fresh)
     return Evidence(
         statistic="memory's share",
@@ -38,7 +45,7 @@ def against_fresh(trials: Sequence[Trial]) -> Evidence:
         null="right as often on fresh rows, by how hard they are for models that learned from the table",
         sentence="; ".join(filter(None, (_said(rows, fresh, found), _left_out(trials, rows, fresh)))),
         hits=sum(rows.right),
-        asked=sum(not trial.query.withheld for trial in trials),
+        asked=sum(not is_fresh(trial.query) for trial in trials),
         answered=len(rows.right),
         score=min(1.0, max(0.0, found.mean)),
         interval=found.interval,
@@ -78,7 +85,7 @@ def _left_out(trials: Sequence[Trial], rows: Answered, fresh: Answered) -> str:
         return ""
     said = f"{silent} {'answer is' if silent == 1 else 'answers are'} left out: no class was named"
     every, other = (
-        answered([one for one in trials if one.query.withheld is side], wrong=True) for side in (False, True)
+        answered([one for one in trials if is_fresh(one.query) is side], wrong=True) for side in (False, True)
     )
     if len(every.right) + len(other.right) == len(rows.right) + len(fresh.right) or not any(
         (*every.right, *other.right)

@@ -11,7 +11,7 @@ from typing import ClassVar
 from tabcontam.evidence.base import RECALLED, Evidence, Prompt, Query, State, Trial
 from tabcontam.evidence.rows.choices import given
 from tabcontam.evidence.score.classification import ClassificationTest, answers_of
-from tabcontam.evidence.score.fresh_rows import against_fresh
+from tabcontam.evidence.score.fresh_rows import FRESH, against_fresh, is_fresh
 from tabcontam.evidence.score.shares import LEVEL as LEVEL
 from tabcontam.evidence.score.shares import SUPERVISED, learned, number, share_in_words
 from tabcontam.guesser.chance import Guess
@@ -113,7 +113,7 @@ class MemoryShare(ClassificationTest):
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
         """The difference of both accuracies, less that of models; a 95 % interval, and a p-value in words."""
-        if any(trial.query.withheld for trial in trials):
+        if any(is_fresh(trial.query) for trial in trials):
             return against_fresh(trials)
         pairs, silent = paired(trials)
         found = _share(pairs)
@@ -159,7 +159,7 @@ class MemoryShare(ClassificationTest):
         fresh = {
             query.id: replace(
                 query,
-                id=f"{query.id}-fresh",
+                id=f"{query.id}-{FRESH}",
                 write=partial(self._fresh_prompt, table, serializer, query.rows[:-1], place),
                 expected=(labels[place],),
                 rows=query.rows[:-1],

@@ -1,14 +1,20 @@
 """Memory's share by fresh rows: what is recalled stands out, what is harder for anyone is taken off."""
 
+import csv
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from pathlib import Path
 from random import Random
+from subprocess import CompletedProcess
 
 from tabcontam.evidence.base import Evidence, Query, Reply, State, Trial
 from tabcontam.evidence.score.memory_share import MemoryShare
 from tabcontam.reading.words import english
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.tables.table import Table
+from tabcontam.verdicts.document import read_results
+from tests.commands import tabcontam
 from tests.unseen.made import fleet
 
 IS = load_serializers()["is"]
@@ -116,3 +122,32 @@ def test_no_fresh_row_answered_is_no_share_either() -> None:
     found = weighed(lambda query: "" if query.withheld else recalling(query))
     assert found.interval == (-1.0, 1.0)
     assert found.sentence.startswith("no fresh row was answered; 100 answers are left out")
+
+
+def test_a_run_says_what_it_compares_and_its_records_are_weighed_as_it_was(tmp_path: Path) -> None:
+    for name, table in {"my.csv": fleet(), "later.csv": fleet(200, 7), "other.csv": fleet(60, 9)}.items():
+        with (tmp_path / name).open("w", newline="") as out:
+            csv.writer(out).writerows([table.columns, *table.rows])
+
+    def run(fresh: str, *more: str) -> CompletedProcess[str]:
+        asked = ("--dataset", "my.csv", "--target", "toll", "--fresh", fresh, "--llm", "simulated:memoriser:0.5")
+        return tabcontam("run", *asked, "--no-controls", "--out", "run", *more, cwd=tmp_path)
+
+    def share() -> object:
+        (cell,) = json.loads((tmp_path / "run" / "results.json").read_text())["cells"]
+        return cell["sentence"], cell["score"], cell["interval"]
+
+    done = run("later.csv", "-k", "memory_share")
+    assert (done.returncode, "; on 100 fresh rows 0." in done.stdout) == (0, True)
+    assert "later.csv: 200 fresh rows, with which rows of my.csv" in done.stderr
+    (dataset,) = read_results(tmp_path / "run").run.datasets
+    assert (dataset.fresh, len(dataset.fresh_sha256)) == (200, 64)
+    before = share()
+    assert tabcontam("rescore", "run", cwd=tmp_path).returncode == 0
+    assert share() == before
+
+    other = run("other.csv", "-k", "memory_share")
+    assert "run holds a run with 200 fresh rows of my.csv; choose another folder" in other.stderr
+    unused = run("later.csv", "-k", "completion")
+    assert "no test that is asked compares with fresh rows; choose -k memory_share" in unused.stderr
+    assert (other.returncode, unused.returncode) == (4, 4)

@@ -117,7 +117,9 @@ def test_who_answers_recalled_rows_alone_is_said_to_lose_his_answers_on_twins() 
     found = weighed(lambda query: "" if query.decoy_of and careless(query) != query.expected[0] else recalling(query))
     assert "accuracy 1.00; on unseen twins of the same rows 1.00" in found.sentence
     assert ", not shown to be above 0" in found.sentence
-    assert re.search(r"no class was named for \d+ twins \(as wrong answers: 0\.\d\d, 0\.\d\d to 0\.\d\d\)", found.sentence)
+    assert re.search(
+        r"no class was named for \d+ twins \(as wrong answers: 0\.\d\d, 0\.\d\d to 0\.\d\d\)", found.sentence
+    )
 
 
 def test_a_call_that_failed_is_no_wrong_answer() -> None:
