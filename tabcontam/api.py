@@ -164,6 +164,7 @@ def run(
     split_column: str | None = None,
     key: str | Path | Sequence[str | Path] = (),
     withheld: str | Path | Sequence[str | Path] = (),
+    fresh: str | Path | Sequence[str | Path] = (),
     trained_on: str | Sequence[str] | Mapping[str, str | Sequence[str]] = (),
     reference: str | None = None,
     judge: str | None = None,
@@ -207,11 +208,11 @@ def run(
     `"llama3=corpus:dumps/"`. `judge` is an LLM that says of completions whether they match, `overlap` what Algorithm 1
     compares texts by. `control` names further controls: LLMs of which it is known what they have read of the tables, as
     `"hf:DIR"` of what `expose` made. `key` names the key files of planted tables, `withheld` files of rows that were
-    never published. `queries` is a number or "paper", `samples` how often an LLM without log-probabilities is asked the
-    same in their place, and with a `temperature` how often all queries of the row tests are, `shots` how many
-    demonstrations of other tables chat models are shown there, `alpha` and `min_power` are in (0, 1), `max_cost` is in
-    US dollars. With `until_decided` a table is asked until its verdict is reached, and is let go once an LLM that
-    remembers the share `min_power` of its rows would have been found.
+    never published, `fresh` files of rows that no LLM can have read. `queries` is a number or "paper", `samples` how
+    often an LLM without log-probabilities is asked the same in their place, and with a `temperature` how often all
+    queries of the row tests are, `shots` how many demonstrations of other tables chat models are shown there, `alpha`
+    and `min_power` are in (0, 1), `max_cost` is in US dollars. With `until_decided` a table is asked until its verdict
+    is reached, and is let go once an LLM that remembers the share `min_power` of its rows would have been found.
     With `memory_share` it is asked as well how much of the accuracy is memory, whichever tests are chosen.
     With `batch` LLMs are asked by the batch API of their maker, for half the price, and the call waits for up to a
     day. The report lies in `out`, by default `reports/<time>`; the same call with the same `out` continues it.
@@ -232,7 +233,8 @@ def run(
         "known": _known(known),
         "split": _several(split),
         "key": tuple(map(Path, [key] if isinstance(key, str | Path) else key)),
-        "withheld": tuple(map(str, [withheld] if isinstance(withheld, str | Path) else withheld)),
+        "withheld": _files(withheld),
+        "fresh": _files(fresh),
         "header": _header(header),
         "trained_on": _declared(trained_on),
         "reference": None if reference is None else _several(reference)[0],
@@ -281,6 +283,10 @@ def _baseline(given: str | Path | Results) -> Baseline:
 def load_results(folder: str | Path) -> Results:
     """The results of a past run, or of recorded answers, in its folder. Raises `UsageError`."""
     return Results(Path(folder), read_results(Path(folder)))
+
+
+def _files(given: str | Path | Sequence[str | Path]) -> tuple[str, ...]:
+    return tuple(map(str, [given] if isinstance(given, str | Path) else given))
 
 
 def _several(words: str | Sequence[str]) -> tuple[str, ...]:

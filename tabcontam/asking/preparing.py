@@ -233,7 +233,7 @@ def _table(facts: Mapping[str, Any]) -> Table:
     whole: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in facts.items()}
     whole["rows"] = tuple(map(tuple, facts["rows"]))
     whole["known"] = tuple(tuple(map(tuple, rows)) for rows in facts["known"])
-    whole["withheld"] = tuple(map(tuple, facts["withheld"]))
+    whole |= {name: tuple(map(tuple, facts[name])) for name in ("withheld", "fresh")}
     whole["drawn_cells"] = tuple(
         PlantedCell(cell["row"], cell["column"], tuple(cell["alternatives"])) for cell in facts["drawn_cells"]
     )

@@ -23,6 +23,11 @@ WITHHELD_HELP = (
     "rows of a dataset's source that were never published, with its columns: adds the test that compares "
     "them with the dataset's rows; they are sent to other machines with --send-rows alone"
 )
+FRESH_HELP = (
+    "rows with a dataset's columns and classes that no LLM can have read, as those published after its training data "
+    "end: memory_share compares the accuracy on the dataset's rows with that on these, in place of perturbed twins; "
+    "they are sent to other machines with --send-rows alone"
+)
 KEY_HELP = "the key of a dataset that was planted before it was published (see plant): adds the test planted"
 LLM_HELP = (
     "a name or PROVIDER:MODEL, see list llms, or documents to be searched (corpus:PATH); #MY_KEY behind an address "

@@ -10,6 +10,7 @@ from tabcontam.cli.helps import (
     DATASET_HELP,
     EXPRESSION_HELP,
     FAMILY_OVER_HELP,
+    FRESH_HELP,
     GATE_CODES,
     JUDGE_HELP,
     KEY_HELP,
@@ -113,6 +114,7 @@ def _add_asking(run: argparse.ArgumentParser) -> None:
     what.add_argument("--split-column", metavar="COLUMN", help=SPLIT_COLUMN_HELP)
     what.add_argument("--key", action="append", default=[], type=path, metavar="KEYFILE", help=KEY_HELP)
     what.add_argument("--withheld", action="append", default=[], metavar="FILE", help=WITHHELD_HELP)
+    what.add_argument("--fresh", action="append", default=[], metavar="FILE", help=FRESH_HELP)
     what.add_argument("--trained-on", action="append", default=[], metavar="LLM=DOCUMENTS", help=TRAINED_ON_HELP)
     what.add_argument("--reference", metavar="SPEC", help=REFERENCE_HELP)
     what.add_argument("--judge", metavar="LLM", help=JUDGE_HELP)

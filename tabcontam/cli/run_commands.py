@@ -114,6 +114,7 @@ def order_of(words: Mapping[str, Any], command: str) -> "RunOrder":
         known=tuple(words["known"]),
         keys=tuple(words["key"]),
         withheld=tuple(words["withheld"]),
+        fresh=tuple(words["fresh"]),
         trained_on=tuple(words["trained_on"]),
         reference=words["reference"],
         judge=words["judge"],

@@ -84,7 +84,7 @@ class Query:
     unsure: float = field(default=0.0, compare=False)  # bits that the guesser lacks by what the prompt shows
     turn: int | None = field(default=None, compare=False)  # among the queries of its table that are bet on, from 0
     lies_in: Mapping[str, str] = field(default_factory=dict, compare=False)  # see below
-    invented: tuple[str, ...] = field(default=(), compare=False)  # the features whose texts are made up in it
+    kept: tuple[str, ...] = field(default=(), compare=False)  # of a twin, the features that are the row's own in all
     answering: Answering = field(default=Answering(), compare=False, repr=False)  # for one whose knowledge is known
 
     @property
@@ -168,6 +168,9 @@ class OnTwins:
 
     `deviation` is the standard deviation of what a pair adds to the share, which lies between -2 and 2. `if_wrong` is
     the interval where what named no class is a wrong answer; None where nothing of that kind was answered.
+
+    `fresh` is how many fresh rows were answered, where they take the place of twins. Then `pairs` is the number of rows
+    or of fresh rows, whichever is smaller, and the deviation that of a row and a fresh row together.
     """
 
     pairs: int
@@ -179,6 +182,7 @@ class OnTwins:
     p_value: float  # that the share is 0 or less
     deviation: float
     if_wrong: tuple[float, float] | None = None
+    fresh: int = 0
 
 
 @dataclass(frozen=True)
@@ -243,6 +247,7 @@ class Test(ABC):
     set_beside: ClassVar[bool] = False  # whether a reference LLM is asked the same for comparison: see `beside`
     answering: ClassVar[Answering] = Answering()  # what kind of answer it asks for
     on_request: ClassVar[bool] = False  # asked only where it is chosen or, if it scores, an LLM loaded here scores text
+    beside_fresh: ClassVar[bool] = False  # whether it compares with rows that nobody can have read, if there are any
     only_with: ClassVar[Given] = Given.NOTHING  # what has to be given for it to be asked
     bet_on: ClassVar[bool] = False  # whether its answers can be bet on, query by query: see `stakes`
     resampled: ClassVar[bool] = False  # whether all answers to a query that is asked several times are weighed together

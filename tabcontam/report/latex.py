@@ -169,7 +169,7 @@ def _measure(rank: Rank, measure: str) -> str:
 
 def _memory(view: RunResults) -> Iterator[Float]:
     rows = [
-        _row(escaped(one.llm), escaped(one.label), f"{own.accuracy:.2f}", f"{own.twin_accuracy:.2f}", _share(own))
+        _row(escaped(one.llm), escaped(one.label), f"{own.accuracy:.2f}", memory.on_unseen(own), _share(own))
         for one in memory.shown(view)
         for own in [one.memory]
     ]

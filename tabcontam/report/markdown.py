@@ -240,7 +240,7 @@ def _memory(view: RunResults) -> Iterator[str]:
         return
     yield from _paragraphs(f"## {memory.TITLE}", prose(memory.ABOUT))
     rows = [
-        (code(one.llm), code(one.label), f"{one.memory.accuracy:.2f}", f"{one.memory.twin_accuracy:.2f}", one.share)
+        (code(one.llm), code(one.label), f"{one.memory.accuracy:.2f}", memory.on_unseen(one.memory), one.share)
         for one in found
     ]
     yield from table(("LLM", "Table", "On rows", "On unseen twins", "Memory's share"), rows, right=3)

@@ -9,7 +9,7 @@ from typing import Any
 
 from tabcontam.report.standings import Titles
 from tabcontam.verdicts.cells import MemoryShare, Result
-from tabcontam.verdicts.memory import is_share, limits_in_words, share_in_words
+from tabcontam.verdicts.memory import is_share, limits_in_words, share_in_words, unseen_rows
 from tabcontam.verdicts.results import Block, RunResults
 from tabcontam.verdicts.wording import signed
 
@@ -17,7 +17,8 @@ TITLE = "Memory's share of the accuracy"
 ABOUT = (
     "The accuracy of classification on rows of the table and on an unseen twin of each of them. Memory's share, with "
     "its 95% interval, is the difference, less what models that learned from other rows lose on the same twins. Who "
-    "recalls rows by and large recalls their twins, too: a small share is no sign that no rows were seen."
+    "recalls rows by and large recalls their twins, too: a small share is no sign that no rows were seen. Fresh rows, "
+    "where they are given, take the place of twins."
 )
 NAMED = 3  # tables in a sentence on an LLM
 WIDTH = 40  # characters of a line between 0 and 1 on a terminal
@@ -66,7 +67,12 @@ def in_words(memory: MemoryShare, table: str = "") -> str:
     """Both accuracies and the share, and of which table they are where that is said."""
     own, twin = memory.accuracy, memory.twin_accuracy
     on = f" on {table}" if table else ""
-    return f"accuracy {own:.2f}{on}, {twin:.2f} on unseen twins, memory's share {share_in_words(memory)}"
+    return f"accuracy {own:.2f}{on}, {twin:.2f} on {unseen_rows(memory)}, memory's share {share_in_words(memory)}"
+
+
+def on_unseen(memory: MemoryShare) -> str:
+    """The accuracy on unseen twins, or on fresh rows, which is said."""
+    return f"{memory.twin_accuracy:.2f}{' (fresh rows)' if memory.fresh else ''}"
 
 
 def shown(view: RunResults) -> list[Shown]:

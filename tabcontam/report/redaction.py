@@ -35,7 +35,7 @@ TableId = tuple[str, str]  # the name and the edition of a dataset
 def restricted(run: RunFacts, everything: bool = False) -> frozenset[TableId]:
     """The tables of a run whose cells may not be published: all that no card calls public under an open licence, by the
     content of their file, all that were asked about beside a known file which is not open, and all beside rows that
-    were never published."""
+    were never published, or are fresh."""
     cards = all_cards().values()
     closed = {name for file in run.known if not _open(file.sha256, cards) for name in file.datasets}
     return frozenset(
@@ -43,6 +43,7 @@ def restricted(run: RunFacts, everything: bool = False) -> frozenset[TableId]:
         for one in run.datasets
         if everything
         or one.withheld
+        or one.fresh
         or one.name in closed
         or not _open(one.sha256, [card for card in cards if card.name == one.name])
     )
@@ -271,7 +272,7 @@ class Redaction:
         sha256 = "" if (one.name, one.edition) in self.editions else one.sha256  # a card states it for all to see
         split = self.split(one.name, one.edition, one.split) if one.split else None
         kept = replace(one, edition=edition, split=split, sha256=sha256, features=features, order=None, reading="")
-        return replace(kept, withheld_sha256="")
+        return replace(kept, withheld_sha256="", fresh_sha256="")
 
     def _note(self, note: Note) -> Note:
         """A note of a run, by the names that are published."""

@@ -75,6 +75,8 @@ def describe(run: "Run", started: datetime, used: Mapping[str, LlmFacts]) -> Run
                 order=table.order,
                 withheld=len(table.withheld),
                 withheld_sha256=digest_of(table.withheld),
+                fresh=len(table.fresh),
+                fresh_sha256=digest_of(table.fresh),
                 reading=table.reading,
             )
             for table in run.tables

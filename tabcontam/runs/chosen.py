@@ -8,9 +8,10 @@ from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 from tabcontam.asking.plan import Subject, has_papers
-from tabcontam.errors import NothingSelected, option
+from tabcontam.errors import NothingSelected, UsageError, option, option_name
 from tabcontam.evidence.base import NEEDED as MARKS
 from tabcontam.evidence.base import Capability, Given, Test
+from tabcontam.evidence.registry import all_tests
 from tabcontam.verdicts.rules import PAPER
 from tabcontam.verdicts.wording import phrase
 
@@ -36,6 +37,16 @@ def with_given(tests: Sequence[Test], order: "RunOrder") -> list[Test]:
 def _lacking(test: Test) -> str:
     words, value = NEEDED[test.only_with]
     return f"{test.id} needs {words}; add {option(test.only_with.value, value)}"
+
+
+def check_fresh(order: "RunOrder", tests: Sequence[Test]) -> None:
+    """Raises `UsageError` where fresh rows are given and no test compares with them."""
+    if order.fresh and not any(test.beside_fresh for test in tests):
+        able = " or ".join(test.id for test in all_tests() if test.beside_fresh)
+        raise UsageError(
+            f"{option_name('fresh')}: no test that is asked compares with fresh rows; choose {option('tests', able)} "
+            "and an LLM that understands a question"
+        )
 
 
 def asked(tests: Sequence[Test], order: "RunOrder") -> tuple[list[Test], tuple[Test, ...]]:

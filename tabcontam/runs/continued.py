@@ -81,6 +81,11 @@ def _check_same_run(folder: Path, run: "Run", held: RunResults) -> None:
                 else f"without {option('withheld')}"
             )
             raise UsageError(f"{folder} holds a run {how}; choose another folder with {option('out')}")
+    fresh = {table.key: digest_of(table.fresh) for table in run.tables}
+    for each in held.run.datasets:
+        if fresh.get(each.key, each.fresh_sha256) != each.fresh_sha256:
+            how = f"with {each.fresh} fresh rows of {each.name}" if each.fresh else f"without {option('fresh')}"
+            raise UsageError(f"{folder} holds a run {how}; choose another folder with {option('out')}")
     shared = {table.key: table.elsewhere for table in run.tables}
     for each in held.run.datasets:
         if shared.get(each.key, each.elsewhere) != each.elsewhere:

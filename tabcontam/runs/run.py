@@ -31,7 +31,7 @@ from tabcontam.paths import replace_file
 from tabcontam.reading.words import Dictionary, english
 from tabcontam.runs.about import describe
 from tabcontam.runs.beside import completed, interruptible
-from tabcontam.runs.chosen import asked, put_to, with_given
+from tabcontam.runs.chosen import asked, check_fresh, put_to, with_given
 from tabcontam.runs.continued import check_last_failed, check_same_run, check_same_versions
 from tabcontam.runs.contradictions import (
     asked_once,
@@ -54,6 +54,7 @@ from tabcontam.subjects.labels import by_name, name_of
 from tabcontam.subjects.missing import MissingModel
 from tabcontam.subjects.prices import Price, load_prices
 from tabcontam.subjects.registry import CONTROLS, Found, Settings, resolve
+from tabcontam.tables.fresh import with_fresh
 from tabcontam.tables.keyed import with_keys
 from tabcontam.tables.known import load_known, with_known
 from tabcontam.tables.readers.base import FOUND_OUT, TextFormat
@@ -100,6 +101,7 @@ class RunOrder:
     known: tuple[str | Table, ...] = ()
     keys: tuple[Path, ...] = ()
     withheld: tuple[str, ...] = ()
+    fresh: tuple[str, ...] = ()
     trained_on: tuple[str, ...] = ()
     reference: str | None = None
     judge: str | None = None
@@ -205,11 +207,12 @@ def prepare(order: RunOrder, progress: Progress | None = None, asks: bool = True
     )
     if not order.tests and not chooses(order.expression, order.marks):
         scored = any(map(_scores, subjects))
-        tests = [test for test in tests if test in also or _by_default(test, scored)]
-        left_out = tuple(test for test in left_out if test in also or _by_default(test, scored))
+        tests = [test for test in tests if test in also or _by_default(test, scored, order)]
+        left_out = tuple(test for test in left_out if test in also or _by_default(test, scored, order))
     tests, subjects, lines = put_to(tests, subjects, {one.llm for one in declarations})
     left_out = tuple(test for test in left_out if any(one.takes(test) for one in subjects if one.tested))
     check_searched(declarations, subjects, tests)
+    check_fresh(order, tests)
     check_documents(options, order.judge, order.reference, subjects)
     check_samples(options, tests)
     judge = open_judge(order.judge, tests, settings, asks)
@@ -224,7 +227,7 @@ def prepare(order: RunOrder, progress: Progress | None = None, asks: bool = True
     check_splits(subjects, tables)
     _tell_apart(tables, serializers, prompts)
     found = {spec: found for spec, (_, found) in opened.items() if found is not None}
-    leave = order.send_rows or not any(table.private or table.withheld for table in tables)
+    leave = order.send_rows or not any(table.private or table.withheld or table.fresh for table in tables)
     may_be_asked = asks and (leave or all(subject.model.local for subject in subjects))
     early = subjects if may_be_asked and takes_long(tables, tests) else ()
     reaching = reached_meanwhile(early, lambda spec: found[spec].open(settings), lacking)
@@ -244,12 +247,13 @@ def _named(order: RunOrder, subjects: Sequence[Subject]) -> list[Model]:
     return [subject.model for subject in subjects if subject.joined and subject.model.spec in names]
 
 
-def _by_default(test: Test, scored: bool) -> bool:
+def _by_default(test: Test, scored: bool, order: RunOrder) -> bool:
     """Whether a test is asked where nobody chose tests; `scored`: whether an LLM under test scores text for nothing.
 
-    All that search documents are: whoever names documents wants them searched.
+    All that search documents are: whoever names documents wants them searched; so with fresh rows.
     """
-    return not test.on_request or (scored and Capability.SCORE in test.needs) or Capability.SEARCH in test.needs
+    wanted = Capability.SEARCH in test.needs or (test.beside_fresh and bool(order.fresh))
+    return not test.on_request or (scored and Capability.SCORE in test.needs) or wanted
 
 
 def _scores(subject: Subject) -> bool:
@@ -281,11 +285,13 @@ def _tables(
         form=order.text,
         doing=lambda spec: progress.doing(f"reading {without_queries(spec)}"),
     )
-    with progress.doing("reading further rows") if order.known or order.withheld else contextlib.nullcontext():
+    further = order.known or order.withheld or order.fresh
+    with progress.doing("reading further rows") if further else contextlib.nullcontext():
         known = load_known(order.known, order.text)
         read = with_keys(with_known(tables, known), order.keys)
         found, lines = with_withheld(read, order.withheld, order.text)
-    return found, known, (*notices, *shared, *lines)
+        found, left_out = with_fresh(found, order.fresh, order.text)
+    return found, known, (*notices, *shared, *lines, *left_out)
 
 
 def _name_of_frame(order: RunOrder) -> str:

@@ -61,15 +61,19 @@ def with_known(tables: Sequence[Table], files: Sequence[Table]) -> tuple[Table, 
     """
     for file in files:
         if not any(has_columns(file, table) for table in tables):
-            lacking = [([name for name in table.columns if name not in file.columns], table) for table in tables]
-            names, table = min(lacking, key=lambda one: len(one[0]))
-            more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
             raise UsageError(
-                f"{option_name('known')}: {file.name} lacks the column {', '.join(map(repr, names[:NAMED]))}{more} "
-                f"of {table.name}; "
-                "give a file with all columns of a dataset, under the same names"
+                f"{option_name('known')}: {lacking_columns(file, tables)}; give a file with all columns of a dataset, "
+                "under the same names"
             )
     return tuple(_with(table, [file for file in files if has_columns(file, table)]) for table in tables)
+
+
+def lacking_columns(file: Table, tables: Sequence[Table]) -> str:
+    """Which columns a file lacks of the table that it is most like, in words."""
+    lacking = [([name for name in table.columns if name not in file.columns], table) for table in tables]
+    names, table = min(lacking, key=lambda one: len(one[0]))
+    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    return f"{file.name} lacks the column {', '.join(map(repr, names[:NAMED]))}{more} of {table.name}"
 
 
 def _with(table: Table, files: Sequence[Table]) -> Table:

@@ -59,10 +59,11 @@ class Table:
     `hints` are a card's hints to tests: test id to feature names. `private` rows belong to a FILE, or to a user's own
     card that does not state that they are public. `known` has the rows of each known file, in the order of `columns`
     (`tables/known.py`), `drawn_cells` those whose digits its owner drew, where he gives the key (`tables/keyed.py`),
-    `withheld` rows of its source that were never published (`tables/withheld.py`). `split` names the part of the
-    dataset that these rows are (`train`), if it has parts, and `elsewhere` is how many of them stand in another
-    part, too (None where one is not to be had); `text` says which columns are texts to read, if any are. `header` is
-    whether the file's first line names its columns: of one that begins with a row they are named by a card, or counted.
+    `withheld` rows of its source that were never published (`tables/withheld.py`), `fresh` rows like its own that no
+    LLM can have read (`tables/fresh.py`). `split` names the part of the dataset that these rows are (`train`), if it
+    has parts, and `elsewhere` is how many of them stand in another part, too (None where one is not to be had); `text`
+    says which columns are texts to read, if any are. `header` is whether the file's first line names its columns: of
+    one that begins with a row they are named by a card, or counted.
     `reading` is how the user said that its text is to be read. `dated_by` is the column of its rows' dates, written as
     `dated_as` says or told by its values in `dates`, if they have any; `released` and `completed` are the card's dates
     of the whole table. `facts` is what `cached_fact` has found out about the table.
@@ -85,6 +86,7 @@ class Table:
     known: tuple[Rows, ...] = field(default=(), repr=False)
     drawn_cells: tuple[PlantedCell, ...] = field(default=(), repr=False)
     withheld: Rows = field(default=(), repr=False)
+    fresh: Rows = field(default=(), repr=False)
     split: str = ""
     elsewhere: int | None = 0
     text: TextTask | None = None

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from tabcontam.errors import UsageError, option_name
 from tabcontam.tables.facts import cached_fact
-from tabcontam.tables.known import NAMED, Row, has_columns, in_columns, keys_of, known_among
+from tabcontam.tables.known import Row, has_columns, in_columns, keys_of, known_among, lacking_columns
 from tabcontam.tables.readers.base import FOUND_OUT, TextFormat
 from tabcontam.tables.table import Table, load_table
 
@@ -36,7 +36,10 @@ def with_withheld(
         file = load_table(spec, form=form)
         fitting = [place for place, table in enumerate(found) if has_columns(file, table)]
         if not fitting:
-            raise UsageError(f"{option_name('withheld')}: {_lacking(file, tables)}")
+            raise UsageError(
+                f"{option_name('withheld')}: {lacking_columns(file, tables)}; give rows of the same source with all of "
+                "its columns, under the same names"
+            )
         if len(fitting) > 1:
             names = " and ".join(found[place].named for place in fitting[:2])
             raise UsageError(f"{option_name('withheld')}: {file.name} has the columns of {names}; test one at a time")
@@ -79,18 +82,8 @@ def _also_published(table: Table) -> int:
     return sum(key in published for key in keys_of(table, table.withheld))
 
 
-def _lacking(file: Table, tables: Sequence[Table]) -> str:
-    lacking = [([name for name in table.columns if name not in file.columns], table) for table in tables]
-    names, table = min(lacking, key=lambda one: len(one[0]))
-    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
-    return (
-        f"{file.name} lacks the column {', '.join(map(repr, names[:NAMED]))}{more} of {table.name}; give rows of the "
-        "same source with all of its columns, under the same names"
-    )
-
-
 def digest_of(rows: Sequence[Row]) -> str:
-    """A digest of withheld rows in whatever order; empty where there are none."""
+    """A digest of rows in whatever order; empty where there are none."""
     import json
     from hashlib import sha256
 

@@ -20,7 +20,7 @@ class Unseen:
     `of` has the table's rows, `rows` the features of their twins in the order of `features`, `labels` their classes as
     the question's answers. `own` and `twins` are what gradient boosting and logistic regression, which learned from
     other rows of the table, say of each row and of its twin: how hard they are. They are empty until the twin is
-    checked. `invented` names the features whose texts are made up, as names of persons are.
+    checked. `kept` names the features that no row of it changes, since nobody can say what another value would mean.
     """
 
     kind: str
@@ -30,7 +30,7 @@ class Unseen:
     labels: tuple[str, ...] = field(repr=False)
     own: tuple[tuple[str, ...], ...] = field(default=(), repr=False)
     twins: tuple[tuple[str, ...], ...] = field(default=(), repr=False)
-    invented: tuple[str, ...] = ()
+    kept: tuple[str, ...] = ()
 
     @cached_property
     def place(self) -> dict[int, int]:

@@ -18,7 +18,7 @@ from tabcontam.unseen.resampled import Resampled
 from tabcontam.unseen.sample import Sample, sample
 from tabcontam.unseen.statistical import Statistical
 
-VERSION = 4  # of the twins: what another one made is not read
+VERSION = 6  # of the twins: what another one made is not read
 TWINS: Mapping[str, Twin] = {one.kind: one for one in (Recoded(), Resampled(), Perturbed(), Statistical())}
 
 
@@ -41,7 +41,7 @@ def _kept(table: Table, twin: Twin, seed: int) -> Unseen | str:
         if isinstance(found, str):
             return found
         of = [rank[row] for row in found.of]
-        return [of, found.features, found.rows, found.labels, found.own, found.twins, found.invented]
+        return [of, found.features, found.rows, found.labels, found.own, found.twins, found.kept]
 
     def read(held: Any) -> Unseen | str:
         return held if isinstance(held, str) else _read(table, twin, held)
@@ -52,18 +52,18 @@ def _kept(table: Table, twin: Twin, seed: int) -> Unseen | str:
 
 
 def _read(table: Table, twin: Twin, held: Any) -> Unseen:
-    of, features, rows, labels, own, twins, invented = held
+    of, features, rows, labels, own, twins, stayed = held
     places = by_content(table)
     cells = tuple(tuple(row) for row in rows)
     own, twins = (tuple(tuple(each) for each in said) for said in (own, twins))
-    said = (*features, *labels, *invented, *chain.from_iterable((*own, *twins)))
+    said = (*features, *labels, *stayed, *chain.from_iterable((*own, *twins)))
     whole = all(isinstance(one, str) for one in said)
     if not whole or not all(len(row) == len(table.columns) - 1 for row in (features, *cells)):
         raise ValueError("no rows of a twin")
     if not len(of) == len(cells) == len(labels) == len(own) == len(twins):
         raise ValueError("not a twin for each row")
     rows_of = tuple(places[rank] for rank in of)
-    return Unseen(twin.kind, rows_of, tuple(features), cells, tuple(labels), own, twins, tuple(invented))
+    return Unseen(twin.kind, rows_of, tuple(features), cells, tuple(labels), own, twins, tuple(stayed))
 
 
 def _made(table: Table, twin: Twin, seed: int) -> Unseen | str:

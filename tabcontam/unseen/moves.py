@@ -13,7 +13,7 @@ import numpy as np
 
 from tabcontam.tables.table import MOST_CATEGORIES, Cell
 from tabcontam.unseen.encoded import Encoder
-from tabcontam.unseen.sample import Flags, Floats, Ints, Row, Sample
+from tabcontam.unseen.sample import Flags, Floats, Ints, Sample
 
 NEAR = 10  # rows that lend their cells
 REACH = 0.05  # of a column's cells: so far in rank a number is moved at most
@@ -36,9 +36,10 @@ def decimals(cells: Iterable[Cell], missing: Iterable[str]) -> int:
 
 @dataclass(frozen=True, eq=False)
 class Moves:
-    """Ways to move the cells of a sample's rows."""
+    """Ways to move the cells of a sample's rows; the features at the places in `staying` stay as they are."""
 
     sample: Sample
+    staying: frozenset[int] = frozenset()
     _digits: dict[int, tuple[int, bool]] = field(default_factory=dict, init=False)
     _counts: dict[int, Counter[Cell]] = field(default_factory=dict, init=False)
 
@@ -131,6 +132,8 @@ class Moves:
         self, group: tuple[int, ...], rows: Sequence[int], rng: np.random.Generator, far: float = 1.0
     ) -> list[tuple[Cell, ...]]:
         """Other cells of a group's features for these rows, in the order of the group; `far` is of the usual way."""
+        if self.staying.intersection(group):
+            return [self._cells(group, row) for row in rows]
         if len(group) == 1 and self.named(group[0]):
             return [(cell,) for cell in self._renamed(group[0], rows, rng)]
         if len(group) == 1 and self.numeric(group[0]):
@@ -144,6 +147,12 @@ class Moves:
         taken = np.where(known[list(rows)] & known[lent], lent, list(rows))
         return [self._cells(group, row) for row in taken.tolist()]
 
+    @cached_property
+    def kept(self) -> tuple[str, ...]:
+        """The names of the features that stay, those among them that hang together with one that has to."""
+        groups = (group for group in self.groups if self.staying.intersection(group))
+        return tuple(sorted(self.sample.features[place] for group in groups for place in group))
+
     def _cells(self, group: Sequence[int], row: int) -> tuple[Cell, ...]:
         return tuple(self.columns[place][row] for place in group)
 
@@ -151,22 +160,17 @@ class Moves:
     def known(self) -> Flags:
         """Of which cells models can know what they mean; of a rare category an LLM may know what they do not.
 
-        Shape (rows, features); a number can be compared with others, and is known.
+        Shape (rows, features); a number can be compared with others, and is known; so is a frequent category that
+        models tell from others.
         """
         found = np.ones((len(self.sample.rows), len(self.columns)), dtype=bool)
         for place, cells in enumerate(self.columns):
             if not self.numeric(place):
-                found[:, place] = [self.counts(place)[cell] >= KNOWN for cell in cells]
+                told = self.encoder.features[place].codes or {}
+                found[:, place] = [
+                    self.counts(place)[cell] >= KNOWN and (cell is None or cell in told) for cell in cells
+                ]
         return found
-
-    def invented(self, of: Sequence[int], made: Sequence[Row]) -> tuple[str, ...]:
-        """The names of features that have made-up texts in rows that stand for these of the sample."""
-        pairs = [(self.sample.rows[row], cells) for row, cells in zip(of, made, strict=True)]
-        return tuple(
-            name
-            for place, name in enumerate(self.sample.features)
-            if self.named(place) and any(own[place] != cells[place] for own, cells in pairs)
-        )
 
     def texts(self) -> list[str]:
         """The names of features whose cells are texts to read."""

@@ -11,13 +11,14 @@ from tabcontam.errors import Skip
 from tabcontam.unseen.base import Twin, Unseen
 from tabcontam.unseen.blind import Blind
 from tabcontam.unseen.conditional import Conditional
+from tabcontam.unseen.learned import Learned
 from tabcontam.unseen.moves import Moves
 from tabcontam.unseen.sample import Flags, Floats, Row, Sample
 
 ROUNDS = 24  # of moving the cells of rows, less far in each
 DRAWS = 8  # of a row, among which one is chosen that looks like the table's rows
 STAYING = 0.5  # of the groups of features, at least, are moved: more in the first rounds
-MOVED = 1 / 3  # of a row's features, at least, that have another value
+MOVED = 1 / 6  # of a row's features, at least, that have another value
 NOISE = 0.1  # by so much, at most, the chance of any class may change
 LEAST = 0.5  # of the rows, at least, that have to get a twin
 
@@ -28,29 +29,31 @@ class Perturbed(Twin):
 
     Keeps: the names of features and categories, the label, and by each of the guesser's models how likely each class
     is, to within 0.1 and with the same class the likeliest. Features that hang together are moved together. A category
-    that fewer than 30 rows have stays: models cannot know what it means for the label, and an LLM may. So knowledge of
-    the task, and of what features and categories mean, does as well on the twin as on the row.
+    that fewer than 30 rows have stays: models cannot know what it means for the label, and an LLM may. So does a whole
+    feature of which models have not learned what its values mean, or nobody can tell whether they have (see `Learned`):
+    names, codes, identifiers, dates. So knowledge of the task, of what features and categories mean, and of who or what
+    is named, does as well on the twin as on the row.
 
-    Changes: at least a third of the row's values, and as many as can be: numbers by up to 5 % of their ranks or towards
-    a similar row, frequent categories to those of similar rows, names to names made of other rows' pieces. No twin is a
-    row of the table, however its values are written.
+    Changes: at least a sixth of the row's values and two of them, and as many as can be: numbers by up to 5 % of their
+    ranks or towards a similar row, frequent categories to those of similar rows. No twin is a row of the table, however
+    its values are written.
 
     Refused where models learn nothing about the label, and where a column has texts to read: then nobody can say by
     what noise the label does not change.
 
-    Cannot show memory of a row that is recalled by the cells that stayed, or by rows like it: what recall adds there,
-    it adds on the twin, too, so that memory's share is then too small. Where the true label follows from a law that the
-    guesser has not found, a twin may have a wrong label, and skill would be taken for memory; so would be knowledge of
-    who or what a name belongs to, from wherever it is, since the twin's names belong to nobody.
+    Cannot show memory of a row that is recalled by the cells that stayed, as by its name or number, or by rows like it:
+    what recall adds there, it adds on the twin, too, so that memory's share is then too small. Where the true label
+    follows from a law that is finer than the rows show, such as one of single digits of measured numbers or of three
+    features together, a twin may have a wrong label, and skill would be taken for memory.
     """
 
     kind: ClassVar[str] = "perturbed"
     keeps: ClassVar[str] = "names, and the label with the cells that make it likely"
-    changes: ClassVar[str] = "a third of a row's values or more, within noise that cannot change the label"
+    changes: ClassVar[str] = "a sixth of a row's values or more, within noise that cannot change the label"
 
     def make(self, found: Sample, guesser: Conditional, rng: np.random.Generator) -> Unseen:
         """Twins of the rows that can be moved so. Raises `Skip` where fewer than half can."""
-        moves = Moves(found)
+        moves = Moves(found, Learned(Moves(found), guesser).staying)
         own = guesser.each(found.rows[: found.twins], range(found.twins))
         if reason := _unknown(found, moves, guesser.chances(found.rows[: found.twins], range(found.twins))):
             raise Skip(reason)
@@ -74,7 +77,7 @@ class Perturbed(Twin):
             found.features,
             made,
             tuple(found.labels[row] for row in kept),
-            invented=moves.invented(kept, made),
+            kept=moves.kept,
         )
 
 
@@ -88,11 +91,10 @@ def _chosen(found: Sample, rows: Sequence[int], draws: Sequence[Sequence[Row]], 
 
 
 def _proposed(moves: Moves, rows: Sequence[int], far: float, rng: np.random.Generator) -> list[Row]:
-    """The rows with most of their groups of features moved, and names always."""
+    """The rows with most of their groups of features moved."""
     found = [list(moves.sample.rows[row]) for row in rows]
     for group in moves.groups:
-        always = len(group) == 1 and moves.named(group[0])
-        chosen = rng.random(len(rows)) < (1.0 if always else STAYING + (1 - STAYING) * far)
+        chosen = rng.random(len(rows)) < STAYING + (1 - STAYING) * far
         for place, (cells, is_chosen) in enumerate(zip(moves.moved(group, rows, rng, far), chosen, strict=True)):
             if is_chosen:
                 for feature, cell in zip(group, cells, strict=True):
@@ -138,4 +140,4 @@ def _unknown(found: Sample, moves: Moves, chances: Floats) -> str | None:
 
 def _moved(found: Sample, row: Row, twin: Row) -> bool:
     moved = sum(found.key(one) != found.key(other) for one, other in zip(row, twin, strict=True))
-    return moved >= max(1, MOVED * len(row))
+    return moved >= min(len(row), max(2, MOVED * len(row)))

@@ -59,7 +59,7 @@ class Statistical(Twin):
         taken = blind.chosen(blind.read(flat, codes), of, rng).tolist()
         made, of_table = tuple(flat[place] for place in taken), tuple(found.places[row] for row in kept)
         chosen = tuple(labels[place] for place in taken)
-        return Unseen(self.kind, of_table, found.features, made, chosen, invented=moves.invented(kept, made))
+        return Unseen(self.kind, of_table, found.features, made, chosen)
 
 
 def _drawn(moves: Moves, rows: list[int], rng: np.random.Generator) -> list[Row]:

@@ -206,6 +206,8 @@ class MemoryShare:
     answer at all was right."""
     beside: BesideReference | None = None
     """The same beside the reference LLM; null where there is none, or it gave no answer to compare with."""
+    fresh: Count = 0
+    """How many fresh rows were answered that take the place of twins; 0 where there are twins."""
 
 
 @dataclass(frozen=True, kw_only=True)

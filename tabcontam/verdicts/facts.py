@@ -159,6 +159,10 @@ class DatasetFacts:
     """How many rows of its source that were never published were given beside it."""
     withheld_sha256: str = ""
     """The SHA-256 of their cells, in hexadecimal digits; empty without such rows."""
+    fresh: Count = 0
+    """How many rows that no LLM can have read were given beside it."""
+    fresh_sha256: str = ""
+    """The SHA-256 of their cells, in hexadecimal digits; empty without such rows."""
     reading: str = ""
     """How the user said that its text is to be read, as `delimiter ';'`; empty where that is found out."""
 

@@ -39,6 +39,11 @@ def share_in_words(memory: MemoryShare, digits: int = 2) -> str:
     return f"{signed(memory.share, digits)} ({limits_in_words(memory.interval, digits)})"
 
 
+def unseen_rows(memory: MemoryShare) -> str:
+    """What rows are compared with: "unseen twins", or "fresh rows" that take their place."""
+    return "fresh rows" if memory.fresh else "unseen twins"
+
+
 def limits_in_words(interval: tuple[float, float], digits: int = 2) -> str:
     """An interval of shares, which may be negative: `-0.02 to 0.04`, with a minus sign."""
     return f"{signed(interval[0], digits)} to {signed(interval[1], digits)}"
@@ -52,13 +57,14 @@ def _ruled(cell: Result, limit: float) -> tuple[Conclusion, str]:
         older = "memory's share is from a version that did not write down what it is made of"
         return Conclusion.CANNOT_TELL, f"{older}; type python -m tabcontam rescore and the folder of the run"
     share, (low, high) = f"memory's share {share_in_words(memory, DIGITS)}", memory.interval
-    of = f"accuracy {memory.accuracy:.2f}, {memory.twin_accuracy:.2f} on unseen twins"
+    of = f"accuracy {memory.accuracy:.2f}, {memory.twin_accuracy:.2f} on {unseen_rows(memory)}"
     if low > limit:
         return Conclusion.CONTAMINATED, f"{share} is above {limit:g}: {of}"
     if high > limit:
         return Conclusion.CANNOT_TELL, f"{share} may be above {limit:g} or not: {_to_settle(memory, limit)}"
     if memory.if_wrong is not None and memory.if_wrong[1] > limit:
-        left = f"{memory.left_out} {'pair was' if memory.left_out == 1 else 'pairs were'} not answered"
+        what = "answer" if memory.fresh else "pair"
+        left = f"{memory.left_out} {what}{' was' if memory.left_out == 1 else 's were'} not answered"
         reach = f"as wrong answers they make it {limits_in_words(memory.if_wrong, DIGITS)}"
         return Conclusion.CANNOT_TELL, f"{share} is within {limit:g}, but {left}, and {reach}"
     return Conclusion.CLEAN, f"{share} is within {limit:g}: {of}"
@@ -67,6 +73,7 @@ def _ruled(cell: Result, limit: float) -> tuple[Conclusion, str]:
 def _to_settle(memory: MemoryShare, limit: float) -> str:
     """How many rows would settle it, by how much the pairs at hand differ."""
     needed = pairs_to_tell(memory.share, memory.deviation, limit)
+    rows = "rows and as many fresh ones" if memory.fresh else "rows with twins"
     if needed is None:
-        return f"at this share {MOST:,} rows with twins would not settle it, {memory.pairs:,} were answered"
-    return f"at this share some {needed:,} rows with twins would settle it, {memory.pairs:,} were answered"
+        return f"at this share {MOST:,} {rows} would not settle it, {memory.pairs:,} were answered"
+    return f"at this share some {needed:,} {rows} would settle it, {memory.pairs:,} were answered"

@@ -9,8 +9,9 @@ Prints Markdown, which with --docs takes the place of the table in docs/method.m
 """
 
 import argparse
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import date, timedelta
 from random import Random
 
 from tabcontam.errors import Skip
@@ -21,7 +22,7 @@ from tabcontam.tables.serializers import load_serializer
 from tabcontam.tables.table import Cell, Table
 from tabcontam.unseen.making import unseen
 from tests.benchmarks.method_page import put, rate
-from tests.unseen.made import harbours, lawful, sea_of
+from tests.unseen.made import harbours, known_by, lawful, sea_of
 
 BEGIN = "<!-- memory's share of knowers: python -m tests.benchmarks.memory_share_of_knowers -->"
 END = "<!-- end of memory's share of knowers -->"
@@ -39,6 +40,94 @@ LAWS: Mapping[str, Callable[[float, float, float], bool]] = {
 }
 
 
+def _limit(kind: Cell) -> float:
+    """The norm of a kind: no order, and no other column, tells it."""
+    return Random(f"norm {kind}").uniform(20, 80)
+
+
+def _drawn_date(rng: Random) -> date:
+    return date(2019, 1, 1) + timedelta(rng.randrange(2000))
+
+
+def _degrees(rng: Random) -> tuple[str, str]:
+    celsius, unit = rng.uniform(-10, 40), rng.choice("CF")
+    return f"{celsius if unit == 'C' else celsius * 1.8 + 32:.1f}", unit
+
+
+def _is_warm(cells: Cells) -> bool:
+    degrees = float(str(cells["degrees"]))
+    return (degrees if cells["unit"] == "C" else (degrees - 32) / 1.8) > 18
+
+
+def _is_off(cells: Cells) -> bool:
+    parts = (int(str(cells[name])) for name in ("year", "month", "day"))
+    return date(*parts).weekday() >= 5
+
+
+def _is_land(north: float, east: float) -> bool:
+    rng = Random("islands")
+    islands = [(rng.uniform(1, 8), rng.uniform(1, 8)) for _ in range(8)]
+    return any((north - one) ** 2 + (east - other) ** 2 < 1 for one, other in islands)
+
+
+Row = Callable[[Random], Sequence[Cell]]
+FACTS: Sequence[tuple[str, Sequence[str], Row, Callable[[Cells], bool]]] = (
+    (
+        "free of fare under 18 and from 65 on",
+        ("age", "seat"),
+        lambda rng: (str(rng.randrange(1, 90)), str(rng.randrange(1, 200))),
+        lambda cells: not 18 <= int(str(cells["age"])) < 65,
+    ),
+    (
+        "each of ten kinds has a norm of its own",
+        ("kind", "level"),
+        lambda rng: (rng.choice("ABCDEFGHIJ"), f"{rng.uniform(0, 100):.1f}"),
+        lambda cells: float(str(cells["level"])) > _limit(cells["kind"]),
+    ),
+    (
+        "which postcodes are towns, mostly in the south",
+        ("postcode",),
+        lambda rng: (str(rng.randrange(10000, 99999)),),
+        lambda cells: Random(str(cells["postcode"])).random() < int(str(cells["postcode"])) / 100000,
+    ),
+    (
+        "which of 900 area codes are towns, mostly in the south",
+        ("area",),
+        lambda rng: (str(rng.randrange(100, 1000)),),
+        lambda cells: Random(str(cells["area"])).random() < int(str(cells["area"])) / 1000,
+    ),
+    (
+        "a weekend, from year, month and day",
+        ("year", "month", "day"),
+        lambda rng: tuple(str(int(part)) for part in _drawn_date(rng).isoformat().split("-")),
+        _is_off,
+    ),
+    (
+        "a weekend, from a date",
+        ("date",),
+        lambda rng: (_drawn_date(rng).isoformat(),),
+        lambda cells: date.fromisoformat(str(cells["date"])).weekday() >= 5,
+    ),
+    (
+        "which of 9,000 routes are by sea, mostly the late ones",
+        ("route",),
+        lambda rng: (str(rng.randrange(1, 9001)),),
+        lambda cells: Random(str(cells["route"])).random() < int(str(cells["route"])) / 9000,
+    ),
+    (
+        "on one of eight islands, by its place",
+        ("north", "east"),
+        lambda rng: (f"{rng.uniform(0, 9):.3f}", f"{rng.uniform(0, 9):.3f}"),
+        lambda cells: _is_land(float(str(cells["north"])), float(str(cells["east"]))),
+    ),
+    ("warm, in degrees of two units", ("degrees", "unit"), _degrees, _is_warm),
+)
+
+
+def _fact(law: Callable[[Cells], bool]) -> Knows:
+    return lambda cells: "Yes" if law(cells) else "No"
+
+
 def cases(seed: int) -> Iterator[tuple[str, Table, Knows]]:
     """What is known, a table of this seed, and who knows it."""
     for name, law in LAWS.items():
@@ -46,8 +135,19 @@ def cases(seed: int) -> Iterator[tuple[str, Table, Knows]]:
             yield f"{name}; {rows} rows", lawful(law, rows, seed), _by(law)
     for each, count in ((5, 80), (10, 40), (20, 20), (40, 10)):
         yield f"the sea of each harbour; about {each} rows of each", harbours(each, count, seed), _sea
+    yield "the sea of each harbour; about 40 rows of each of 45", harbours(40, 45, seed), _sea
     yield "the sea of each harbour; a row of each", _each_once(harbours(1, 400, seed)), _sea
-    yield "the sea of each harbour, which is a number; about 20 rows of each", _numbered(harbours(20, 20, seed)), _place
+    for each, count in ((1, 400), (2, 200), (5, 80), (10, 40), (20, 20), (40, 10)):
+        often = "a row" if each == 1 else f"about {each} rows"
+        yield (
+            f"the sea of each harbour, which is a number; {often} of each",
+            _numbered(harbours(each, count, seed)),
+            _place,
+        )
+    for name, columns, row, fact in FACTS:
+        rng = Random(f"{name} {seed}")
+        table = known_by(columns, [row(rng) for _ in range(400)], fact, rng)
+        yield f"{name}; 400 rows", replace(table, name=f"{table.name} {seed}"), _fact(fact)
 
 
 def _by(law: Callable[[float, float, float], bool]) -> Knows:
@@ -70,11 +170,12 @@ def _each_once(table: Table) -> Table:
 
 def _numbered(table: Table) -> Table:
     """The same where a harbour is a number, and the number says nothing of the sea."""
-    rng = Random(len(table.rows))
+    rng = Random(table.name)
     of_sea = {
-        sea: [str(code) for code in range(100, 200) if sea_of(chr(code)) == sea] for sea in set(table.column("sea"))
+        sea: rng.sample([str(code) for code in range(100, 1000) if sea_of(chr(code)) == sea], 200)
+        for sea in set(table.column("sea"))
     }
-    codes = {name: rng.choice(of_sea[sea_of(name)]) for name in sorted(map(str, set(table.column("harbour"))))}
+    codes = {name: of_sea[sea_of(name)].pop() for name in sorted(map(str, set(table.column("harbour"))))}
     rows = tuple((codes[str(row[0])], *row[1:]) for row in table.rows)
     return replace(table, name=f"{table.name}, numbered", rows=rows)
 

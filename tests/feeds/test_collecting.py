@@ -300,6 +300,7 @@ def test_a_paper_is_its_abstract_and_its_first_section() -> None:
         (gzip.compress(b"\\documentclass{a}\\begin{document}\\section{A}" + b"{" * 9000), "LaTeX that cannot be read"),
         (gzip.compress(b"\0" * 3_000_000), "a source larger than any paper"),
     ],
+    ids=["PDF", "no LaTeX", "cut off", "no sections", "braces", "large"],  # what is compressed holds the time
 )
 def test_a_source_that_is_no_paper_is_left_out(content: bytes, reason: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(latex, "LARGEST", 2_000_000)

@@ -25,7 +25,7 @@ LOOKED_AT = {
         datasets tests serializers prompts runs redacted notes finished interrupted limit durations""",
     LlmFacts: "spec resolved stands_for version control checks documents requests retries dollars ended",
     DatasetFacts: """name title edition split elsewhere sha256 rows columns features order reading withheld
-        withheld_sha256""",
+        withheld_sha256 fresh fresh_sha256""",
     KnownFacts: "name sha256 rows datasets",
     MergedRun: "folder version seed queries command started",
     Result: """llm dataset edition split serializer prompts test source kind control verdict otherwise paper_verdict

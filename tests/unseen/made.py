@@ -1,6 +1,6 @@
 """Tables made for tests of unseen twins: one whose label can be learned, with names, categories and numbers."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from random import Random
@@ -60,6 +60,21 @@ def lawful(law: Callable[[float, float, float], bool], rows: int = 200, seed: in
     table = made_table(
         ("a", "b", "c", "y"), [(*row, str(int(law(*map(float, row))))) for row in cells], f"lawful {seed}"
     )
+    return replace(table, target="y", question=Question("Is it?", {"1": "Yes", "0": "No"}))
+
+
+def known_by(
+    columns: Sequence[str], rows: Sequence[Sequence[Cell]], law: Callable[[Mapping[str, Cell]], bool], rng: Random
+) -> Table:
+    """Rows with two measured numbers besides and what a law of their cells says.
+
+    Of these numbers the one goes with the label, with some chance, and the other says nothing.
+    """
+    found = []
+    for row in rows:
+        holds = law(dict(zip(columns, row, strict=True)))
+        found.append((*row, f"{rng.gauss(int(holds), 0.8):.2f}", f"{rng.uniform(8, 60):.1f}", str(int(holds))))
+    table = made_table((*columns, "salt", "length", "y"), found, f"known by {', '.join(columns)}")
     return replace(table, target="y", question=Question("Is it?", {"1": "Yes", "0": "No"}))
 
 

@@ -47,20 +47,21 @@ def test_another_seed_makes_another_twin() -> None:
     assert unseen(fleet(), "perturbed", 0).rows != unseen(fleet(), "perturbed", 1).rows
 
 
-def test_a_perturbed_row_keeps_its_label_and_a_third_of_its_cells_is_other() -> None:
+def test_a_perturbed_row_keeps_its_label_and_two_of_its_cells_are_other() -> None:
     twin = unseen(fleet(), "perturbed")
     toll = fleet().column("toll")
     for row, cells, label in zip(twin.of, twin.rows, twin.labels, strict=True):
         assert label == {"1": "Yes", "0": "No"}[str(toll[row])]
-        assert 3 * sum(one != other for one, other in zip(cells, features_of(fleet(), row), strict=True)) >= len(cells)
+        assert sum(one != other for one, other in zip(cells, features_of(fleet(), row), strict=True)) >= 2
 
 
-def test_a_perturbed_row_has_a_name_that_no_row_has() -> None:
-    """Who recalls rows by name would recall another row's label."""
-    names, place = set(fleet().column("name")), sorted(set(fleet().columns) - {"toll"}).index("name")
-    made = [row[place] for row in unseen(fleet(), "perturbed").rows]
-    assert all(str(name).startswith("Dame ") for name in made)
-    assert sum(name in names for name in made) < 0.02 * len(made)
+def test_a_perturbed_row_keeps_its_name() -> None:
+    """Who knows facts about its bearer would else be right on the row and wrong on its twin, without recalling any."""
+    names, twin = fleet().column("name"), unseen(fleet(), "perturbed")
+    place = twin.features.index("name")
+    assert [row[place] for row in twin.rows] == [names[row] for row in twin.of]
+    assert twin.kept == ("name",)
+    assert unseen(fleet(), "recoded").kept == ()
 
 
 def test_a_resampled_row_is_the_row_with_another_label_now_and_then() -> None:
@@ -192,11 +193,6 @@ def test_a_row_of_a_known_file_is_no_unseen_row() -> None:
     row = tuple(dict(zip(table.columns, known, strict=True))[name] for name in sample(table).features)
     assert sample(table).is_real(row)
     assert not sample(fleet()).is_real(row)
-
-
-def test_a_twin_names_the_features_whose_texts_are_invented() -> None:
-    assert unseen(fleet(), "perturbed").invented == ("name",)
-    assert unseen(fleet(), "recoded").invented == ()
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,8 @@ from tabcontam.evidence.score.classification import answers_of, described, task_
 from tabcontam.evidence.score.dealt import PARTS, Draw, dealt
 from tabcontam.evidence.score.evaluated import SHOWN, TITLE, AtShots, evaluated
 from tabcontam.evidence.score.learners import LEARNERS, absent, learned
-from tabcontam.evidence.score.memory_share import SUPERVISED, TWIN
+from tabcontam.evidence.score.memory_share import TWIN
+from tabcontam.evidence.score.shares import SUPERVISED
 from tabcontam.guesser.chance import Guess
 from tabcontam.reading.words import Dictionary
 from tabcontam.tables.cards import Question as Asking
@@ -203,7 +204,7 @@ class FewShot(ChoiceTest):
             max_tokens=own.max_tokens,
             rows=own.rows,
             decoy_of=own.id,
-            invented=held.twin.invented,
+            kept=held.twin.kept,
             chance={**chance, SUPERVISED: _guess(held.twin.twins[of])},
         )
 

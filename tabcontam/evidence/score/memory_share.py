@@ -11,17 +11,18 @@ from typing import ClassVar
 from tabcontam.evidence.base import RECALLED, BesideReference, Evidence, OnTwins, Prompt, Query, State, Trial
 from tabcontam.evidence.rows.choices import given
 from tabcontam.evidence.score.classification import ClassificationTest, answers_of
+from tabcontam.evidence.score.fresh_rows import FRESH, against_fresh, is_fresh
+from tabcontam.evidence.score.shares import LEVEL as LEVEL
+from tabcontam.evidence.score.shares import SUPERVISED, learned, number, share_in_words
 from tabcontam.guesser.chance import Guess
 from tabcontam.statistics.paired_gains import Gained, gained
 from tabcontam.tables.cards import Question
+from tabcontam.tables.fresh import fresh_labels
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Table
 
 TWIN = "perturbed"  # the kind of the default twin: see the test's "Cannot show"
-LEVEL = 0.01  # of the p-value from which on a share is said to be above 0
-LEAST = 0.0005  # a smaller difference is none in three digits
-SUPERVISED = "supervised"  # what the models that learned are called among the chances of a query
-MODELS = "gradient boosting and logistic regression"
+NAMED = 3  # features that the sentence names
 
 
 @dataclass(frozen=True)
@@ -51,37 +52,40 @@ class MemoryShare(ClassificationTest):
     Measures: memory's share of an accuracy: how much oftener the LLM is right on rows of the table than on their unseen
     twins. What gradient boosting and logistic regression, which learned from other rows, lose on the same twins is
     taken off, on average over the two: it is the twins' own difficulty. A row and its twin are asked behind the same
-    examples in the same order.
+    examples in the same order. Where fresh rows are given (`--fresh FILE`), which no LLM can have read, they take the
+    place of twins, and what the two models lose on them is taken off in the same way.
 
     Queries: 100 random rows with the card's question, one example of each class before each, and as decoys the twins of
-    these rows. A twin is `perturbed`: a third of its values or more is moved, within noise that cannot change the
-    label by the guesser; the names of features stay, and categories that fewer than 30 rows have. Twins are checked
-    first: both models have to be right on them as often as on the rows, within the 95 % interval, and a blind
-    classifier must not tell them from the table (its AUC has an interval that reaches down to 0.55; the fewer rows
-    there are, the less it can tell).
+    these rows, or 100 fresh rows. A twin is `perturbed`: a sixth of its values or more is moved, and two at least,
+    within noise that cannot change the label by the guesser. Names, codes, identifiers and dates stay, and whatever
+    else models have not learned the meaning of. Twins are checked first: both models have to be right on them as often
+    as on the rows, within the 95 % interval, and a blind classifier must not tell them from the table (its AUC has an
+    interval that reaches down to 0.55; the fewer rows there are, the less it can tell).
 
-    Null: an LLM that recalls no label is right on twins as often as on rows. The interval has a confidence of 95 %; a
-    share is said to be above 0 where the one-sided p-value is 0.01 or less, whatever `--alpha` is. It is the larger one
-    of two, both by exchanging the two sides of each pair: of the answers (McNemar's exact test), and of the answers
-    less those of the models. There is a score, and no verdict. Pairs of which an answer was refused or could not be
-    read are left out on both sides, and said, with what it comes to if these answers are wrong ones.
+    Null: an LLM that recalls no label is right on twins, or on fresh rows, as often as on rows. The interval has a
+    confidence of 95 %; a share is said to be above 0 where the one-sided p-value is 0.01 or less, whatever `--alpha`
+    is. It is the larger one of two: of the answers, and of the answers less those of the models. With twins both are by
+    exchanging the two sides of each pair (of the answers it is McNemar's exact test), with fresh rows, which form no
+    pairs, by exchanging rows and fresh rows. There is a score, and no verdict. Answers that were refused or could not
+    be read are left out, of twins with their pair, and said, with what it comes to if these are wrong answers.
 
     Published rule: none.
 
     Needs: a target with a question (a FILE: `--target` with a column of 2 to 10 values), 40 rows or more and 10
-    different ones of each class, at most 300 features and none with texts to read, labels of which models can learn
-    something, a twin that passes its check, and an LLM that understands a question; the controls take no part.
+    different ones of each class, at most 300 features, and an LLM that understands a question; the controls take no
+    part. For twins also labels of which models can learn something, no feature with texts to read, and twins that pass
+    their check; in their place 20 fresh rows or more.
 
-    Cannot show: memory that works on the twin, too: of a row that is recalled by the cells that stayed, or of rows like
-    it. So the share is a lower bound for who recalls rows by and large, and right for who needs the row as it stands.
-    Knowledge of the task, and of what features and categories mean, does as well on the twin and counts for nothing; a
-    twin in other words (`recoded`) would take it for memory, and so it is none of these. Where a column has names, of
-    persons or cities, twins have invented ones, so that what is known of their bearers counts as memory, even if it was
-    never read in this table; the sentence says so. A law between the cells and the label that the guesser has not found
-    would be taken for memory: its twins may have a wrong label. Such are laws by codes, as of postcodes, and by single
-    digits. Only rows that can be moved so are asked, which on average are easier than the rest, so that the accuracy is
-    another one than that of `classification_1shot`, and less of it can be memory's. One test in a hundred says a share
-    above 0 by chance, and nothing corrects for the number of LLMs and tables.
+    Cannot show: memory that works on the twin, too: of a row that is recalled by the cells that stayed, such as its
+    name or its number, or of rows like it. So the share is a lower bound for who recalls rows by and large, and right
+    for who needs the row as it stands. Knowledge of the task, of what features and categories mean and of who or what
+    is named does as well on the twin and counts for nothing; a twin in other words (`recoded`) would take it for
+    memory, and so it is none of these. A law that is finer than the rows show would be taken for memory, as one by
+    single digits of measured numbers: its twins may have a wrong label. Only rows that can be moved so are asked, which
+    on average are easier than the rest, so that the accuracy is another one than that of `classification_1shot`, and
+    less of it can be memory's. Fresh rows have none of these limits. But where the world has changed since the table
+    was made, an LLM that knows the world of the table, and no row of it, loses on them what models may not lose. One
+    test in a hundred says a share above 0 by chance, and nothing corrects for the number of LLMs and tables.
 
     Source: the project's own; after the perturbed tables of Bordt et al. 2024 and Oren et al.'s demand for an exact
     null. Accuracy on rows against rows like them is compared in ConStat (Dekoninck et al. 2024) and GSM1k.
@@ -96,14 +100,18 @@ class MemoryShare(ClassificationTest):
     shots: ClassVar[int] = 1
     on_request: ClassVar[bool] = True
     set_beside: ClassVar[bool] = True
+    beside_fresh: ClassVar[bool] = True
     baseline: ClassVar[str] = SUPERVISED
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """100 queries and as many of twins. Raises `Skip` where there is no question, or no twin passes its check."""
-        queries = []
-        for query in super().queries(table, serializer, rng):
-            queries += [query, self._of_twin(table, serializer, query)]
-        return queries
+        """100 queries and as many of twins, or of fresh rows where they are given.
+
+        Raises `Skip` where there is no question, no twin that passes its check, or nothing that models can learn from.
+        """
+        own = super().queries(table, serializer, rng)
+        if table.fresh:
+            return self._beside_fresh(table, serializer, own, rng)
+        return [each for query in own for each in (query, self._of_twin(table, serializer, query))]
 
     def not_averaged(self, table: Table) -> str | None:
         """It is no accuracy, and stands in no mean."""
@@ -111,6 +119,8 @@ class MemoryShare(ClassificationTest):
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
         """The difference of both accuracies, less that of models; a 95 % interval, and a p-value in words."""
+        if any(is_fresh(trial.query) for trial in trials):
+            return against_fresh(trials)
         pairs, silent = paired(trials)
         found = _share(pairs)
         return Evidence(
@@ -119,7 +129,7 @@ class MemoryShare(ClassificationTest):
             expected=0.0,
             null="right as often on unseen twins of the same rows",
             sentence="; ".join(
-                filter(None, (_said(pairs, found), _left_out(silent, trials, len(pairs)), _invented(trials)))
+                filter(None, (_said(pairs, found), _left_out(silent, trials, len(pairs)), _kept(trials)))
             ),
             hits=sum(pair.own for pair in pairs),
             asked=sum(not trial.query.decoy_of for trial in trials),
@@ -141,17 +151,50 @@ class MemoryShare(ClassificationTest):
         return BesideReference(len(both), accuracy, twins, found.mean, found.interval, found.p_value)
 
     def _candidates(self, table: Table, labels: Mapping[int, str]) -> list[int]:
+        from tabcontam.unseen.fresh import beside
         from tabcontam.unseen.making import unseen
 
-        return list(unseen(table, TWIN).of)
+        return list(beside(table).own if table.fresh else unseen(table, TWIN).of)
 
     def _baseline(
         self, table: Table, target: str, labels: Mapping[int, str], candidates: Sequence[int]
     ) -> Mapping[int, Guess]:
+        from tabcontam.unseen.fresh import beside
         from tabcontam.unseen.making import unseen
 
+        if table.fresh:
+            return {row: _guess(said) for row, said in beside(table).own.items()}
         twin = unseen(table, TWIN)
         return {row: _guess(said) for row, said in zip(twin.of, twin.own, strict=True)}
+
+    def _beside_fresh(self, table: Table, serializer: Serializer, own: Sequence[Query], rng: Random) -> list[Query]:
+        """The queries, and as many about fresh rows as there are, each behind the examples of one of them."""
+        from tabcontam.unseen.fresh import beside
+
+        said, labels = beside(table).fresh, fresh_labels(table)
+        places = rng.sample(range(len(table.fresh)), min(len(own), len(table.fresh)))
+        fresh = {
+            query.id: replace(
+                query,
+                id=f"{query.id}-{FRESH}",
+                write=partial(self._fresh_prompt, table, serializer, query.rows[:-1], place),
+                expected=(labels[place],),
+                rows=query.rows[:-1],
+                row=None,
+                decoy_of=query.id,
+                withheld=True,
+                chance={**query.chance, SUPERVISED: _guess(said[place])},
+            )
+            for query, place in zip(own, places, strict=False)
+        }
+        return [each for query in own for each in (query, fresh.get(query.id)) if each is not None]
+
+    def _fresh_prompt(self, table: Table, serializer: Serializer, examples: Sequence[int], place: int) -> Prompt:
+        question = table.question
+        assert question is not None  # noqa: S101 - there are no queries without one
+        return self._behind(
+            table, serializer, question, examples, dict(zip(table.columns, table.fresh[place], strict=True))
+        )
 
     def _of_twin(self, table: Table, serializer: Serializer, query: Query) -> Query:
         """The same about the twin of the asked row."""
@@ -166,7 +209,7 @@ class MemoryShare(ClassificationTest):
             expected=(twin.labels[place],),
             decoy_of=query.id,
             row=None,
-            invented=twin.invented,
+            kept=twin.kept,
             chance={**query.chance, SUPERVISED: _guess(twin.twins[place])},
         )
 
@@ -233,7 +276,7 @@ def by_row(
             silent["without a twin"] += 1
         elif name in right and twin.id in right:
             key = name, query.expected[0]
-            pairs[key] = Pair(right[name], right[twin.id], _learned(query), _learned(twin))
+            pairs[key] = Pair(right[name], right[twin.id], learned(query), learned(twin))
         else:
             silent["row"] += name not in right
             silent["twin"] += twin.id not in right
@@ -277,43 +320,24 @@ def _on_twins(pairs: Sequence[Pair], found: Gained, left_out: int, if_wrong: Gai
     )
 
 
-def _learned(query: Query) -> float:
-    """The share of models that are right; where nothing is known of them, they make no difference."""
-    return query.chance[SUPERVISED].of(str(query.expected[0])) if SUPERVISED in query.chance else 0.0
-
-
 def _said(pairs: Sequence[Pair], found: Gained) -> str:
     """What was found, in words that a person can check."""
     if not pairs:
         return "no row and its unseen twin were both answered"
-    count = len(pairs)
-    own, twins = sum(pair.own for pair in pairs) / count, sum(pair.twin for pair in pairs) / count
-    low, high = found.interval
-    above = "above 0" if found.p_value <= LEVEL else "not shown to be above 0"
-    return (
-        f"accuracy {own:.2f}; on unseen twins of the same rows {twins:.2f}; memory's share {_number(found.mean)} "
-        f"({_number(low)} to {_number(high)}), {above} (p = {found.p_value:.2g}){_difficulty(pairs)}"
-    )
+    own, twins = fmean(pair.own for pair in pairs), fmean(pair.twin for pair in pairs)
+    models = fmean(pair.learned for pair in pairs), fmean(pair.learned_twin for pair in pairs)
+    return f"accuracy {own:.2f}; on unseen twins of the same rows {twins:.2f}; {share_in_words(found, *models)}"
 
 
-def _difficulty(pairs: Sequence[Pair]) -> str:
-    own, twins = (
-        sum(learned) / len(pairs) for learned in zip(*((p.learned, p.learned_twin) for p in pairs), strict=True)
-    )
-    if abs(own - twins) < LEAST:
-        return f"; {MODELS} get {own:.3f} on both"
-    taken = "taken off" if own > twins else "added"
-    return f"; {MODELS} get {own:.3f} and {twins:.3f}, and this difference is {taken}"
-
-
-def _invented(trials: Sequence[Trial]) -> str:
-    """Of which features the twins have made-up texts, of which nothing can be known."""
-    names = sorted({name for trial in trials for name in trial.query.invented})
+def _kept(trials: Sequence[Trial]) -> str:
+    """Which features are the row's own in twins, so that what is recalled by them is recalled of the twin, too."""
+    names = sorted({name for trial in trials for name in trial.query.kept})
     if not names:
         return ""
+    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
     return (
-        f"the twins have invented texts in {', '.join(map(repr, names))}, so that whatever is known of the "
-        "row's own counts as memory, from wherever it is known"
+        f"the twins keep {', '.join(map(repr, names[:NAMED]))}{more}, which may tell more of a class than models know: "
+        "what is recalled by these alone is not seen"
     )
 
 
@@ -328,13 +352,7 @@ def _left_out(silent: Counter[str], trials: Sequence[Trial], answered: int) -> s
         parts.append(f"{count} {'pair is' if count == 1 else 'pairs are'} left out: no class was named for {whose}")
         if found := _as_wrong(trials, answered):
             low, high = found.interval
-            parts[-1] += f" (as wrong answers: {_number(found.mean)}, {_number(low)} to {_number(high)})"
+            parts[-1] += f" (as wrong answers: {number(found.mean)}, {number(low)} to {number(high)})"
     if alone := silent["without a twin"]:
         parts.append(f"{alone} {'row' if alone == 1 else 'rows'} whose twin was not asked counted for nothing")
     return "; ".join(parts)
-
-
-def _number(value: float) -> str:
-    """Two digits behind the point, never a negative zero."""
-    text = f"{value:.2f}"
-    return "0.00" if text == "-0.00" else text.replace("-", "\N{MINUS SIGN}")

@@ -48,8 +48,13 @@ def skilled(query: Query) -> str:
     return "Yes" if float(length) > 36 else "No"
 
 
+def careless(query: Query) -> str:
+    return "No"
+
+
 def recalling(query: Query) -> str:
-    return skilled(query) if query.decoy_of else str(query.expected[0])
+    """One who has no skill, and recalls all rows."""
+    return careless(query) if query.decoy_of else str(query.expected[0])
 
 
 def test_a_row_and_its_twin_stand_behind_the_same_examples() -> None:
@@ -81,7 +86,7 @@ def test_knowing_what_names_mean_is_no_memory() -> None:
 
 def test_recalled_labels_are_told_with_their_share() -> None:
     own = weighed(recalling)
-    accuracy = weighed(skilled).hits / 100
+    accuracy = weighed(careless).hits / 100
     low, high = own.interval or (0.0, 0.0)
     assert low <= 1 - accuracy <= high
     assert own.sentence.startswith("accuracy 1.00; on unseen twins of the same rows 0.")
@@ -102,7 +107,7 @@ def test_the_numbers_behind_the_share_stand_beside_it() -> None:
 
 
 def test_who_recalls_twins_by_likeness_shows_no_share() -> None:
-    """What the test cannot show: recall that a third of other cells does not keep from the row."""
+    """What the test cannot show: recall that other cells do not keep from the row."""
     found = weighed(lambda query: str(query.expected[0]))
     assert found.hits == 100
     assert "not shown to be above 0" in found.sentence
@@ -112,7 +117,7 @@ def test_answers_that_cannot_be_read_count_for_neither_side_and_are_said() -> No
     left = {f"memory_share-{number}" for number in range(5)} | {"memory_share-7-twin"}
     found = weighed(lambda query: "I would rather not say" if query.id in left else recalling(query))
     assert (found.asked, found.answered) == (100, 94)
-    assert "; 6 pairs are left out: no class was named for 5 rows and 1 twin (as wrong answers: 0.0" in found.sentence
+    assert "; 6 pairs are left out: no class was named for 5 rows and 1 twin (as wrong answers: 0." in found.sentence
 
 
 def test_a_row_whose_twin_was_not_asked_counts_for_nothing() -> None:
@@ -131,10 +136,11 @@ def test_nothing_answered_is_no_share_at_all() -> None:
 
 def test_who_answers_recalled_rows_alone_is_said_to_lose_his_answers_on_twins() -> None:
     """Silence on twins would hide memory: so it is also said what it comes to if silence is wrong."""
-    found = weighed(lambda query: "" if query.decoy_of and skilled(query) != query.expected[0] else recalling(query))
+    found = weighed(lambda query: "" if query.decoy_of and careless(query) != query.expected[0] else recalling(query))
     assert "accuracy 1.00; on unseen twins of the same rows 1.00" in found.sentence
     assert ", not shown to be above 0" in found.sentence
-    assert re.search(r"no class was named for \d+ twins \(as wrong answers: 0\.1\d, 0\.0\d to 0\.\d+\)", found.sentence)
+    said = r"no class was named for \d+ twins \(as wrong answers: 0\.\d\d, 0\.\d\d to 0\.\d\d\)"
+    assert re.search(said, found.sentence)
     assert found.twins is not None
     assert found.twins.left_out == found.asked - found.twins.pairs > 0
     low, high = found.twins.if_wrong or (0.0, 0.0)
@@ -163,10 +169,10 @@ def test_who_gives_the_same_answer_always_is_said_to_recall_nothing_however_easy
     assert "not shown to be above 0 (p = 1)" in found.sentence
 
 
-def test_it_is_said_of_which_features_the_twins_have_invented_texts() -> None:
+def test_it_is_said_of_which_features_the_twins_keep_all_values() -> None:
     assert weighed(skilled).sentence.endswith(
-        "; the twins have invented texts in 'name', so that whatever is known of the row's own counts as memory, "
-        "from wherever it is known"
+        "; the twins keep 'name', which may tell more of a class than models know: what is recalled by these alone is "
+        "not seen"
     )
 
 
@@ -226,7 +232,7 @@ def test_what_a_reference_loses_on_the_same_twins_is_no_memory() -> None:
     assert found is not None
     assert alone.value > 0.1
     assert (found.pairs, found.share, found.p_value) == (100, 0.0, 1.0)
-    beside = TEST.beside(answered(recalling), answered(skilled))
+    beside = TEST.beside(answered(recalling), answered(careless))
     assert beside is not None
     low, high = beside.interval
     assert low <= beside.share == 1 - beside.accuracy <= high
@@ -256,7 +262,7 @@ def test_a_cell_says_what_it_is_beside_the_reference() -> None:
     assert asked_of_reference(TEST)
 
 
-def test_a_trial_that_was_written_down_says_what_its_twin_invented() -> None:
+def test_a_trial_that_was_written_down_says_what_its_twin_keeps() -> None:
     cell = {"llm": "m", "dataset": "fleet", "edition": "1", "split": "", "serializer": "is", "prompts": "default"}
     lines = [trial_line(cell | {"test": TEST.id}, Form.CHAT, trial, False) for trial in answered(skilled)]
     trials = [trial_of(json.loads(json.dumps(line))) for line in lines]

@@ -1,0 +1,120 @@
+"""Memory's share by fresh rows: accuracy on the table's rows against that on rows that nobody can have read."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from statistics import fmean, pvariance
+
+from tabcontam.evidence.base import Evidence, OnTwins, Query, State, Trial
+from tabcontam.evidence.rows.choices import given
+from tabcontam.evidence.score.shares import learned, number, share_in_words
+from tabcontam.statistics.paired_gains import Gained
+from tabcontam.statistics.unpaired_gains import apart
+
+FRESH = "fresh"  # the last word of the id of a query about a fresh row
+
+
+def is_fresh(query: Query) -> bool:
+    """Whether a query is about a fresh row: by its id, which a run's records hold, too."""
+    return bool(query.decoy_of) and query.id == f"{query.decoy_of}-{FRESH}"
+
+
+@dataclass(frozen=True)
+class Answered:
+    """Rows with a valid answer: whether each is right, and the share of models that are right on it."""
+
+    right: tuple[bool, ...]
+    learned: tuple[float, ...]
+
+    @property
+    def beyond(self) -> list[float]:
+        """How much oftener the LLM is right than the models, row by row."""
+        return [one - other for one, other in zip(self.right, self.learned, strict=True)]
+
+
+def against_fresh(trials: Sequence[Trial]) -> Evidence:
+    """The difference of both accuracies, less that of models; a 95 % interval, and a p-value in words.
+
+    Rows and fresh rows are two samples, and no pairs.
+    """
+    rows, fresh = (answered([one for one in trials if is_fresh(one.query) is side]) for side in (False, True))
+    found = _share(rows, fresh)
+    return Evidence(
+        statistic="memory's share",
+        value=found.mean,
+        expected=0.0,
+        null="right as often on fresh rows, by how hard they are for models that learned from the table",
+        sentence="; ".join(filter(None, (_said(rows, fresh, found), _left_out(trials, rows, fresh)))),
+        hits=sum(rows.right),
+        asked=sum(not is_fresh(trial.query) for trial in trials),
+        answered=len(rows.right),
+        score=min(1.0, max(0.0, found.mean)),
+        interval=found.interval,
+        interval_of="memory's share",
+        twins=_on_fresh(trials, rows, fresh, found),
+    )
+
+
+def _on_fresh(trials: Sequence[Trial], rows: Answered, fresh: Answered, found: Gained) -> OnTwins | None:
+    """The numbers behind the share; None where one side has no answer."""
+    if not rows.right or not fresh.right:
+        return None
+    if_wrong = _as_wrong(trials, len(rows.right) + len(fresh.right))
+    return OnTwins(
+        pairs=min(len(rows.right), len(fresh.right)),
+        left_out=len(trials) - len(rows.right) - len(fresh.right),
+        accuracy=fmean(rows.right),
+        twin_accuracy=fmean(fresh.right),
+        share=found.mean,
+        interval=found.interval,
+        p_value=found.p_value,
+        deviation=(pvariance(rows.beyond) + pvariance(fresh.beyond)) ** 0.5,
+        if_wrong=if_wrong.interval if if_wrong else None,
+        fresh=len(fresh.right),
+    )
+
+
+def _as_wrong(trials: Sequence[Trial], count: int) -> Gained | None:
+    """What it comes to if what named no class is a wrong answer; None where that changes nothing, or none was right."""
+    rows, fresh = (
+        answered([one for one in trials if is_fresh(one.query) is side], wrong=True) for side in (False, True)
+    )
+    more = len(rows.right) + len(fresh.right) > count and any((*rows.right, *fresh.right))
+    return _share(rows, fresh) if more else None
+
+
+def answered(trials: Sequence[Trial], *, wrong: bool = False) -> Answered:
+    """The rows of which a class was named; with `wrong` all that had a reply: what names no class is a wrong answer."""
+    right = {trial.query.id: False for trial in trials if wrong and trial.reply.state is not State.FAILED}
+    right |= {trial.query.id: answer == trial.query.expected[0] for trial, answer in given(trials)}
+    by_id = {trial.query.id: learned(trial.query) for trial in trials}
+    return Answered(tuple(right.values()), tuple(by_id[name] for name in right))
+
+
+def _share(rows: Answered, fresh: Answered) -> Gained:
+    """The difference, with the larger one of two p-values: of the answers, and of these less those of models."""
+    if not rows.right or not fresh.right:
+        return Gained(0.0, (-1.0, 1.0), 1.0)
+    found, plain = apart(rows.beyond, fresh.beyond), apart(rows.right, fresh.right)
+    return replace(found, p_value=max(found.p_value, plain.p_value))
+
+
+def _said(rows: Answered, fresh: Answered, found: Gained) -> str:
+    if not rows.right or not fresh.right:
+        return f"no {'fresh ' if rows.right else ''}row was answered"
+    return (
+        f"accuracy {fmean(rows.right):.2f}; on {len(fresh.right)} fresh rows {fmean(fresh.right):.2f}; "
+        f"{share_in_words(found, fmean(rows.learned), fmean(fresh.learned))}"
+    )
+
+
+def _left_out(trials: Sequence[Trial], rows: Answered, fresh: Answered) -> str:
+    """How many answers are left out, and what it comes to if they are wrong ones."""
+    silent = len(trials) - len(rows.right) - len(fresh.right)
+    if not silent:
+        return ""
+    said = f"{silent} {'answer is' if silent == 1 else 'answers are'} left out: no class was named"
+    found = _as_wrong(trials, len(rows.right) + len(fresh.right))
+    if found is None:
+        return said
+    low, high = found.interval
+    return f"{said} (as wrong answers: {number(found.mean)}, {number(low)} to {number(high)})"

@@ -1,0 +1,37 @@
+"""What both ways to find memory's share have in common: its level, models that learned beside it, and its words."""
+
+from tabcontam.evidence.base import Query
+from tabcontam.statistics.paired_gains import Gained
+
+LEVEL = 0.01  # of the p-value from which on a share is said to be above 0
+LEAST = 0.0005  # a smaller difference is none in three digits
+SUPERVISED = "supervised"  # what the models that learned are called among the chances of a query
+MODELS = "gradient boosting and logistic regression"
+
+
+def learned(query: Query) -> float:
+    """The share of models that are right; where nothing is known of them, they make no difference."""
+    return query.chance[SUPERVISED].of(str(query.expected[0])) if SUPERVISED in query.chance else 0.0
+
+
+def share_in_words(found: Gained, own: float, other: float) -> str:
+    """Memory's share with its interval, and what models are right on of the rows and of the others."""
+    low, high = found.interval
+    above = "above 0" if found.p_value <= LEVEL else "not shown to be above 0"
+    return (
+        f"memory's share {number(found.mean)} ({number(low)} to {number(high)}), {above} (p = {found.p_value:.2g})"
+        f"{_difficulty(own, other)}"
+    )
+
+
+def _difficulty(own: float, other: float) -> str:
+    if abs(own - other) < LEAST:
+        return f"; {MODELS} get {own:.3f} on both"
+    taken = "taken off" if own > other else "added"
+    return f"; {MODELS} get {own:.3f} and {other:.3f}, and this difference is {taken}"
+
+
+def number(value: float) -> str:
+    """Two digits behind the point, never a negative zero."""
+    text = f"{value:.2f}"
+    return "0.00" if text == "-0.00" else text.replace("-", "\N{MINUS SIGN}")

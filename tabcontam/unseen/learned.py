@@ -1,0 +1,170 @@
+"""Of which features models have learned all that the table's labels tell of their values: these alone may be moved.
+
+An LLM may know what a value means, as of a postcode, a harbour or a norm, where models see a number or a word. Where
+the rows show that values mean more than models found out, or are too few to show that they do not, a moved value may go
+with another label, and skill would be taken for memory. So such features stay as they are.
+
+What models missed is in their residuals: if these have something in common in rows that share a value, the value says
+more of the label than models learned. With r the residual of a row (its label, as 0 or 1 for each class, less the
+chance by models that did not learn from it), the mean of r·r' over pairs of rows that share a value estimates the
+variance of what the value says besides; its own variance is estimated from the same products as if rows were
+independent.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy import special, stats
+
+from tabcontam.unseen.conditional import Conditional
+from tabcontam.unseen.moves import Moves
+from tabcontam.unseen.sample import Flags, Floats, Ints
+
+LEVEL = 0.05  # of the one-sided test, and of the limit, of what values say besides
+FOUND = 0.1**2  # variance of a class's chance by values, from which on what is found to be said besides counts
+LIMIT = 0.15**2  # to which what repeated values say besides is bounded, where they may be moved
+ORDERED = 0.01  # level at which whole numbers have to go with the label by their order
+BINS = 10  # by ranks, of numbers that hardly repeat
+REPEATS = 2.0  # rows to a value, on average, from which on rows are compared that share it
+PARTNERED = 4  # rows, about, that each of the groups has that two features form together
+FEWEST = 3  # groups of a partner
+
+
+@dataclass(frozen=True)
+class Besides:
+    """What values say of the label besides what models learned: a variance of a class's chance, and its error."""
+
+    variance: float
+    error: float
+
+    def is_found(self, tests: int = 1) -> bool:
+        """Whether something is said, by a test at 0.05 over so many tests, and it is no trifle."""
+        return self.variance > FOUND and self.variance > float(special.ndtri(1 - LEVEL / tests)) * self.error
+
+    @property
+    def is_bounded(self) -> bool:
+        """Whether the upper limit with a confidence of 95 % is small."""
+        return self.variance + float(special.ndtri(1 - LEVEL)) * self.error <= LIMIT
+
+
+@dataclass(frozen=True, eq=False)
+class Learned:
+    """What models learned of the features of a sample's rows, by rows that they did not learn from."""
+
+    moves: Moves
+    guesser: Conditional
+
+    @cached_property
+    def staying(self) -> frozenset[int]:
+        """The places of the features that stay: with what is not known of them a twin would have another label."""
+        places = range(len(self.moves.columns))
+        return frozenset(place for place in places if not self._may_move(place))
+
+    def _may_move(self, place: int) -> bool:
+        """Whether a feature's values may be moved.
+
+        Names stay. Nothing may be found that values say besides what models learned, alone or together with another
+        feature. Of whole numbers, and of others that repeat, what they say besides has to be bounded; and whole ones,
+        or numbers that they hang together with, have to go with the label by their order: else they may be codes, or
+        parts of a date, which say what no order tells.
+        """
+        moves = self.moves
+        if moves.named(place):
+            return False
+        by_value, own = self._besides(self._values[place]), self._besides(self._groups[place])
+        if by_value.is_found(2) or own.is_found(2):
+            return False
+        is_whole = moves.numeric(place) and self._is_whole(place)
+        if (is_whole or (moves.numeric(place) and self._repeats(place))) and not by_value.is_bounded:
+            return False
+        group = next(group for group in moves.groups if place in group)
+        if is_whole and not any(self._is_ordered(one) for one in group if moves.numeric(one)):
+            return False
+        others = [other for other in range(len(moves.columns)) if other != place]
+        return not any(self._together(place, other).is_found(len(others)) for other in others)
+
+    def _together(self, place: int, other: int) -> Besides:
+        """What two features' values say together, besides what the other one's say alone."""
+        both = self._besides(BINS * self._groups[place] + self._coarse[other])
+        alone = self._besides(self._coarse[other])
+        return Besides(both.variance - max(0.0, alone.variance), float(np.hypot(both.error, alone.error)))
+
+    @cached_property
+    def _residuals(self) -> Floats:
+        """Shape (rows, classes)."""
+        found = self.moves.sample
+        chances = self.guesser.chances(found.rows, range(len(found.rows)))
+        return np.asarray(np.eye(len(found.classes))[found.codes] - chances)
+
+    def _besides(self, groups: Ints) -> Besides:
+        """What rows of a group have in common, on average over pairs of rows and as half the sum over the classes."""
+        residuals = self._residuals
+        sizes = np.bincount(groups).astype(np.float64)
+        pairs = float((sizes * (sizes - 1)).sum())
+        if not pairs:
+            return Besides(0.0, np.inf)
+        common = sum(_paired(groups, own) for own in residuals.T)
+        spread = sum(_paired(groups, own * other) for own in residuals.T for other in residuals.T)
+        return Besides(common / pairs / 2, float(max(0.0, 2 * spread) ** 0.5 / pairs / 2))
+
+    @cached_property
+    def _groups(self) -> list[Ints]:
+        """For each feature the rows that share a value, or of numbers that hardly repeat those that are near."""
+        return [self._grouped(place) for place in range(len(self.moves.columns))]
+
+    def _grouped(self, place: int) -> Ints:
+        if not self.moves.numeric(place) or self._repeats(place):
+            return self._values[place]
+        return self._by_rank(place, BINS)
+
+    @cached_property
+    def _values(self) -> list[Ints]:
+        """For each feature the rows that share a value."""
+        key = self.moves.sample.key
+        keys = [[key(cell) or "" for cell in cells] for cells in self.moves.columns]
+        return [np.asarray(np.unique(own, return_inverse=True)[1], dtype=np.int64) for own in keys]
+
+    @cached_property
+    def _coarse(self) -> list[Ints]:
+        """For each feature a few groups of rows: by ranks, or those of the most frequent values and the rest."""
+        groups = min(BINS, max(FEWEST, len(self.moves.sample.rows) // (PARTNERED * BINS)))
+        return [
+            self._by_rank(place, groups) if self.moves.numeric(place) else _most_frequent(values, groups)
+            for place, values in enumerate(self._values)
+        ]
+
+    def _by_rank(self, place: int, groups: int) -> Ints:
+        ranks = stats.rankdata(np.nan_to_num(self.moves.plain[:, place], nan=-np.inf))
+        return np.asarray((ranks - 1) * groups // len(ranks), dtype=np.int64)
+
+    def _repeats(self, place: int) -> bool:
+        return len(self.moves.columns[place]) >= REPEATS * len(self.moves.counts(place))
+
+    def _is_whole(self, place: int) -> bool:
+        numbers = self.moves.plain[:, place]
+        return bool(np.all(np.isnan(numbers) | (numbers == np.floor(numbers))))
+
+    def _is_ordered(self, place: int) -> bool:
+        """Whether the label goes with the order of whole numbers (Kruskal and Wallis 1952)."""
+        numbers = self.moves.plain[:, place]
+        there: Flags = np.isfinite(numbers)
+        codes = self.moves.sample.codes
+        by_class = [numbers[there & (codes == code)] for code in np.unique(codes[there])]
+        if len(by_class) < 2 or len(np.unique(numbers[there])) < 2:
+            return False
+        return bool(stats.kruskal(*by_class).pvalue <= ORDERED)
+
+
+def _most_frequent(values: Ints, groups: int) -> Ints:
+    """The place of each value among the most frequent ones; all others are the last of so many groups."""
+    order = np.argsort(-np.bincount(values), kind="stable")
+    place = np.empty(len(order), dtype=np.int64)
+    place[order] = np.arange(len(order))
+    return np.minimum(place[values], groups - 1)
+
+
+def _paired(groups: Ints, values: Floats) -> float:
+    """The sum of v·v' over ordered pairs of different rows of a group."""
+    sums, squares = np.bincount(groups, values), np.bincount(groups, values**2)
+    return float((sums**2 - squares).sum())
