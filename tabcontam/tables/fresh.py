@@ -20,7 +20,7 @@ NAMED = 3  # classes that an error names
 def with_fresh(
     tables: Sequence[Table], files: Iterable[str], form: TextFormat = FOUND_OUT
 ) -> tuple[tuple[Table, ...], tuple[str, ...]]:
-    """The tables, each with the fresh rows of the files that have its columns; and a line on each and what is left out.
+    """The tables, each with the fresh rows of the files that have its columns; and a line on each file.
 
     Raises `UsageError` for a file that fits no table with a classification question, or several, that has a class
     which the question does not know, or fewer than 20 rows to ask about.
