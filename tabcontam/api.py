@@ -114,6 +114,7 @@ class Results:
         dataset: str | Sequence[str] = (),
         fail_on: str | Sequence[str] = (),
         min_power: float | None = None,
+        max_memory_share: float | None = None,
         baseline: "str | Path | Results | None" = None,
     ) -> Judgement:
         """May an experiment go on? As `python -m tabcontam gate` says; `gate.judge` has the rules.
@@ -128,6 +129,7 @@ class Results:
             datasets=_several(dataset),
             fail_on=_several(fail_on),
             min_power=min_power,
+            max_memory_share=max_memory_share,
         )
 
     def to_frame(self, part: Literal["cells", "tables", "ranking"] = "cells") -> "pd.DataFrame":
@@ -190,6 +192,7 @@ def run(
     cache: bool = True,
     retry_unanswered: bool = False,
     last_failed: bool = False,
+    memory_share: bool = False,
     out: str | Path | None = None,
     progress: bool = False,
 ) -> Results:
@@ -209,6 +212,7 @@ def run(
     demonstrations of other tables chat models are shown there, `alpha` and `min_power` are in (0, 1), `max_cost` is in
     US dollars. With `until_decided` a table is asked until its verdict is reached, and is let go once an LLM that
     remembers the share `min_power` of its rows would have been found.
+    With `memory_share` it is asked as well how much of the accuracy is memory, whichever tests are chosen.
     With `batch` LLMs are asked by the batch API of their maker, for half the price, and the call waits for up to a
     day. The report lies in `out`, by default `reports/<time>`; the same call with the same `out` continues it.
     Nothing is printed, unless `progress` is true: then on standard error. It may be called where an event loop is

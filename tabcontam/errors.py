@@ -53,7 +53,15 @@ def one_line(error: Exception, longest: int = 300) -> str:
 # The options of a run whose name in Python is not that of the command line with other dashes.
 LETTERS = {"tests": "-k", "marks": "-m", "stop_at_first": "-x"}
 SWITCHED_OFF = ("controls", "cache", "header")  # `--no-controls` is `controls=False`
-SWITCHED_ON = ("batch", "send_rows", "until_decided", "retry_unanswered", "last_failed", "stop_at_first")
+SWITCHED_ON = (
+    "batch",
+    "send_rows",
+    "until_decided",
+    "retry_unanswered",
+    "last_failed",
+    "stop_at_first",
+    "memory_share",
+)
 _python = ContextVar("_python", default=False)
 
 

@@ -138,6 +138,7 @@ def of_bank() -> Planned:
 
 
 @pytest.mark.parametrize("kind", ["mode", "guesser", "schema-expert"])
+@pytest.mark.slow
 def test_the_most_frequent_values_of_bank_are_no_memory(of_bank: Planned, kind: str) -> None:
     """B2: always answering `0, unknown, no` passed test 7 with probability 0.888."""
     found = judge(of_bank, ask(of_bank, kind, 0), ALPHA)

@@ -180,10 +180,13 @@ def test_what_cannot_be_told_runs_only_if_that_is_said(pytester: pytest.Pytester
         def test_fails(): ...
         @pytest.mark.uncontaminated("{CLEAN}", "iris", min_power=0.01)
         def test_too_weak(): ...
+        @pytest.mark.uncontaminated("{CLEAN}", "iris", max_memory_share=0.05)
+        def test_no_share(): ...
         """
     )
     result, outcomes = session(pytester, reported(runs))
-    result.assert_outcomes(passed=1, failed=1, skipped=1)
+    result.assert_outcomes(passed=1, failed=1, skipped=2)
+    assert outcomes["test_no_share"].startswith(f"skipped: cannot tell: {CLEAN} on iris: memory's share was not asked")
     assert outcomes["test_runs"] == "passed"
     assert outcomes["test_too_weak"].startswith(f"skipped: cannot tell: {CLEAN} on iris: nothing was found, but")
     result.stdout.re_match_lines([rf"cannot tell: {UNDECIDED} on iris: .* \(1 test run all the same\)"])
@@ -287,6 +290,7 @@ def test_a_mark_may_ask_for_the_papers_queries_alone() -> None:
         ('"llama3", "iris", undecided="hope"', "undecided is one of fail, xfail, skip or run, not 'hope'"),
         ('"llama3", "iris", fail_on=3', "fail_on is one or more of contaminated, undecided, knowledge, not 3"),
         ('"llama3", "iris", min_power=2', "min_power is a share between 0 and 1, not 2"),
+        ('"llama3", "iris", max_memory_share=1', "max_memory_share is a share between 0 and 1, not 1"),
         ('"llama3", "iris", queries=0', "queries is a whole number above 0, or 'paper', not 0"),
         ('3, "iris"', "llm is the name of an LLM, not 3"),
         ('"llama3", ""', "dataset is a dataset's name or a file, not ''"),

@@ -14,7 +14,7 @@ from tabcontam.verdicts.facts import Duration, LlmFacts
 from tabcontam.verdicts.in_turns import result_in_turns
 from tabcontam.verdicts.judge import conclude, result, siblings, unjudged
 from tabcontam.verdicts.judgements import Judgements
-from tabcontam.verdicts.reference import Reference, concede
+from tabcontam.verdicts.reference import Reference, asked_of_reference, concede
 from tabcontam.verdicts.wording import visible
 
 SPARED = "not asked: the row tests before it decided the table"
@@ -140,7 +140,7 @@ class Account:
 
     def _of_reference(self, cell: PlannedCell) -> Reference | None:
         """The reference with what it answered to a cell's queries; None where it has no say."""
-        if not self.reference or not cell.test.referred:
+        if not self.reference or not asked_of_reference(cell.test):
             return None
         own = self.trials.get(cell.name._replace(llm=self.reference), {})
         return Reference(self.reference, list(own.values()))

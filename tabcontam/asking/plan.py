@@ -22,6 +22,7 @@ from tabcontam.verdicts.advice import LOG_PROBABILITIES
 from tabcontam.verdicts.cells import CellName
 from tabcontam.verdicts.decisions import level
 from tabcontam.verdicts.judge import siblings
+from tabcontam.verdicts.reference import asked_of_reference
 from tabcontam.verdicts.rules import ALL, ALPHA, CALIBRATED, LLM, MIN_POWER, PAPER, Over, Queries
 from tabcontam.verdicts.wording import phrase
 
@@ -253,7 +254,7 @@ def plan(
 
     def cells(subject: Subject) -> Iterator[PlannedCell]:
         for number, (sheet, reason) in enumerate(zip(whole, reasons, strict=True)):
-            if not subject.takes(sheet.test) or (subject.reference and not sheet.test.referred):
+            if not subject.takes(sheet.test) or (subject.reference and not asked_of_reference(sheet.test)):
                 continue
             in_turn = options.until_decided and subject.sequential and not reason
             sequential = in_turn and sheet.test.bet_on and any(query.row is not None for query in sheet.written)

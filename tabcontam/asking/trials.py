@@ -233,6 +233,7 @@ def trial_line(
         "row": query.row,
         "exposure": exposure,
         "turn": query.turn,
+        "invented": list(query.invented),
         "lies_in": dict(query.lies_in),
         **brought(reply),
         "cached": trial.cached,
@@ -309,6 +310,7 @@ def trial_of(line: Mapping[str, Any]) -> Trial:
         row=row_of(line),
         lies_in=_lies_in(line),
         turn=_whole(line.get("turn")),
+        invented=tuple(map(str, line.get("invented") or ())),
     )
     return Trial(query, answer_of(line), cached=bool(line.get("cached")))
 

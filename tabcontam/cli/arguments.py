@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from tabcontam.cli.chronology import add_chronology
 from tabcontam.cli.evaluate import add_evaluate
 from tabcontam.cli.expose_arguments import add_expose
+from tabcontam.cli.fresh import add_fresh
 from tabcontam.cli.helps import (
     COMPLETION_EXAMPLES,
     DATASET,
@@ -66,6 +67,7 @@ def parser() -> argparse.ArgumentParser:
     add_chronology(
         commands.add_parser("chronology", help="accuracies on tables from before training data end, and from after")
     )
+    add_fresh(commands.add_parser("fresh", help="collect what came out since a day, which no older LLM has read"))
     add_index(commands.add_parser("index", help="index a body of documents on disk, so that it is searched in no time"))
     _add_cache(
         commands.add_parser("cache", help="show how many replies are stored and where, or delete them with --clear")
@@ -206,6 +208,13 @@ def _add_report(command: argparse.ArgumentParser) -> None:
         choices=("one", "two"),
         help="how many columns of a page of two a figure or a LaTeX table takes: one (3.35 inches) or two (7 inches) "
         "(default: two)",
+    )
+    command.add_argument(
+        "--exclude-recalled",
+        type=path,
+        metavar="FILE",
+        help="instead of a report write which rows each LLM recalled in row tests, as CSV, a line a row: an evaluation "
+        "of this LLM leaves them out. Of rows that were not asked about it says nothing",
     )
     command.add_argument("--family-over", choices=FAMILY_OVER, help=FAMILY_OVER_HELP.format(default="that of the runs"))
     command.add_argument(

@@ -16,6 +16,7 @@ from tabcontam.cli.console import console_of
 from tabcontam.cli.doctor import doctor
 from tabcontam.cli.evaluate import evaluate
 from tabcontam.cli.expose import expose
+from tabcontam.cli.fresh import fresh
 from tabcontam.cli.indexing import index
 from tabcontam.cli.judging import judge
 from tabcontam.cli.ladder import ladder
@@ -146,5 +147,6 @@ def _cache(options: argparse.Namespace) -> None:
 COMMANDS: dict[str, Callable[[argparse.Namespace], int | None]] = {
     "run": run, "list": _list, "replay": replay, "power": _power, "rescore": rescore, "judge": judge, "report": report,
     "gate": gate, "expose": expose, "ladder": ladder, "plant": plant, "chronology": chronology, "evaluate": evaluate,
+    "fresh": fresh,
     "index": index, "cache": _cache, "doctor": doctor, "completion": completion,
 }  # fmt: skip

@@ -25,9 +25,9 @@ SETTABLE = (
     "llm", "dataset", "reference", "serializer", "prompts", "k", "m", "target", "name", "known", "no-controls", "rules",
     "alpha", "family-over", "until-decided", "seed", "queries", "samples", "temperature", "shots", "batch-size", "form",
     "x", "max-connections", "max-requests", "max-cost", "no-cache", "retry-unanswered", "r", "durations", "color",
-    "delimiter", "encoding",
+    "delimiter", "encoding", "memory-share",
 )  # fmt: skip
-CONDITIONS = ("fail-on", "min-power", "baseline")  # of the gate, in a table of their own
+CONDITIONS = ("fail-on", "min-power", "max-memory-share", "baseline")  # of the gate, in a table of their own
 ALLOWED = {TABLE: SETTABLE, GATE: CONDITIONS}
 WHY_NOT = {
     "send-rows": "whether rows leave this machine is for whoever runs the command to say",

@@ -19,8 +19,8 @@ from tabcontam.cli.run_arguments import (
     BATCH_SIZE,
     FORMS,
     add_files,
-    add_limits,
     add_open,
+    add_run_limits,
     add_sending,
 )
 from tabcontam.cli.run_commands import ended
@@ -96,7 +96,7 @@ def add_evaluate(command: argparse.ArgumentParser) -> None:
         "--seed", type=int, default=0, metavar="N", help="the same seed draws the same rows and shots (default: 0)"
     )
     add_sending(how)
-    add_limits(command.add_argument_group("how much is asked, and how fast"))
+    add_run_limits(command.add_argument_group("how much is asked, and how fast"))
     where = command.add_argument_group("where the report goes")
     where.add_argument(
         "--out",

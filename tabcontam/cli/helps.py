@@ -32,7 +32,10 @@ TRAINED_ON_HELP = (
     "documents that an LLM of the run was trained on, as LLM=corpus:PATH: they are searched, and rows that they hold "
     "count for this LLM and no other; the LLM is named as behind --llm"
 )
-REFERENCE_HELP = "an LLM that did not see the tables, as an older one: what it answers, too, counts for nothing"
+REFERENCE_HELP = (
+    "an LLM that did not see the tables, as an older one: what it answers, too, counts for nothing; memory's share is "
+    "said beside what it loses on the same unseen twins"
+)
 CONTROL_HELP = (
     "a control beside the two: an LLM of which it is known how often it has read each row of the tables, as hf:DIR of "
     "what expose made; the report says what the tests find in it, and it is none of the LLMs under test"
@@ -73,6 +76,15 @@ MIN_POWER_HELP = (
     "call a table clean only if the tests would have found an LLM that remembers the share P of its rows (0.2: a "
     "fifth); otherwise they cannot tell. With --until-decided a table is let go as soon as that is so (default there: "
     "{default})"
+)
+MEMORY_SHARE_HELP = (
+    "ask as well how much of an accuracy is memory: the class of 100 rows and of their unseen twins, whichever tests "
+    "are chosen (-k memory_share asks this alone)"
+)
+MAX_MEMORY_SHARE_HELP = (
+    "exit with 1 also if more than the share S of all answers is right by memory (0.05: five of 100), by the 95%% "
+    "interval, and with 6 if the interval spans S or nothing was measured; the line says how many rows settle it. "
+    "A run that is made now asks for it, as with --memory-share"
 )
 BASELINE_HELP = (
     "fail on what is new alone: what was contaminated in this earlier run, for the same LLM and table, is known and "

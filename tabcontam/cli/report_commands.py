@@ -31,6 +31,9 @@ def report(options: argparse.Namespace) -> None:
             raise UsageError("report needs the folder of a run, its --out, or several; see report --help")
         options.runs = [last]
     redacting = options.redact or options.redact_all
+    if options.exclude_recalled is not None:
+        _write_excluded(options)
+        return
     if options.format:
         if options.json:
             raise UsageError("--json prints results.json; leave it or --format out")
@@ -58,6 +61,36 @@ def report(options: argparse.Namespace) -> None:
     summarize(results)
     if options.open:
         open_page(out / "index.html")
+
+
+def _write_excluded(options: argparse.Namespace) -> None:
+    """The rows that were recalled in these runs, in one file that is replaced as a whole. Raises `UsageError`."""
+    from tabcontam.paths import replace_file
+    from tabcontam.report.recalled_rows import merged, render_excluded, told
+    from tabcontam.runs.folder import load_whole, shown_lines
+
+    words = ("format", "redact", "redact_all", "methods", "width", "out", "open", "json")
+    if given := [word for word in words if getattr(options, word)]:
+        raise UsageError(f"--exclude-recalled writes its FILE and no report; leave --{given[0].replace('_', '-')} out")
+    file = options.exclude_recalled.resolve()
+    if file.exists() and not file.is_file():
+        raise UsageError(f"--exclude-recalled: {options.exclude_recalled} is no file; it is the file to write")
+    runs = [(folder, load_whole(folder)) for folder in options.runs]
+    found = merged(told(view, shown_lines(folder, view.cells)) for folder, view in runs)
+    if not found:
+        names = ", ".join(map(str, options.runs))
+        raise UsageError(f"no row test was asked in {names}; type run -m rows with the same LLMs and tables first")
+    try:
+        replace_file(file, render_excluded(found))
+    except OSError as error:
+        raise UsageError(f"cannot write {options.exclude_recalled}: {error.strerror or error}") from error
+    rows = [one for own in found.values() for one in own.values()]
+    recalled = sum(one.recalled for one in rows)
+    print(
+        f"{options.exclude_recalled}: {recalled:,} rows that were recalled, of {len(rows):,} of which the row tests "
+        "could tell; of all other rows nobody knows",
+        file=sys.stderr,
+    )
 
 
 def _write_format(options: argparse.Namespace, results: "RunResults") -> None:

@@ -16,6 +16,8 @@ from tabcontam.cli.helps import (
     KNOWN_HELP,
     LLM_HELP,
     MARKS_HELP,
+    MAX_MEMORY_SHARE_HELP,
+    MEMORY_SHARE_HELP,
     MIN_POWER_HELP,
     NAME_HELP,
     OVERLAP_HELP,
@@ -105,6 +107,7 @@ def _add_asking(run: argparse.ArgumentParser) -> None:
     what.add_argument("--prompts", action="append", default=[], metavar="NAME|FILE", help=PROMPTS_HELP)
     what.add_argument("-k", dest="tests", metavar="EXPR", help=EXPRESSION_HELP)
     what.add_argument("-m", dest="marks", metavar="EXPR", help=MARKS_HELP)
+    what.add_argument("--memory-share", action="store_true", help=MEMORY_SHARE_HELP)
     add_files(what)
     what.add_argument("--split", action="append", default=[], metavar="NAME", help=SPLIT_HELP)
     what.add_argument("--split-column", metavar="COLUMN", help=SPLIT_COLUMN_HELP)
@@ -146,7 +149,7 @@ def _add_asking(run: argparse.ArgumentParser) -> None:
     how.add_argument(
         "-x", dest="stop_at_first", action="store_true", help="stop asking an LLM after its first contaminated cell"
     )
-    add_limits(run.add_argument_group("how much is asked, and how fast"))
+    add_run_limits(run.add_argument_group("how much is asked, and how fast"))
 
 
 def add_sending(how: "argparse._ArgumentGroup") -> None:
@@ -194,6 +197,17 @@ def add_text_format(group: "argparse._ArgumentGroup | argparse.ArgumentParser") 
     )
 
 
+def add_run_limits(limits: "argparse._ArgumentGroup") -> None:
+    add_limits(limits)
+    limits.add_argument(
+        "--last-failed",
+        "--lf",
+        action="store_true",
+        help="ask again what the run in the folder behind --out (on a terminal: the newest under reports/) has no "
+        "readable answer to, and nothing else; add it to that run's own command",
+    )
+
+
 def add_limits(limits: "argparse._ArgumentGroup") -> None:
     limits.add_argument(
         "--dry-run", action="store_true", help="print what would be asked and the most that it can cost; ask nothing"
@@ -222,13 +236,6 @@ def add_limits(limits: "argparse._ArgumentGroup") -> None:
     )
     limits.add_argument(
         "--retry-unanswered", action="store_true", help="ask again where the stored reply was refused, cut off or empty"
-    )
-    limits.add_argument(
-        "--last-failed",
-        "--lf",
-        action="store_true",
-        help="ask again what the run in the folder behind --out (on a terminal: the newest under reports/) has no "
-        "readable answer to, and nothing else; add it to that run's own command",
     )
 
 
@@ -277,4 +284,5 @@ def _add_conditions(group: "argparse._ArgumentGroup | argparse.ArgumentParser") 
         metavar="P",
         help=MIN_POWER_HELP.format(default=MIN_POWER),
     )
+    group.add_argument("--max-memory-share", type=level, metavar="S", help=MAX_MEMORY_SHARE_HELP)
     group.add_argument("--baseline", type=path, metavar="RUN_DIR", help=BASELINE_HELP)

@@ -126,6 +126,7 @@ def order_of(words: Mapping[str, Any], command: str) -> "RunOrder":
         command=command,
         defaults=words.get("defaults", ""),
         began=words["began"],
+        memory_share=words["memory_share"] or words.get("max_memory_share") is not None,
     )
 
 
@@ -133,6 +134,7 @@ def _check_gate(options: argparse.Namespace) -> None:
     """Raises `UsageError` for conditions without a gate, and for a gate without a run."""
     alone = options.min_power is not None and not options.until_decided
     conditions = {"--fail-on": bool(options.fail_on), "--baseline": options.baseline is not None, "--min-power": alone}
+    conditions["--max-memory-share"] = options.max_memory_share is not None
     if not options.gate and (given := [name for name, typed in conditions.items() if typed]):
         raise UsageError(f"{given[0]} is a condition of --gate; add --gate")
     if options.gate and options.dry_run:
@@ -225,6 +227,7 @@ def _judged(
         datasets=datasets,
         fail_on=options.fail_on,
         min_power=options.min_power,
+        max_memory_share=options.max_memory_share,
     )
     try:
         annotate(judgement)

@@ -163,6 +163,37 @@ class PublishedRule:
 
 
 @dataclass(frozen=True)
+class OnTwins:
+    """What memory's share of an accuracy is made of: pairs of a row and its unseen twin, both answered.
+
+    `deviation` is the standard deviation of what a pair adds to the share, which lies between -2 and 2. `if_wrong` is
+    the interval where what named no class is a wrong answer; None where nothing of that kind was answered.
+    """
+
+    pairs: int
+    left_out: int  # pairs of which one answer or both named no class
+    accuracy: float  # on the rows
+    twin_accuracy: float
+    share: float
+    interval: tuple[float, float]
+    p_value: float  # that the share is 0 or less
+    deviation: float
+    if_wrong: tuple[float, float] | None = None
+
+
+@dataclass(frozen=True)
+class BesideReference:
+    """How much more an LLM loses on unseen twins than a reference LLM, over pairs that both answered."""
+
+    pairs: int
+    accuracy: float  # of the reference on the rows
+    twin_accuracy: float
+    share: float
+    interval: tuple[float, float]
+    p_value: float  # that it loses no more
+
+
+@dataclass(frozen=True)
 class Evidence:
     """What the answers weigh against the null, before any verdict."""
 
@@ -187,6 +218,7 @@ class Evidence:
     # asked. It is empty where facts from elsewhere cannot explain what is right: the finding needs no second column.
     without: Mapping[str, float] = field(default_factory=dict)
     bets: Bets = field(default_factory=dict)  # what bets on the answers came to, where they are bet on
+    twins: OnTwins | None = None  # what memory's share is made of, where that is what is measured
 
 
 class Test(ABC):
@@ -208,6 +240,7 @@ class Test(ABC):
     by_feature: ClassVar[bool] = False  # whether `asked` and `expected` of its queries run in parallel
     decides: ClassVar[bool] = True  # whether the calibrated rules give a verdict; else there is only a score
     referred: ClassVar[bool] = False  # whether what a reference LLM answers, too, counts for nothing: see `conceded`
+    set_beside: ClassVar[bool] = False  # whether a reference LLM is asked the same for comparison: see `beside`
     answering: ClassVar[Answering] = Answering()  # what kind of answer it asks for
     on_request: ClassVar[bool] = False  # asked only where it is chosen or, if it scores, an LLM loaded here scores text
     only_with: ClassVar[Given] = Given.NOTHING  # what has to be given for it to be asked
@@ -350,6 +383,13 @@ class Test(ABC):
         What it said has chance 1. Only a test that is `referred` has such chances.
         """
         return query
+
+    def beside(self, trials: Sequence[Trial], others: Sequence[Trial]) -> BesideReference | None:
+        """What the read trials of a cell show beside those of a reference LLM; only where it is `set_beside`.
+
+        None where nothing of it was answered by both.
+        """
+        return None
 
     def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
         """Why the queries could not tell memory from guessing at this level; None where they could.

@@ -140,6 +140,7 @@ class Gate:
                 known=[self._file(name) for name in asking.known],
                 reference=asking.reference,
                 trained_on=[f"{asking.llm}={documents}" for documents in asking.trained_on],
+                memory_share=asking.memory_share,
                 until_decided=asking.until_decided is not None,
                 min_power=asking.until_decided or MIN_POWER,
                 progress=shown,
@@ -199,7 +200,13 @@ def _answer(
             raise UsageError(f"its rows were not written as serializer {serializer} writes them")
         if prompts is not None and load_prompt_set(prompts).name not in {one.prompts for one in results.cells}:
             raise UsageError(f"its queries were not worded as prompt set {prompts} words them")
-        found = results.gate(llm=llm, dataset=dataset, fail_on=condition.fail_on, min_power=condition.min_power)
+        found = results.gate(
+            llm=llm,
+            dataset=dataset,
+            fail_on=condition.fail_on,
+            min_power=condition.min_power,
+            max_memory_share=condition.max_memory_share,
+        )
     except UsageError as error:
         untested = f"{llm} on {condition.dataset}: not tested in {results.folder}: {error}"
         return Answer(condition, Conclusion.CANNOT_TELL, untested, results.folder, tested=False)

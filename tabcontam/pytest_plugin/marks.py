@@ -27,6 +27,7 @@ class Asking:
     known: tuple[str, ...] = ()
     reference: str | None = None
     trained_on: tuple[str, ...] = ()
+    memory_share: bool = False  # whether it is asked as well how much of the accuracy is memory
     until_decided: float | None = None  # the share of rows by which a table is let go, where it is asked so
 
 
@@ -40,6 +41,7 @@ class Condition:
     undecided: str
     fail_on: tuple[str, ...]
     min_power: float | None
+    max_memory_share: float | None = None
 
     def action(self, conclusion: str) -> str:
         """What becomes of the test: one of `STOPS`, or that it is run."""
@@ -70,6 +72,7 @@ def uncontaminated(
     undecided: str,
     fail_on: str | Sequence[str] = (),
     min_power: float | None = None,
+    max_memory_share: float | None = None,
     serializer: str | None = None,
     prompts: str | None = None,
     target: str | None = None,
@@ -83,11 +86,12 @@ def uncontaminated(
     """The mark's arguments, checked. Raises ValueError with one line."""
     listed = (fail_on,) if isinstance(fail_on, str) else fail_on
     all_known = isinstance(listed, list | tuple) and all(each in FAILURES for each in listed)
-    share = isinstance(min_power, float) and 0 < min_power < 1
     _check("fail_on", fail_on, all_known, f"one or more of {', '.join(FAILURES)}")
     _check("contaminated", contaminated, contaminated in STOPS, f"one of {', '.join(STOPS)}")
     _check("undecided", undecided, undecided in (*STOPS, RUN), f"one of {', '.join(STOPS)} or {RUN}")
-    _check("min_power", min_power, min_power is None or share, "a share between 0 and 1")
+    for name, share in (("min_power", min_power), ("max_memory_share", max_memory_share)):
+        known_share = share is None or (isinstance(share, float) and 0 < share < 1)
+        _check(name, share, known_share, "a share between 0 and 1")
     counted = type(queries) is int and queries > 0
     _check("queries", queries, queries in (None, PAPER) or counted, f"a whole number above 0, or {PAPER!r}")
     _check("llm", llm, isinstance(llm, str) and llm.strip(), "the name of an LLM")
@@ -109,8 +113,11 @@ def uncontaminated(
     allowed = tuple(sorted(map(str, files)))
     let_go = (min_power or MIN_POWER) if until_decided else None
     read = tuple(dict.fromkeys(documents))
-    asking = Asking(llm, serializer, prompts, target, queries, bool(send_rows), allowed, reference, read, let_go)
-    return Condition(asking, str(dataset), contaminated, undecided, tuple(listed), min_power)
+    shared = max_memory_share is not None
+    asking = Asking(
+        llm, serializer, prompts, target, queries, bool(send_rows), allowed, reference, read, shared, let_go
+    )
+    return Condition(asking, str(dataset), contaminated, undecided, tuple(listed), min_power, max_memory_share)
 
 
 def _check(name: str, value: object, right: object, wanted: str) -> None:

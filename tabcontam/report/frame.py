@@ -45,6 +45,11 @@ CELLS: Columns = {
     "reference": TEXT,
     "exposure": NUMBER,
     "not_averaged": TEXT,
+    **dict.fromkeys(("memory_pairs", "memory_left_out"), COUNT),
+    **dict.fromkeys(("memory_accuracy", "memory_twin_accuracy", "memory_share"), NUMBER),
+    **dict.fromkeys(("memory_interval_low", "memory_interval_high", "memory_p_value", "memory_deviation"), NUMBER),
+    **dict.fromkeys(("memory_if_wrong_low", "memory_if_wrong_high"), NUMBER),
+    **{f"memory_beside_{name}": NUMBER for name in ("share", "low", "high", "p_value")},
 }
 TABLES: Columns = {
     **OF_CELL,
@@ -62,10 +67,20 @@ RANKING: Columns = {
 
 
 def of_cell(cell: Result) -> dict[str, str | float | bool | None]:
-    """The fields of a cell, the statistic and the interval taken apart; what is said by column as JSON."""
+    """The fields of a cell, the statistic, intervals and memory's share taken apart; what is said by column as JSON."""
     statistic = {f"statistic_{name}": value for name, value in vars(cell.statistic).items()} if cell.statistic else {}
     by_column = {name: json.dumps(said, ensure_ascii=False) if said else "" for name, said in _by_column(cell)}
-    return vars(cell) | dict(cell.numbers) | statistic | by_column | _ends("interval", cell.interval)
+    return vars(cell) | dict(cell.numbers) | statistic | by_column | _ends("interval", cell.interval) | _memory(cell)
+
+
+def _memory(cell: Result) -> dict[str, object]:
+    if cell.memory is None:
+        return {}
+    parts = {f"memory_{name}": value for name, value in vars(cell.memory).items()}
+    if beside := cell.memory.beside:
+        parts |= {"memory_beside_share": beside.share, "memory_beside_p_value": beside.p_value}
+        parts |= _ends("memory_beside", beside.interval)
+    return parts | _ends("memory_interval", cell.memory.interval) | _ends("memory_if_wrong", cell.memory.if_wrong)
 
 
 def _by_column(cell: Result) -> Sequence[tuple[str, Mapping[str, object]]]:

@@ -19,9 +19,11 @@ from tabcontam.report import (
     evidence,
     generation,
     judges,
+    memory,
     openness,
     papers,
     ranking,
+    recalled_rows,
     scores,
     squares,
 )
@@ -67,7 +69,7 @@ def render_pages(view: RunResults, trials: Iterable[Mapping[str, Any]]) -> dict[
 
     `trials` are the objects of trials.jsonl.
     """
-    titles = Titles(view)
+    titles, trials = Titles(view), list(trials)
     stated = sentences(view, titles)
     leaves = _leaves(titles, stated)
     shared = _shared(titles, trials) | {"sentences": stated}
@@ -121,7 +123,7 @@ def _page(template: str, view: RunResults, shared: Mapping[str, Any], leaves: Se
     )
 
 
-def _shared(titles: Titles, trials: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+def _shared(titles: Titles, trials: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """What every page of a run is made of."""
     view, packed = titles.view, evidence.packed(titles.view, trials)
     (style, style_hash), scripts = embedded(*STYLES), [embedded(name) for name in SCRIPTS]
@@ -132,6 +134,7 @@ def _shared(titles: Titles, trials: Iterable[Mapping[str, Any]]) -> dict[str, An
         "style_hash": style_hash,
         "script_hashes": [script_hash for _, script_hash in scripts],
         "scope": scope(view),
+        "decided": any(view.facts[cell.test].decides for cell in view.possible),
         "notes": [note for note in view.notes if note.kind is not NoteKind.RULES],
         "packed": packed,
         "blobs": {number: ours(blob) for number, blob in packed.blobs.items()},
@@ -143,6 +146,8 @@ def _shared(titles: Titles, trials: Iterable[Mapping[str, Any]]) -> dict[str, An
         "ruled": titles.ruling,
         "doubt": partial(_doubt, titles),
         **ranking.context(view),
+        **memory.context(view),
+        **recalled_rows.context(view, trials),
         **scores.context(view),
         **chronology_page.context(view),
         **openness.context(view),

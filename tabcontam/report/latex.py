@@ -10,15 +10,15 @@ from dataclasses import dataclass, replace
 
 from tabcontam.evidence.base import Kind, Verdict
 from tabcontam.groups import grouped
-from tabcontam.report import papers
+from tabcontam.report import memory, papers
 from tabcontam.report.ranking import about, shown
 from tabcontam.report.standings import Titles, standings
 from tabcontam.report.tex import escaped
-from tabcontam.verdicts.cells import LETTERS, Result, TableVerdict
+from tabcontam.verdicts.cells import LETTERS, MemoryShare, Result, TableVerdict
 from tabcontam.verdicts.ranks import Rank
 from tabcontam.verdicts.results import Block, RunResults
 from tabcontam.verdicts.rules import PAPER
-from tabcontam.verdicts.wording import rounded, visible
+from tabcontam.verdicts.wording import rounded, signed, visible
 
 PACKAGES = r"\usepackage{array,booktabs,graphicx} \usepackage[table]{xcolor}"
 # Colours that colour-blind readers tell apart, too; the symbol says the same in grey.
@@ -38,9 +38,10 @@ LEAST = 1e-6  # p-values below are said to be
 
 
 def render_latex(view: RunResults, columns: int = 2) -> str:
-    """The ranking of the paper's Table 2, the tables' verdicts, a heatmap an LLM and, where methods of several papers
-    were asked, these beside each other, each as a float; `columns`: of a page of two that a float takes."""
-    floats = [*_ranking(view), *_verdicts(view), *_heatmap(view), *_papers(view)]
+    """The ranking of the paper's Table 2, memory's share where it was asked for, the tables' verdicts, a heatmap an LLM
+    and, where methods of several papers were asked, these beside each other, each as a float; `columns`: of a page of
+    two that a float takes."""
+    floats = [*_ranking(view), *_memory(view), *_verdicts(view), *_heatmap(view), *_papers(view)]
     lines = [*_head(view), *(line for place, one in enumerate(floats) for line in _float(one, columns, place))]
     return "\n".join(lines) + "\n"
 
@@ -146,6 +147,8 @@ def _row(*cells: str) -> str:
 
 def _ranking(view: RunResults) -> Iterator[Float]:
     columns = shown(view)
+    if not columns:
+        return
     rows = [
         _row(escaped(rank.llm), *(_measure(rank, column.name) for column in columns)) for rank in view.ranks_in_order
     ]
@@ -159,9 +162,31 @@ def _measure(rank: Rank, measure: str) -> str:
     value, interval = rank.measures[measure], rank.intervals.get(measure)
     if value is None:
         return "--"
-    beside = [rf"{{[}}{interval[0]:.2f}, {interval[1]:.2f}{{]}}"] if interval else []
+    beside = [rf"{{[}}{_decimal(interval[0])}, {_decimal(interval[1])}{{]}}"] if interval else []
     beside += [rf"m {rank.majorities[measure]:.2f}"] if measure in rank.majorities else []
-    return f"{value:.2f}" + (rf" {{\footnotesize {' '.join(beside)}}}" if beside else "")
+    return _decimal(value) + (rf" {{\footnotesize {' '.join(beside)}}}" if beside else "")
+
+
+def _memory(view: RunResults) -> Iterator[Float]:
+    rows = [
+        _row(escaped(one.llm), escaped(one.label), f"{own.accuracy:.2f}", f"{own.twin_accuracy:.2f}", _share(own))
+        for one in memory.shown(view)
+        for own in [one.memory]
+    ]
+    header = ("LLM", "Table", "On rows", "On unseen twins", "Memory's share")
+    caption = escaped(f"{memory.TITLE}. {memory.ABOUT}")
+    yield from _floats(Float(memory.TITLE.lower(), caption, "memory", "llrrr", header, rows))
+
+
+def _share(own: MemoryShare) -> str:
+    low, high = map(_decimal, own.interval)
+    return rf"{_decimal(own.share)} {{\footnotesize {low} to {high}}}"
+
+
+def _decimal(value: float) -> str:
+    """A number with two digits behind the point, and a minus that is none of a word."""
+    shown = signed(value, minus="-")
+    return rf"\({shown}\)" if value < 0 else shown
 
 
 def _verdicts(view: RunResults) -> Iterator[Float]:

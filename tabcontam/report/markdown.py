@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from tabcontam.evidence.base import Verdict
 from tabcontam.groups import grouped
-from tabcontam.report import papers
+from tabcontam.report import memory, papers
 from tabcontam.report.comparisons import CHANGED, KINDS, counted, figures
 from tabcontam.report.generation import generation_sentences
 from tabcontam.report.openness import openness_sentences
@@ -20,7 +20,7 @@ from tabcontam.verdicts.cells import LETTERS, PROMPTS, Result, outcome_of
 from tabcontam.verdicts.comparison import Comparison
 from tabcontam.verdicts.ranks import Rank
 from tabcontam.verdicts.results import Block, RunResults
-from tabcontam.verdicts.wording import rounded, visible
+from tabcontam.verdicts.wording import rounded, signed, visible
 
 NUMBERS = ("q_value", "recalled_bits", "detectable_share")
 
@@ -33,8 +33,8 @@ _TELLING = re.compile(r"""://|www\.|^(?:mailto|xmpp):|:\w+:|%["'\w]|GH-\d""", re
 
 def render_markdown(view: RunResults) -> str:
     """What was found, each table's verdict, a heatmap an LLM, the papers' methods beside each other where there are
-    several, the ranking, and what changed where runs are compared."""
-    sections = (_head, _found, _tables, _heatmap, _papers, _ranking, _comparisons, _controls)
+    several, memory's share where it was asked for, the ranking, and what changed where runs are compared."""
+    sections = (_head, _found, _tables, _heatmap, _papers, _memory, _ranking, _comparisons, _controls)
     return "\n".join(line for section in sections for line in section(view))
 
 
@@ -234,11 +234,23 @@ def _agreements(matrix: papers.Matrix) -> Iterator[tuple[str, ...]]:
         yield (method.letter, prose(method.title), prose(method.paper), found, *both, *room)
 
 
+def _memory(view: RunResults) -> Iterator[str]:
+    found = memory.shown(view)
+    if not found:
+        return
+    yield from _paragraphs(f"## {memory.TITLE}", prose(memory.ABOUT))
+    rows = [
+        (code(one.llm), code(one.label), f"{one.memory.accuracy:.2f}", f"{one.memory.twin_accuracy:.2f}", one.share)
+        for one in found
+    ]
+    yield from table(("LLM", "Table", "On rows", "On unseen twins", "Memory's share"), rows, right=3)
+
+
 def _ranking(view: RunResults) -> Iterator[str]:
-    if not view.ranks_in_order:
+    columns = shown(view)
+    if not columns:
         return
     yield from _paragraphs("## Ranking", prose(about(view)))
-    columns = shown(view)
     header = ("LLM", *(column.words.capitalize() for column in columns))
     rows = [(code(rank.llm), *(_measure(rank, column.name) for column in columns)) for rank in view.ranks_in_order]
     yield from table(header, rows, right=len(columns))
@@ -251,9 +263,9 @@ def _measure(rank: Rank, measure: str) -> str:
     value, interval = rank.measures[measure], rank.intervals.get(measure)
     if value is None:
         return ""
-    beside = [f"{interval[0]:.2f} to {interval[1]:.2f}"] if interval else []
+    beside = [f"{signed(interval[0])} to {signed(interval[1])}"] if interval else []
     beside += [f"majority {rank.majorities[measure]:.2f}"] if measure in rank.majorities else []
-    return f"{value:.2f} ({', '.join(beside)})" if beside else f"{value:.2f}"
+    return f"{signed(value)} ({', '.join(beside)})" if beside else signed(value)
 
 
 def _comparisons(view: RunResults) -> Iterator[str]:

@@ -18,7 +18,7 @@ from tabcontam.verdicts.ranks import (
 )
 from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.rules import PAPER
-from tabcontam.verdicts.wording import phrase, rounded, visible
+from tabcontam.verdicts.wording import phrase, rounded, signed, visible
 
 TITLES: dict[str, str] = {column.name: column.title for column in COLUMNS}
 IN_WORDS: dict[str, str] = {column.name: column.words for column in COLUMNS}
@@ -73,6 +73,7 @@ def context(view: RunResults) -> dict[str, Any]:
             rank.llm: entry.openness for rank in view.ranks_in_order if (entry := entry_of(view, rank.llm))
         },
         "beside_majority": beside_majority,
+        "signed": signed,
         "plot_box": {"width": WIDTH, "height": HEIGHT, "left": LEFT, "right": WIDTH - RIGHT, "top": TOP}
         | {"bottom": HEIGHT - BOTTOM},
     }
@@ -88,8 +89,15 @@ def measured(view: RunResults) -> list[str]:
 
 
 def shown(view: RunResults) -> list[RankColumn]:
-    """The columns of the ranking, but those of other scores that no LLM has, or that are the score for every LLM."""
-    return [column for column in COLUMNS if column.name not in OTHER_SCORES or _tells(view, column.name)]
+    """The columns of the ranking; none where nothing is ranked.
+
+    Those of the paper's Table 2 stand together, unless no LLM has any of them; of the others those are left out that no
+    LLM has, or that are the score for every LLM.
+    """
+    known = {name for rank in view.ranks_in_order for name, value in rank.measures.items() if value is not None}
+    own = {*MEASURES} if known & {*MEASURES} else set()
+    others = {name for name in known - {*MEASURES} if name not in OTHER_SCORES or _tells(view, name)}
+    return [column for column in COLUMNS if column.name in own | others]
 
 
 def _tells(view: RunResults, score: str) -> bool:

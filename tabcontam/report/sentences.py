@@ -11,6 +11,7 @@ from datetime import datetime
 
 from tabcontam.evidence.base import Verdict
 from tabcontam.groups import grouped
+from tabcontam.report import memory
 from tabcontam.report.standings import Standing, Titles, standings, strongest
 from tabcontam.verdicts.notes import copies_read
 from tabcontam.verdicts.results import Block, RunResults
@@ -74,7 +75,8 @@ def scope(view: RunResults) -> str:
     names = ("planned query", "planned queries") if partly else ("query", "queries")
     counts += [_count(queries, *names)] * bool(queries)
     counts += [f"beside {_count(len(view.joined), 'control')}"] * bool(view.joined)
-    return "; ".join(filter(None, (", ".join(counts), _day(view), _rules(view))))
+    decided = not tests or any(view.facts[test].decides for test in tests)
+    return "; ".join(filter(None, (", ".join(counts), _day(view), _rules(view) if decided else "")))
 
 
 def sentences(view: RunResults, titles: Titles | None = None) -> list[Sentence]:
@@ -106,7 +108,7 @@ def _sentence(titles: Titles, block: Block) -> Sentence:
         said = _of_documents if block.llm in titles.view.documents else _of_subject
         if block.control:
             said = _of_exposed if block.cells[0].exposed else _of_unexposed
-        clauses = [*said(list(_together(own.values()))), *_unasked(titles, block)]
+        clauses = [*said(list(_together(own.values()))), *_of_memory(titles, block, own), *_unasked(titles, block)]
     joint = " " if clauses[0].startswith(VERBS) else ": "
     return Sentence(block.llm, titles.llm(block.llm), block.control, joint, f"{'; '.join(clauses)}.")
 
@@ -184,8 +186,18 @@ def _of_rows_unasked(found: Sequence[Standing]) -> Iterator[str]:
         yield f"no knowledge of {_names(clean)} found (no test of rows was run)"
     for undecided in _by_end([one for one in found if one.knowledge in UNDECIDED_BECAUSE]):
         yield f"nothing could be told about {_names(undecided)}: {_reason(undecided)}"
-    if scored := [one for one in found if one.knowledge is None]:
+    if scored := [one for one in found if one.knowledge is None and not one.memory]:
         yield f"only scores on {_names(scored)}, on which nothing is decided"
+
+
+def _of_memory(titles: Titles, block: Block, found: Mapping[str, Standing]) -> Iterator[str]:
+    """How much of the accuracy on each table is memory; and where nothing else was asked, that it was not."""
+    if block.control:
+        return
+    yield from memory.clauses(titles, block)
+    if alone := [one for one in found.values() if one.memory and not one.verdict]:
+        of = f" of {_names(alone)}" if len(alone) < len(found) else ""
+        yield f"whether it recalls rows{of} was not asked"
 
 
 def _of_documents(found: Sequence[Standing]) -> Iterator[str]:

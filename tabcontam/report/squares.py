@@ -21,10 +21,12 @@ MARK_SIGNS = {True: "●", False: "\N{MULTIPLICATION SIGN}"}
 
 def context(view: RunResults, titles: Titles) -> dict[str, Any]:
     """What a template needs to draw the heatmap: on the page, and as a picture."""
+    known = _known(view)
     return {
         "view": view,
         "llm_title": titles.llm,
-        "known": _known(view),
+        "known": known,
+        "known_found": any(cell.llm in known and cell.verdict is Verdict.CONTAMINATED for cell in view.possible),
         "sign": sign,
         "signs": SIGNS,
         "css_class": css_class,

@@ -8,6 +8,7 @@ from tabcontam.evidence.base import DECIDED, Family, Verdict
 from tabcontam.groups import grouped
 from tabcontam.verdicts.cells import Result, TableVerdict
 from tabcontam.verdicts.gate import Conclusion, Ruling, Tested, cut_short, rulings
+from tabcontam.verdicts.memory import is_share
 from tabcontam.verdicts.results import Block, RunResults
 from tabcontam.verdicts.wording import shorten
 
@@ -25,7 +26,8 @@ class Standing:
     where it does and so decides nothing. `void` has the row tests that the controls named in `control` show to be worth
     nothing on this table; `unsure` says that the gate cannot tell, although `rows` has a verdict. `cut` says that not
     every query was asked, and `source` names the file that recorded answers come from. `documents` hold rows of it that
-    the LLM was trained on, by the user's word; with `by_documents` the answers show nothing besides.
+    the LLM was trained on, by the user's word; with `by_documents` the answers show nothing besides. `memory` says that
+    it was asked how much of the accuracy is memory.
     """
 
     table: str
@@ -45,6 +47,7 @@ class Standing:
     source: str | None
     documents: tuple[str, ...] = ()
     by_documents: bool = False
+    memory: bool = False
 
     @property
     def known(self) -> bool:
@@ -138,6 +141,7 @@ def _standing(titles: Titles, cells: Sequence[Result], table: TableVerdict | Non
         source=cells[0].source,
         documents=table.documents if table else (),
         by_documents=table.by_documents if table else False,
+        memory=any(is_share(view, cell) and (cell.memory or cell.verdict) for cell in cells),
     )
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from tabcontam.evidence.base import RECALLED, UNDECIDED, Verdict
 from tabcontam.groups import grouped
-from tabcontam.report import comparisons, papers
+from tabcontam.report import comparisons, memory, papers, recalled_rows
 from tabcontam.report.generation import generation_sentences
 from tabcontam.report.lookups import documents, is_lookup, places
 from tabcontam.report.openness import openness_sentences
@@ -20,7 +20,7 @@ from tabcontam.report.trials import Trial, telling
 from tabcontam.verdicts.cells import LETTERS, SCORE, SCORE_LETTER, Result, TableVerdict, count
 from tabcontam.verdicts.ranks import OTHER_SCORES
 from tabcontam.verdicts.results import Column, RunResults
-from tabcontam.verdicts.wording import listed, phrase, rounded, shorten, text
+from tabcontam.verdicts.wording import listed, phrase, rounded, shorten, signed, text
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -94,13 +94,15 @@ def print_report(
     `summary` has the letters of `SUMMARY`, in the order of the list, "A" for all and "N" for none; `durations` is how
     many of the slowest cells are named.
     """
-    paper = Paper(console)
+    paper, trials = Paper(console), list(trials)
     if verbosity >= 0:
         (_print_cells if verbosity else _print_letters)(paper, view)
         _print_evidence(paper, view, trials, with_controls=verbosity > 0)
         _print_tables(paper, view)
         print_splits(paper, split_groups(view), view.joined)
         _print_controls(paper, view)
+        _print_memory(paper, view)
+        _print_recalled_rows(paper, view, trials)
         _print_ranking(paper, view)
         _print_papers(paper, view)
         _print_comparisons(paper, view, verbosity)
@@ -269,22 +271,48 @@ def _print_controls(paper: Paper, view: RunResults) -> None:
         paper.line()
 
 
+def _print_memory(paper: Paper, view: RunResults) -> None:
+    """Memory's share of each LLM and table: both accuracies as two dots and a line, from 0 to 1, and in numbers."""
+    found = memory.shown(view)
+    if not found:
+        return
+    paper.rule("memory's share")
+    for one in found:
+        paper.beside([(f"{one.llm} {one.label} ", "")], "; ".join(filter(None, (one.words, one.beside))))
+        if paper.width >= memory.WIDTH + 2 * INDENT:
+            paper.parts([(f"{' ' * INDENT}0|", "dim"), (one.line, ""), ("|1", "dim")])
+    paper.line(f"{memory.ON_ROWS} on rows, {memory.ON_TWINS} on their unseen twins", "dim")
+    paper.line()
+
+
+def _print_recalled_rows(paper: Paper, view: RunResults, trials: Sequence[Trial]) -> None:
+    """The accuracy on rows that were recalled and on those that were not, cell by cell."""
+    found = recalled_rows.compared(view, trials)
+    if not found:
+        return
+    paper.rule("rows that were recalled")
+    for one in found:
+        line = f"recalled rows {one.recalled}, others {one.others}, difference {one.gap}"
+        paper.beside([(f"{one.llm} {one.label} {one.test} ", "")], line)
+    paper.line()
+
+
 def _print_ranking(paper: Paper, view: RunResults) -> None:
     """A line an LLM, its 95% intervals under it, and how contamination goes together with the rest."""
     from rich.table import Table
     from rich.text import Text
 
-    if not view.ranks_in_order:
+    columns = shown(view)
+    if not columns:
         return
     paper.rule("ranking")
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     table.add_column("LLM", overflow="fold")
-    columns = shown(view)
     for column in columns:
         table.add_column(column.short, justify="right", no_wrap=True)
     for rank in view.ranks_in_order:
         values = [rank.measures[column.name] for column in columns]
-        scores = ["-" if value is None else f"{value:.2f}" for value in values]
+        scores = ["-" if value is None else signed(value, minus="-") for value in values]
         table.add_row(Text(paper.printable(rank.llm)), *scores)
         if rank.intervals:
             table.add_row("", *(_limits(rank.intervals.get(column.name)) for column in columns), style="dim")
@@ -332,8 +360,13 @@ def _limits(interval: tuple[float, float] | None) -> str:
 
     >>> _limits((0.381, 1.0))
     '.38-1.00'
+    >>> _limits((-0.03, 0.1))
+    '-0.03 to 0.10'
     """
-    return "" if interval is None else "-".join(f"{limit:.2f}".removeprefix("0") for limit in interval)
+    if interval is None:
+        return ""
+    low, high = (signed(limit, minus="-") for limit in interval)
+    return f"{low} to {high}" if low.startswith("-") else f"{low.removeprefix('0')}-{high.removeprefix('0')}"
 
 
 def _print_durations(paper: Paper, view: RunResults, most: int) -> None:

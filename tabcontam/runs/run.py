@@ -20,7 +20,7 @@ from tabcontam.asking.replies import Store
 from tabcontam.asking.session import Session
 from tabcontam.asking.trials import RESULTS, Journal, Line, alone, open_folder
 from tabcontam.errors import Unavailable, UsageError, option, option_name
-from tabcontam.evidence.base import OF_A_PAPER, Capability, Test
+from tabcontam.evidence.base import OF_A_PAPER, RECALLED, Capability, Test
 from tabcontam.evidence.prompts import DEFAULT as DEFAULT_PROMPTS
 from tabcontam.evidence.prompts import PromptSet, load_prompt_set
 from tabcontam.evidence.registry import all_tests
@@ -78,8 +78,8 @@ DATASETS = ("iris", "wine")
 class RunOrder:
     """What the command line asks for; `began` is when, by `time.monotonic`, `defaults` what a project's file set.
 
-    `tests` are asked in place of those that are chosen by name and mark, and rows are then written in any form that
-    shows them, passages among them.
+    With `memory_share` the tests that measure it are asked, whichever others are chosen. `tests` are asked in place of
+    those that are chosen by name and mark, and rows are then written in any form that shows them, passages among them.
     """
 
     llms: tuple[str, ...] = ()
@@ -112,6 +112,7 @@ class RunOrder:
     command: str = ""
     defaults: str = ""
     began: float = field(default_factory=time.monotonic)
+    memory_share: bool = False
 
 
 @dataclass(frozen=True)
@@ -173,7 +174,9 @@ def prepare(order: RunOrder, progress: Progress | None = None, asks: bool = True
     progress = progress or Progress()
     order = replace(order, splits=at_cutoff(order.splits, order.llms))
     check_options(order.options)
-    chosen = order.tests or selected(all_tests(), order.expression, order.marks)
+    also = [test for test in all_tests() if order.memory_share and test.measure == RECALLED]
+    picked = selected(all_tests(), order.expression, order.marks)
+    chosen = order.tests or [test for test in all_tests() if test in (*picked, *also)]
     tests, left_out = asked(with_given(chosen, order), order)
     options = replace(order.options, papers_too=asked_by(OF_A_PAPER, tests, order.marks))
     load = load_template if order.tests else load_serializer
@@ -202,8 +205,8 @@ def prepare(order: RunOrder, progress: Progress | None = None, asks: bool = True
     )
     if not order.tests and not chooses(order.expression, order.marks):
         scored = any(map(_scores, subjects))
-        tests = [test for test in tests if _by_default(test, scored)]
-        left_out = tuple(test for test in left_out if _by_default(test, scored))
+        tests = [test for test in tests if test in also or _by_default(test, scored)]
+        left_out = tuple(test for test in left_out if test in also or _by_default(test, scored))
     tests, subjects, lines = put_to(tests, subjects, {one.llm for one in declarations})
     left_out = tuple(test for test in left_out if any(one.takes(test) for one in subjects if one.tested))
     check_searched(declarations, subjects, tests)

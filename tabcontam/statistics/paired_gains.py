@@ -8,6 +8,7 @@ from scipy import special
 
 from tabcontam.statistics.permuted import sign_flipped
 
+MOST = 1_000_000  # pairs that are ever asked for
 ADDED = 1.0  # pair that is added for the interval: a quarter to each of the four cells of the two answers
 
 
@@ -32,8 +33,33 @@ def gained(gains: Sequence[float]) -> Gained:
     if not gains:
         raise ValueError("no pairs")
     values = np.asarray(gains, dtype=np.float64)
-    pairs = len(values) + ADDED
-    mean = float(values.sum()) / pairs
-    spread = (float((values**2).sum()) + ADDED / 2) / pairs - mean**2
-    reach = float(special.stdtrit(len(values), 0.975)) * (spread / pairs) ** 0.5
-    return Gained(float(values.mean()), (max(-1.0, mean - reach), min(1.0, mean + reach)), sign_flipped(gains))
+    interval = _interval(len(values), float(values.mean()), float((values**2).mean()))
+    return Gained(float(values.mean()), interval, sign_flipped(gains))
+
+
+def pairs_to_tell(mean: float, deviation: float, limit: float) -> int | None:
+    """How many pairs it takes until the interval of `gained` leaves out `limit`, if mean and standard deviation of the
+    gains stay what they are in the pairs at hand; None where a million would not do.
+    """
+    square = deviation**2 + mean**2
+
+    def told(pairs: int) -> bool:
+        low, high = _interval(pairs, mean, square)
+        return not low <= limit < high
+
+    if not told(MOST):
+        return None
+    few, many = 1, MOST
+    while few < many:
+        middle = (few + many) // 2
+        few, many = (few, middle) if told(middle) else (middle + 1, many)
+    return many
+
+
+def _interval(number: int, mean: float, square: float) -> tuple[float, float]:
+    """The interval of so many gains, of which the mean is known, and the mean of their squares."""
+    pairs = number + ADDED
+    middle = number * mean / pairs
+    spread = (number * square + ADDED / 2) / pairs - middle**2
+    reach = float(special.stdtrit(number, 0.975)) * (spread / pairs) ** 0.5
+    return max(-1.0, middle - reach), min(1.0, middle + reach)

@@ -4,6 +4,10 @@ Two columns are known of the same entity where each all but determines the other
 the rows that share one. Where hardly a value repeats every column determines every other, so that only those count that
 name things by their nature: texts, dates, and whole numbers that look like identifiers. A measured number that is
 different in every row names nothing, nor does a long text.
+
+A key that a few rows share, such as the ticket of a family, tells less: who has read another row of it knows the fare,
+and more often than not how many travelled together. Such columns are one with their key where it is asked what an LLM
+may know that has read other rows of the same file.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,6 +28,8 @@ FEWEST = 10  # rows that share their value, for the same
 NAMING = 0.95  # of the values must be different in a column that names things by its nature
 LONGEST = 40  # characters of a name, mostly: who knows the thing does not know a longer text by the letter
 DIGITS = 5  # that all of an identifier's numbers have, at the least
+SHARING = 3.0  # rows have the same value of a key, on average of those that are not alone, at the most
+TOLD = 0.25  # of what two rows differ in by chance is the same in two rows that share a key, for what it tells
 APART = 2.5  # bits between the entropies of two columns, from which on neither determines the other
 
 
@@ -32,10 +38,15 @@ def entities(table: Table) -> Mapping[str, tuple[str, ...]]:
 
     A column that is known of no other stands in no group, and is no key.
     """
-    return cached_fact(table, "entities", lambda: _find(table))
+    return cached_fact(table, "entities", lambda: _find(table, keys=False))
 
 
-def _find(table: Table) -> dict[str, tuple[str, ...]]:
+def entities_and_keys(table: Table) -> Mapping[str, tuple[str, ...]]:
+    """The same with every key that a few rows share and what it tells of these rows as one group."""
+    return cached_fact(table, "entities and keys", lambda: _find(table, keys=True))
+
+
+def _find(table: Table, *, keys: bool) -> dict[str, tuple[str, ...]]:
     rows = list(dict.fromkeys(table.rows))  # a row that stands there twice determines everything
     columns = dict(zip(table.columns, zip(*rows, strict=True), strict=True))
     codes = {name: _codes(table, cells) for name, cells in columns.items()}
@@ -57,6 +68,10 @@ def _find(table: Table) -> dict[str, tuple[str, ...]]:
             one, other = kinds[first], kinds[second]
             if _determines(one, other) and _determines(other, one):
                 group[root(second)] = root(first)
+    for key in filter(lambda name: keys and _is_shared(table, name, kinds[name]), kinds):
+        for name in kinds:
+            if name != key and _agreement(kinds[key], kinds[name]) >= TOLD:
+                group[root(name)] = root(key)
     together: dict[str, list[str]] = {}
     for name in table.columns:
         together.setdefault(root(name), []).append(name)
@@ -90,6 +105,31 @@ def _names(table: Table, name: str, cells: Sequence[Cell]) -> bool:
         return median(map(len, values)) <= LONGEST
     lengths = {len(value) for value in values}
     return len(lengths) == 1 and lengths.pop() >= DIGITS and all(value.isdecimal() for value in values)
+
+
+def _is_shared(table: Table, name: str, codes: "NDArray[np.int64]") -> bool:
+    """Whether a column of texts has values that a few rows share: a measured number that they share is no key."""
+    import numpy as np
+
+    counts = np.bincount(codes[codes >= 0])
+    shared = counts[counts > 1]
+    return not table.is_numeric(name) and int(shared.sum()) >= FEWEST and float(shared.mean()) <= SHARING
+
+
+def _agreement(key: "NDArray[np.int64]", other: "NDArray[np.int64]") -> float:
+    """How much oftener than any two rows those that share the key have the same other value: 0 by chance, 1 always."""
+    import numpy as np
+
+    def pairs(codes: "NDArray[np.int64]") -> float:
+        counts = np.unique(codes, return_counts=True)[1].astype(np.float64)
+        return float((counts * (counts - 1)).sum() / 2)
+
+    there = (key >= 0) & (other >= 0)
+    key, other, rows = key[there], other[there], int(there.sum())
+    sharing = pairs(key)
+    if sharing < FEWEST or (chance := pairs(other) / (rows * (rows - 1) / 2)) == 1.0:
+        return 0.0
+    return (pairs(key * (int(other.max()) + 1) + other) / sharing - chance) / (1 - chance)
 
 
 def _entropy(codes: "NDArray[np.int64]") -> float:

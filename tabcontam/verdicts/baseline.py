@@ -8,7 +8,7 @@ the gate could not tell before, what is found now is new. What it cannot tell no
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from tabcontam.verdicts.gate import Conclusion, Finding, Judgement, Ruling, judge, rulings, together
+from tabcontam.verdicts.gate import SHARE, Conclusion, Finding, Judgement, Tested, findings_of, rulings, together
 from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.whole import check_whole
 from tabcontam.verdicts.wording import visible
@@ -35,31 +35,42 @@ def judge_new(
     datasets: Sequence[str] = (),
     fail_on: Sequence[str] = (),
     min_power: float | None = None,
+    max_memory_share: float | None = None,
 ) -> Judgement:
     """The gate's decision as `judge` makes it, but what is contaminated in the baseline as well is known.
 
+    So is a memory's share above the limit that was above it there.
+
     Raises `UsageError` as `judge` does, and for a baseline that is not a run's results.
     """
-    now = judge(view, llms=llms, datasets=datasets, fail_on=fail_on, min_power=min_power)
+    now = findings_of(view, llms, datasets, fail_on, min_power, max_memory_share)
+    undecided_fails = "undecided" in fail_on
     if baseline is None:
-        return now
+        return together(tuple(finding for _, finding in now), undecided_fails)
     check_whole(baseline.results)
     by_rows = rulings(view, llms, datasets)
     named = baseline.results.llms  # also controls, which are tested where they are named
     before = {knowledge: rulings(baseline.results, named, knowledge=knowledge) for knowledge in (False, True)}
-    findings = tuple(
-        _compared(finding, before[ruling.conclusion is not Conclusion.CONTAMINATED].get(tested), baseline)
-        for finding, (tested, ruling) in zip(now.findings, by_rows.items(), strict=True)
-    )
-    return replace(together(findings, "undecided" in fail_on), baseline=baseline.name)
+    past = findings_of(baseline.results, named, (), (), None, max_memory_share)
+    shares = {tested: finding.conclusion for tested, finding in past if finding.of == SHARE}
+
+    def was(tested: Tested, finding: Finding) -> Conclusion | None:
+        if finding.of == SHARE:
+            return shares.get(tested)
+        ruling = before[by_rows[tested].conclusion is not Conclusion.CONTAMINATED].get(tested)
+        return ruling.conclusion if ruling else None
+
+    findings = tuple(_compared(finding, was(tested, finding), baseline) for tested, finding in now)
+    return replace(together(findings, undecided_fails), baseline=baseline.name)
 
 
-def _compared(finding: Finding, before: Ruling | None, baseline: Baseline) -> Finding:
+def _compared(finding: Finding, before: Conclusion | None, baseline: Baseline) -> Finding:
     """A finding with what the baseline says of the same."""
     if finding.conclusion is not Conclusion.CONTAMINATED:
         return finding
-    if before is not None and before.conclusion is Conclusion.CONTAMINATED:
-        known = f"{finding.reason}; contaminated in {baseline.name} as well"
+    if before is Conclusion.CONTAMINATED:
+        found = "above it" if finding.of == SHARE else "contaminated"
+        known = f"{finding.reason}; {found} in {baseline.name} as well"
         return replace(finding, conclusion=Conclusion.KNOWN, reason=known)
-    was = "it was not tested" if before is None else f"the gate said {before.conclusion} of it"
+    was = "it was not tested" if before is None else f"the gate said {before} of it"
     return replace(finding, reason=f"{finding.reason}; new: in {baseline.name} {was}")

@@ -164,6 +164,51 @@ class Won:
 
 
 @dataclass(frozen=True, kw_only=True)
+class BesideReference:
+    """Memory's share beside the cell's reference LLM: how much more is lost on unseen twins than it loses on them."""
+
+    pairs: Count
+    """How many rows both LLMs answered together with the twins."""
+    accuracy: Share
+    """The accuracy of the reference on these rows."""
+    twin_accuracy: Share
+    """Its accuracy on their twins."""
+    share: Number
+    """How much more the LLM loses on the twins."""
+    interval: Interval
+    """Its 95% interval."""
+    p_value: Share
+    """How often as much or more would be seen of who loses no more."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class MemoryShare:
+    """Memory's share of an accuracy, of rows whose unseen twins were asked as well; docs/method.md says how."""
+
+    pairs: Count
+    """How many rows were answered together with their twins: it is measured on these."""
+    left_out: Count
+    """Of how many more an answer was refused or could not be read, to the row or to its twin."""
+    accuracy: Share
+    """The accuracy on the rows."""
+    twin_accuracy: Share
+    """The accuracy on their twins."""
+    share: Number
+    """Memory's share: the difference of both, less what models that learned lose on the same twins."""
+    interval: Interval
+    """Its 95% interval."""
+    p_value: Share
+    """How often a share as large or larger would be seen of who recalls nothing."""
+    deviation: Amount
+    """The standard deviation of what a pair adds to the share: how many rows are needed follows from it."""
+    if_wrong: Interval | None = None
+    """The interval where what was refused or could not be read is a wrong answer; null where nothing was, or where no
+    answer at all was right."""
+    beside: BesideReference | None = None
+    """The same beside the reference LLM; null where there is none, or it gave no answer to compare with."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Result(InCell):
     """One judged (LLM, dataset, serializer, prompt set, test)."""
 
@@ -239,6 +284,8 @@ class Result(InCell):
     """Why the verdict is not contaminated, where something is to be said of it."""
     sentence: str | None = None
     """What was found, in one plain sentence."""
+    memory: MemoryShare | None = None
+    """Memory's share, and what it is made of; null of any other measure, and in runs of older versions."""
     not_averaged: str | None = None
     """Why the score, if there is one, is left out of the means of the ranking; null where it belongs into them."""
 

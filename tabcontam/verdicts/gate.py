@@ -24,41 +24,37 @@ like it, has not learned them.
 Documents that an LLM was trained on, by the user's word, make a table contaminated of which they hold rows, and make
 none clean. No control says anything of them, and a body of documents that was searched is an LLM under test here.
 
+Where a limit of memory's share is given, it is a condition of its own: see `memory`. Each LLM and table then has a
+finding of its rows and one of the share, and of all of them the worst decides. A table of which scores alone were asked
+has the one of the share alone, which says so: whoever measures nothing else wants to know nothing else.
+
 A table whose finding rests on one column is none that the gate can tell of. A results.json whose parts contradict each
 other, as after an edit by hand, is an error; and no table is clean that its cells do not show to be so.
 """
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import asdict, dataclass
-from enum import StrEnum
 from functools import cached_property
 from typing import Any
 
 from tabcontam.errors import Exit, UsageError, unknown
 from tabcontam.evidence.base import Family, Verdict
 from tabcontam.groups import grouped
-from tabcontam.verdicts import one_column
+from tabcontam.verdicts import memory, one_column
 from tabcontam.verdicts.cells import Result, TableName, TableVerdict
 from tabcontam.verdicts.judge import tables
 from tabcontam.verdicts.names import llms_named, places_named
 from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.rules import ALPHA, FAILURES, PAPER
+from tabcontam.verdicts.rules import Conclusion as Conclusion
 from tabcontam.verdicts.trained import Held, Rows, held, not_held, told, who
 from tabcontam.verdicts.whole import check_whole
 from tabcontam.verdicts.wording import rounded, shorten, visible
 
+ROWS, SHARE = "rows", "memory's share"  # what a finding is of
 NAMED = 3  # findings that the one line names
 LONGEST = 240  # characters of a finding there
 Tested = tuple[str, TableName]  # an LLM and a table
-
-
-class Conclusion(StrEnum):
-    """What a gate says of an LLM and a table, worst first."""
-
-    CONTAMINATED = "contaminated"
-    CANNOT_TELL = "cannot tell"
-    KNOWN = "known"  # contaminated, and so it was in the baseline
-    CLEAN = "clean"
 
 
 EXIT = {
@@ -71,12 +67,16 @@ EXIT = {
 
 @dataclass(frozen=True)
 class Finding:
-    """What the gate says of one (LLM, table): `dataset` is its label in the report, `reason` one sentence."""
+    """What the gate says of one (LLM, table): `dataset` is its label in the report, `reason` one sentence.
+
+    `of` is "rows", or "memory's share" where it is of that and its limit.
+    """
 
     llm: str
     dataset: str
     conclusion: Conclusion
     reason: str
+    of: str = ROWS
 
     def __str__(self) -> str:
         return f"{self.llm} on {self.dataset}: {self.reason}"
@@ -149,24 +149,43 @@ def judge(
     datasets: Sequence[str] = (),
     fail_on: Sequence[str] = (),
     min_power: float | None = None,
+    max_memory_share: float | None = None,
 ) -> Judgement:
     """The gate's decision on the results of a run; the worst of what is found of each LLM and table.
 
     `llms` and `datasets` choose from it (default: all but controls that joined). `fail_on` has "knowledge", "undecided"
     or both: tests of knowledge count as well, and what cannot be told exits as what is contaminated. `min_power`, in
     (0, 1): clean counts only where an LLM that remembers this share of the rows would have been found.
+    `max_memory_share`, in (0, 1): how much of an accuracy may be memory.
 
     Raises `UsageError` for a name that the results do not have, another condition, and what is not a run's results.
     """
+    found = findings_of(view, llms, datasets, fail_on, min_power, max_memory_share)
+    return together(tuple(finding for _, finding in found), "undecided" in fail_on)
+
+
+def findings_of(
+    view: RunResults,
+    llms: Sequence[str],
+    datasets: Sequence[str],
+    fail_on: Sequence[str],
+    min_power: float | None,
+    max_memory_share: float | None,
+) -> list[tuple[Tested, Finding]]:
+    """What is found, with the LLM and table that it is found of. Arguments and errors are those of `judge`."""
     for word in fail_on:
         if word not in FAILURES:
             raise unknown("condition to fail on", str(word), FAILURES)
     if min_power is not None and not (isinstance(min_power, int | float) and 0 < min_power < 1):
         raise UsageError(f"the least power is a share between 0 and 1, not {min_power!r}")
+    if max_memory_share is not None and not (isinstance(max_memory_share, int | float) and 0 < max_memory_share < 1):
+        raise UsageError(f"the most of memory's share is a number between 0 and 1, not {max_memory_share!r}")
     check_whole(view)
-    gate = _Gate(view, "knowledge" in fail_on, min_power)
-    findings = tuple(gate.finding(llm, place) for llm, place in _subjects(view, llms, datasets))
-    return together(findings, "undecided" in fail_on)
+    gate, subjects = _Gate(view, "knowledge" in fail_on, min_power), _subjects(view, llms, datasets)
+    if max_memory_share is None:
+        return [(one, gate.finding(*one)) for one in subjects]
+    shares = [(one, gate.of_share(*one, max_memory_share)) for one in subjects if one[0] not in view.documents]
+    return [(one, gate.finding(*one)) for one in subjects if gate.beyond_scores(*one)] + shares
 
 
 def _subjects(view: RunResults, llms: Sequence[str], datasets: Sequence[str]) -> list[Tested]:
@@ -213,6 +232,27 @@ class _Gate:
         found = self.ruling(llm, place)
         llm, label = (visible(words, line=True) for words in (llm, self._labels[place]))
         return Finding(llm, label, found.conclusion, found.reason)
+
+    def of_share(self, llm: str, place: TableName, limit: float) -> Finding:
+        """What is found of memory's share of an LLM's accuracy on a table."""
+        conclusion, reason = memory.ruled(self._shares.get((llm, place), ()), limit)
+        alone = conclusion is Conclusion.CLEAN and not self.beyond_scores(llm, place)
+        reason += "; whether it recalls rows was not asked" * alone
+        llm, label = (visible(words, line=True) for words in (llm, self._labels[place]))
+        return Finding(llm, label, conclusion, visible(reason, line=True), SHARE)
+
+    def beyond_scores(self, llm: str, place: TableName) -> bool:
+        """Whether anything but scores was to be asked about a table, so that there may be a finding of its rows."""
+        facts, here = self.view.facts, (llm, place)
+        asked = (
+            (cell.llm, cell.table) == here and facts[cell.test].family is not Family.SCORE for cell in self.view.cells
+        )
+        return here in self._tables or any(asked)
+
+    @cached_property
+    def _shares(self) -> dict[Tested, list[Result]]:
+        shares = (cell for cell in self.view.cells if memory.is_share(self.view, cell))
+        return grouped(shares, lambda cell: (cell.llm, cell.table))
 
     def ruling(self, llm: str, place: TableName) -> Ruling:
         """What is found of one LLM and one table, and what it rests on."""

@@ -6,6 +6,7 @@ from typing import TypeVar
 
 from tabcontam.evidence.base import (
     DECIDED,
+    Evidence,
     Facts,
     Family,
     PublishedRule,
@@ -16,13 +17,24 @@ from tabcontam.evidence.base import (
     Verdict,
     as_read,
 )
+from tabcontam.evidence.base import BesideReference as OfReference
 from tabcontam.evidence.registry import by_id
 from tabcontam.groups import grouped
 from tabcontam.reading.words import Dictionary
 from tabcontam.statistics.eprocess import ALL as ALL_BETS
 from tabcontam.tables.serializers import Serializer
 from tabcontam.verdicts import one_column
-from tabcontam.verdicts.cells import CellName, FamilyEvidence, Result, Statistic, TableName, TableVerdict, Won
+from tabcontam.verdicts.cells import (
+    BesideReference,
+    CellName,
+    FamilyEvidence,
+    MemoryShare,
+    Result,
+    Statistic,
+    TableName,
+    TableVerdict,
+    Won,
+)
 from tabcontam.verdicts.decisions import Decision, corrected, published, texts, without_evidence
 from tabcontam.verdicts.facts import RunFacts, TrainedOn, in_order, known_tests
 from tabcontam.verdicts.generation import generations
@@ -31,7 +43,7 @@ from tabcontam.verdicts.reference import Reference, concede
 from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.rules import ALL, ALPHA, LLM, PAPER, Over
 from tabcontam.verdicts.trained import Held, held, holds, joined, who
-from tabcontam.verdicts.wording import rounded, visible
+from tabcontam.verdicts.wording import rounded, signed, visible
 
 # What is said before the names of the row tests with a verdict; the first that one of them has stands for the table's.
 BY_TESTS = {
@@ -94,6 +106,8 @@ def result(
     share = evidence.hits / evidence.asked if evidence.asked else None
     if evidence.p_value is None:  # without a verdict its own score, or else its statistic
         share = evidence.value if evidence.score is None else evidence.score
+    memory, compared = _memory(evidence, test.beside(trials, reference.trials) if reference else None, reference)
+    said = (found, conceded.said, compared)
     cell = replace(
         unjudged(name, test, own.verdict, own.reason, planned),
         paper_verdict=paper.verdict,
@@ -102,7 +116,7 @@ def result(
         answered=evidence.answered,
         score=None if share is None else round(share, 4),
         reference=reference.llm if reference else None,
-        sentence=visible("; ".join(filter(None, (found, conceded.said))), line=True),  # which may quote documents
+        sentence=visible("; ".join(filter(None, said)), line=True),  # which may quote documents
         statistic=Statistic(name=evidence.statistic, value=evidence.value, expected=evidence.expected),
         null=evidence.null,
         p_value=evidence.p_value,
@@ -115,10 +129,28 @@ def result(
         e_value=e_value,
         bets={group: Won(**own._asdict()) for group, own in evidence.bets.items()},
         detectable_share=evidence.share,
+        memory=memory,
     )
     if rules == PAPER and rule:
         return published_counts(replace(cell, verdict=paper.verdict, reason=paper.reason), rule, of_paper)
     return cell
+
+
+def _memory(
+    evidence: Evidence, beside: OfReference | None, reference: Reference | None
+) -> tuple[MemoryShare | None, str]:
+    """Memory's share as results hold it, and in words what it is beside the reference LLM."""
+    if evidence.twins is None:
+        return None, ""
+    own = MemoryShare(**vars(evidence.twins))
+    if beside is None or reference is None:
+        return own, ""
+    own = replace(own, beside=BesideReference(**vars(beside)))
+    low, high = (signed(limit) for limit in beside.interval)
+    own_two = f"{beside.accuracy:.2f} and {beside.twin_accuracy:.2f}, {beside.pairs} pairs"
+    larger = f"{signed(beside.share)} ({low} to {high}) larger than that of the reference {reference.llm}"
+    said = f"the difference of both accuracies is {larger} ({own_two}; p = {beside.p_value:.2g})"
+    return own, said
 
 
 def siblings(name: CellName, test: Test, parts: Mapping[CellName, Iterable[Part]]) -> list[Part]:

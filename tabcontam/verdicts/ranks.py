@@ -10,7 +10,7 @@ from tabcontam.groups import grouped
 from tabcontam.statistics.correlations import spearman
 from tabcontam.statistics.exact import clopper_pearson, mean_interval
 from tabcontam.verdicts.cells import Result, TableName
-from tabcontam.verdicts.checked import Coefficient, Count, Interval, Share
+from tabcontam.verdicts.checked import Coefficient, Count, Interval, Number, Share
 from tabcontam.verdicts.facts import known_tests
 from tabcontam.verdicts.rules import PAPER
 
@@ -62,6 +62,13 @@ COLUMNS = (
     RankColumn(
         "one_shot", "1-shot", "1-shot", "1-shot accuracy", "mean accuracy of classification, a row of each class shown"
     ),
+    RankColumn(
+        "memory_share",
+        "Memory's share",
+        "memory",
+        "memory's share",
+        "how much of the accuracy is memory, the mean over the tables whose unseen twins were asked about as well",
+    ),
 )
 OTHER_SCORES = ("score_all", "score_shared")  # columns that may say the same as the score
 
@@ -98,6 +105,10 @@ class Rank:
     """The 95% interval of zero_shot; null where it is not known."""
     one_shot_interval: Interval | None = None
     """The 95% interval of one_shot; null where it is not known."""
+    memory_share: Number | None = None
+    """The mean over tables of memory's share of the accuracy; below 0 where twins were answered better than rows."""
+    memory_share_interval: Interval | None = None
+    """The 95% interval of memory_share; null where it is not known."""
     zero_shot_majority: Share | None = None
     """The accuracy of always saying the largest class, on the rows of zero_shot."""
     one_shot_majority: Share | None = None
@@ -196,7 +207,17 @@ def _rank(llm: str, cells: Sequence[Result], rules: str, facts: Mapping[str, Fac
         measured |= {measure: _mean(scored), f"{measure}_interval": _mean_interval(scored)}
         if measure in ACCURACIES:
             measured[f"{measure}_majority"] = _majority(scored)
-    return Rank(llm=llm, **measured)
+    return Rank(llm=llm, **measured, **_memory(cells))
+
+
+def _memory(cells: Sequence[Result]) -> dict[str, Any]:
+    """The mean of memory's share over tables, and its interval: cells of one table ask the same rows."""
+    known = [(cell, cell.memory) for cell in cells if cell.memory is not None and cell.verdict is None]
+    if not known:
+        return {}
+    shares = [(cell, memory.share, memory.interval) for cell, memory in known]
+    mean = fmean(share for _, share, _ in shares)
+    return {"memory_share": round(mean, 4), "memory_share_interval": _interval_of_mean(shares)}
 
 
 Scored = tuple[Result, float]  # a cell that has a score and no verdict, and the score
@@ -215,13 +236,17 @@ def _majority(scored: Sequence[Scored]) -> float | None:
 
 def _mean_interval(scored: Sequence[Scored]) -> Limits | None:
     """The interval of the mean of the cells' scores; those of one table ask the same rows, so none makes it surer."""
+    known = [
+        (cell, score, interval) for cell, score in scored if (interval := _score_interval(cell, score)) is not None
+    ]
+    return _interval_of_mean(known) if scored and len(known) == len(scored) else None
+
+
+def _interval_of_mean(scored: Sequence[tuple[Result, float, Limits]]) -> Limits:
+    """The same of scores whose intervals are known, one or more."""
     by_table: dict[tuple[str, str | None, str | None], list[tuple[float, float, float]]] = {}
-    for cell, score in scored:
-        if (interval := _score_interval(cell, score)) is None:
-            return None
+    for cell, score, interval in scored:
         by_table.setdefault((cell.dataset, cell.edition, cell.split), []).append((score, *interval))
-    if not by_table:
-        return None
     means = [[fmean(numbers) for numbers in zip(*own, strict=True)] for own in by_table.values()]
     weights = [len(own) / len(scored) for own in by_table.values()]
     return _rounded(mean_interval([mean[0] for mean in means], [(low, high) for _, low, high in means], weights))

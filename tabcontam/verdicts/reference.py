@@ -34,7 +34,7 @@ def concede(test: Test, trials: Sequence[Trial], reference: Reference | None) ->
 
     Where it gave no readable answer, or was not asked the same, a trial stays as it is.
     """
-    if reference is None:
+    if reference is None or not test.referred:
         return Conceded(trials, trials)
     answers = {trial.query.id: trial for trial in reference.trials if trial.readable}
     weighed, telling, answered, shared = list(trials), list(trials), 0, 0
@@ -48,6 +48,11 @@ def concede(test: Test, trials: Sequence[Trial], reference: Reference | None) ->
         telling[place] = replace(trial, query=test.conceded(trial.query, _without_errors(other.reading)))
     few = answered < ENOUGH * len(trials) or len(reference.trials) < len(trials)
     return Conceded(weighed, telling, _said(reference.llm, len(trials), answered, few, shared))
+
+
+def asked_of_reference(test: Test) -> bool:
+    """Whether a reference LLM is asked the queries of a test."""
+    return test.referred or test.set_beside
 
 
 def same_query(one: Trial, other: Trial) -> bool:

@@ -298,9 +298,13 @@ class RunResults:
 
     @cached_property
     def ranks_in_order(self) -> list[Rank]:
-        """By contamination score, highest first; controls that joined are not ranked."""
-        ranks = [rank for rank in self.ranking if rank.llm not in self.joined]
-        return sorted(ranks, key=lambda rank: (rank.score is None, -(rank.score or 0.0), rank.llm))
+        """By contamination score, highest first, then by memory's share; controls that joined are not ranked."""
+
+        def place(rank: Rank) -> tuple[bool, float, bool, float, str]:
+            score, share = rank.score, rank.memory_share
+            return score is None, -(score or 0.0), share is None, -(share or 0.0), rank.llm
+
+        return sorted((rank for rank in self.ranking if rank.llm not in self.joined), key=place)
 
     @property
     def durations(self) -> list[tuple[str, float]]:
@@ -370,7 +374,9 @@ class RunResults:
             stated = ", ".join(filter(None, (reference.named_otherwise, reference.version)))
             took = f" ({reference.took})" if reference.took else ""
             named = f"reference {reference.spec}{f' ({stated})' if stated else ''}"
-            text = f"{named}: what it answers, too, counts for nothing"
+            beside = any(cell.memory and cell.memory.beside for cell in self.cells)
+            compared = "; beside it stands what it loses on unseen twins" if beside else ""
+            text = f"{named}: what it answers, too, counts for nothing{compared}"
             notes.append(Note(NoteKind.REFERENCE, f"{text}{took}"))
         found = [
             table

@@ -51,6 +51,9 @@ def _faults(view: RunResults, alpha: float) -> Iterator[str]:
                 yield f"none of the cells of {name} on {view.label(table)} is there"
         if (table.llm, table.table) not in subjects and not documents:
             yield f"none of the cells of {table.llm} on {view.label(table)} is there"
+    for cell in view.cells:
+        if cell.memory is not None and cell.memory.interval != cell.interval:
+            yield f"memory's share of {cell.llm} on {view.label(cell)} has two intervals"
     parts: list[Result | TableVerdict] = [*view.cells, *view.tables]
     for part in parts if view.run.rules != PAPER else ():
         found = part.q_value is not None and part.q_value <= alpha

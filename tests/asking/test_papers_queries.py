@@ -56,6 +56,7 @@ def test_each_test_asks_as_many_queries_as_the_paper() -> None:
     assert all(query.paper for cell in own.values() for query in cell.queries)
 
 
+@pytest.mark.slow
 def test_they_are_the_ones_that_a_whole_run_marks_as_the_papers() -> None:
     own, whole = planned(PAPER), planned(None)
     for test in set(OF_PAPER) - {"membership"}:

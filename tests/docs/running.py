@@ -12,6 +12,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,8 @@ import pytest
 from tabcontam.cli.arguments import parser
 from tabcontam.cli.commands import main
 from tabcontam.errors import Exit, UsageError
+from tabcontam.feeds import cards
+from tabcontam.feeds.cards import FEED
 from tabcontam.subjects import registry
 from tabcontam.subjects.base import Model
 from tabcontam.subjects.known.simulated import SimulatedModel
@@ -33,6 +36,8 @@ from tests.docs.blocks import Block, Command
 from tests.docs.made import ROOT
 from tests.loopback import LoopbackServer
 from tests.loopback_batches import BatchServer
+from tests.loopback_feeds import FeedServer
+from tests.made_passages import made_texts
 from tests.made_tables import ships
 from tests.replay.made import record, row_record, written
 
@@ -53,7 +58,13 @@ TABCONTAM = ["python", "-m", "tabcontam"]
 # Commands that cannot be run in a test. What can be seen of them without running is checked.
 NOT_RUN = ("make", "pip install", "ollama pull", "vllm serve", "gcloud auth")
 SHELL = ("sha256sum", "wc", "cp")
-CHANGED = ("tabcontam", "datasets", "serializers", "prompts")  # of the project, what a page may change: it gets a copy
+CHANGED = (
+    "tabcontam",
+    "datasets",
+    "feeds",
+    "serializers",
+    "prompts",
+)  # of the project, what a page may change: it gets a copy
 
 
 class Absent(Exception):
@@ -62,10 +73,11 @@ class Absent(Exception):
 
 @dataclass(frozen=True)
 class Servers:
-    """What stands for OpenAI, and for Ollama and any other server."""
+    """What stands for OpenAI, for Ollama and any other server, and for arXiv, newspapers and GitHub."""
 
     openai: LoopbackServer
     own: LoopbackServer
+    feeds: FeedServer
 
 
 class Place:
@@ -88,6 +100,11 @@ class Place:
         monkeypatch.chdir(self.folder)
         monkeypatch.setattr(openai, "OPENAI", servers.openai.url)
         monkeypatch.setattr(edition_files, "urlopen", _nothing)
+        here = {
+            name: replace(feed.at(servers.feeds.url + "/rss.xml" * (feed.kind == FEED)), seconds=0.0, hosts=None)
+            for name, feed in cards.shipped_feeds().items()
+        }
+        monkeypatch.setattr(cards, "shipped_feeds", lambda: here)
         for name in STAND_INS:
             monkeypatch.setitem(registry.BUILT_IN, name, replace(registry.BUILT_IN[name], open=_stand_in))
         monkeypatch.setenv("OLLAMA_HOST", self._url.removesuffix("/v1"))
@@ -248,6 +265,11 @@ def _patch(path: Path, diff: str) -> None:
 
 @contextlib.contextmanager
 def served() -> Iterator[Servers]:
-    """Servers that have every LLM of the docs, and answer without knowing anything."""
-    with BatchServer(lambda body: "unknown", HOSTED) as hosted, LoopbackServer(lambda body: "unknown", OWN) as own:
-        yield Servers(hosted, own)
+    """Servers that have every LLM of the docs, and answer without knowing anything; and every feed."""
+    feeds = FeedServer(made_texts(36, datetime(2026, 11, 1, tzinfo=UTC)))
+    with (
+        BatchServer(lambda body: "unknown", HOSTED) as hosted,
+        LoopbackServer(lambda body: "unknown", OWN) as own,
+        feeds,
+    ):
+        yield Servers(hosted, own, feeds)

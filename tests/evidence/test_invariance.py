@@ -199,6 +199,7 @@ def evidence(test: str, queries: Sequence[Query], texts: Sequence[str]) -> Evide
 @given(seed=st.integers(0, 10**6))
 @example(seed=3200)  # the row that is said is one of those that are shown
 @settings(deadline=None, max_examples=4)
+@pytest.mark.slow
 def test_the_shape_of_an_answer_changes_no_decision(test: str, shape: str, seed: int) -> None:
     rng = Random(seed)
     queries = rng.sample(cell_of(test).written, QUERIES)
@@ -337,6 +338,7 @@ def test_tables_of_any_shape_are_judged(shape: str, tmp_path: Path) -> None:
         assert oracle["table"] == "contaminated"
 
 
+@pytest.mark.slow
 def test_a_file_with_line_ends_in_its_cells_is_judged_as_any_other(tmp_path: Path) -> None:
     """A row of such a table is not a line of its file."""
     folder, path = tmp_path / "run", tmp_path / "notes.csv"

@@ -227,6 +227,7 @@ def golden_of(prompts: PromptSet) -> dict[str, object]:
     }
 
 
+@pytest.mark.slow
 def test_golden_prompts_of_seed_0() -> None:
     """A wording that changes must change this file: `python -m tests.evidence.test_queries` writes it anew."""
     assert golden() == json.loads(GOLDEN.read_text("utf-8"))

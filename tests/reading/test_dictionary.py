@@ -106,13 +106,13 @@ class TestBothReadersAgree:
 
 
 class TestPortableReader:
-    def test_is_read_in_less_than_a_third_of_a_second(self) -> None:
+    def test_is_read_in_less_than_half_a_second(self) -> None:
         def seconds() -> float:
             start = time.process_time()  # of this process alone: others may keep it waiting
             english.__wrapped__(portable=True)
             return time.process_time() - start
 
-        assert min(seconds() for _ in range(3)) < 0.3
+        assert min(seconds() for _ in range(3)) < 0.5
 
     def test_stands_in_where_there_is_no_c_library(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setitem(sys.modules, "enchant", None)

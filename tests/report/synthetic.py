@@ -108,6 +108,27 @@ def weighed(llm: str, dataset: str, test: str, verdict: str, **changes: Any) -> 
     )
 
 
+def shared(
+    llm: str, dataset: str, share: float, interval: Sequence[float], *, memory: dict[str, Any] | None = None, **of: Any
+) -> dict[str, Any]:
+    """One cell of memory's share: of an accuracy of 0.84, unless `memory` has another."""
+    low, high = interval
+    own: dict[str, Any] = {
+        "pairs": 100,
+        "left_out": 0,
+        "accuracy": 0.84,
+        "twin_accuracy": 0.71,
+        "share": share,
+        "p_value": 0.003,
+    }
+    own |= {"interval": [low, high], "deviation": 0.4, "if_wrong": None}
+    said = f"accuracy 0.84; on unseen twins of the same rows 0.71; memory's share {share:.2f} ({low:.2f} to {high:.2f})"
+    about = {"kind": "classification", "score": max(0.0, share), "hits": 84, "answered": 100, "queries": 200}
+    about |= {"statistic": {"name": "memory's share", "value": share, "expected": 0.0}, "interval": [low, high]}
+    about |= {"interval_of": "memory's share", "sentence": said, "memory": own | (memory or {})}
+    return cell(llm, dataset, "memory_share", None, **about | of)
+
+
 def table(llm: str, dataset: str, verdict: str, **changes: Any) -> dict[str, Any]:
     """One line of the tables of results.json."""
     found, decided = verdict == "contaminated", verdict in ("contaminated", "not detected")

@@ -38,6 +38,7 @@ def document(found: Found) -> dict[str, Any]:
     return with_models(measure(study(), lambda done, runs: None), (HALF, NONE), found)
 
 
+@pytest.mark.slow
 def test_each_dataset_has_what_was_found_by_the_copies_that_were_read_of_it(document: dict[str, Any]) -> None:
     assert document["llms"] == [HALF, NONE]
     for dataset in document["datasets"]:

@@ -1,10 +1,11 @@
 """Gains of pairs: an interval that has a width and covers, and an exact test."""
 
 from random import Random
+from statistics import pstdev
 
 import pytest
 
-from tabcontam.statistics.paired_gains import gained
+from tabcontam.statistics.paired_gains import gained, pairs_to_tell
 
 
 def test_pairs_that_never_differ_gain_nothing_within_an_interval_that_has_a_width() -> None:
@@ -37,3 +38,24 @@ def test_the_interval_covers_in_about_95_of_100_samples() -> None:
 def test_no_pairs_are_no_gain_to_speak_of() -> None:
     with pytest.raises(ValueError, match="no pairs"):
         gained([])
+
+
+@pytest.mark.parametrize("limit", [0.05, 0.2])
+def test_as_many_pairs_as_are_asked_for_settle_it_and_one_less_does_not(limit: float) -> None:
+    gains = [1.0] * 12 + [-1.0] * 2 + [0.0] * 86
+    asked = pairs_to_tell(0.1, pstdev(gains), limit)
+    assert asked is not None
+    assert asked % 100 > 1  # so that the pairs below are made of other numbers
+
+    def leaves_out(pairs: int) -> bool:
+        spread = pstdev(gains)
+        low, high = gained([0.1 + spread, 0.1 - spread] * (pairs // 2) + [0.1] * (pairs % 2)).interval
+        return not low <= limit < high
+
+    assert leaves_out(asked + 2)
+    assert not leaves_out(asked - 2)
+
+
+def test_no_number_of_pairs_tells_a_share_from_itself() -> None:
+    assert pairs_to_tell(0.05, 0.3, 0.05) is None
+    assert pairs_to_tell(0.0, 0.0, 0.05) == 28

@@ -7,7 +7,7 @@ from time import perf_counter
 
 import pytest
 
-from tabcontam.tables.entities import entities
+from tabcontam.tables.entities import entities, entities_and_keys
 from tabcontam.tables.table import Cell, Table, load_table
 
 SHIPS = load_table("iris")
@@ -85,6 +85,36 @@ def test_a_few_slips_and_missing_cells_change_nothing() -> None:
     code: list[Cell] = [f"c{row % 15}" for row in range(300)]
     code[7], code[100], country[50], country[51] = "c3", "c9", None, "?"
     assert set(entities(made(country=country, code=code, area=measured(300)))) == {"country", "code"}
+
+
+def families(*, numbered: bool = False, members: int = 3) -> Table:
+    """Tickets that a few share, with the fare and more often than not the same class; ages that nobody shares."""
+    rng, rows = Random(5), []
+    for family in range(100):
+        fare, where = f"{rng.uniform(5, 90):.2f}", rng.choice("CQS")
+        for _ in range(rng.randrange(members) + 1):
+            ticket = str(40 + family) if numbered else f"T/{family}"
+            rows.append((ticket, fare, where if rng.random() < 0.7 else rng.choice("CQS"), str(rng.randrange(90))))
+    return made(**dict(zip(("ticket", "fare", "port", "age"), map(list, zip(*rows, strict=True)), strict=True)))
+
+
+def test_what_a_shared_key_tells_is_one_with_the_key_where_keys_count() -> None:
+    """Who has read a sister's row knows the fare, and may know the port; of her age nothing."""
+    table = families()
+    assert "port" not in entities(table)
+    assert entities_and_keys(table) == dict.fromkeys(("ticket", "fare", "port"), ("ticket", "fare", "port"))
+
+
+def test_a_number_that_rows_share_and_what_many_share_are_no_keys() -> None:
+    for table in (families(numbered=True), families(members=12)):
+        assert "port" not in entities_and_keys(table)
+
+
+def test_a_key_tells_nothing_that_two_rows_have_in_common_by_chance() -> None:
+    rng = Random(4)
+    keys = [f"key {row // 2}" for row in range(300)]
+    table = made(key=keys, often=[rng.choice("aaaaaaaab") for _ in keys], never=[rng.choice("abc") for _ in keys])
+    assert entities_and_keys(table) == {}
 
 
 def test_the_columns_of_a_large_table_are_looked_at_in_a_moment() -> None:

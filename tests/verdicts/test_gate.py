@@ -389,7 +389,7 @@ class TestCommand:
         assert found.keys() == {"conclusion", "reason", "findings"}
         assert found["conclusion"] == "contaminated"
         assert [finding["conclusion"] for finding in found["findings"]] == ["contaminated", "clean"]
-        assert found["findings"][1].keys() == {"llm", "dataset", "conclusion", "reason"}
+        assert found["findings"][1].keys() == {"llm", "dataset", "conclusion", "reason", "of"}
 
     @pytest.mark.parametrize(
         ("options", "message"),
@@ -425,6 +425,7 @@ class TestCommand:
             ["run", "--gate", "--dry-run"],
             ["run", "--fail-on", "undecided"],
             ["run", "--min-power", "0.2"],
+            ["run", "--max-memory-share", "0.05"],
         ],
     )
     def test_a_gate_that_could_not_tell_anything_is_one_line(
@@ -674,6 +675,7 @@ def documents(draw: st.DrawFn) -> dict[str, Any]:
 
 
 @given(documents(), st.one_of(st.none(), st.floats(0.001, 0.999)), st.sets(st.sampled_from(["knowledge", "undecided"])))
+@pytest.mark.slow
 def test_whatever_results_hold(document: dict[str, Any], least: float | None, fail_on: set[str]) -> None:
     """Clean needs a row test that missed, and nothing found; stricter conditions never clear."""
     plain, strict = judge(document), judge(document, min_power=least, fail_on=sorted(fail_on))

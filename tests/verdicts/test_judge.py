@@ -243,6 +243,7 @@ class TestCorrelations:
         assert (found.llms, found.value, found.interval, found.p_value) == (3, None, None, None)
 
 
+@pytest.mark.slow
 def test_all_llms_may_share_one_budget() -> None:
     """Of a hundred LLMs that have seen nothing one is found on average, where each has a budget of its own."""
     rng = Random("many LLMs")

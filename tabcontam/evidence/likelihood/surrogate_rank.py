@@ -48,6 +48,7 @@ MOST = 900  # rows that are asked
 FOLLOWING = 3  # cells behind the hidden one that are scored with it
 FEATURES = 4  # of the table, one of which is hidden in each row
 LEAST_ROWS = 20  # of a table, and of those that are asked
+DOUBT = 10  # times rarer has to be what stands without a column: an LLM may know more of other rows than the guesser
 LIKELIEST = 10  # per cent of the values, among which the own one counts as a hit
 SHORT = 12  # characters of the longest cell of a feature that is asked in words
 SAMPLED = 60  # rows that are asked in words: each is asked again for every sample
@@ -93,7 +94,10 @@ class SurrogateRank(Test):
     is loaded on this machine scores text.
 
     Cannot show: memory of values that follow from the others by what the LLM knows of the world and the guesser does
-    not: an LLM that knows better than the guesser is found too. A finding has to stand without any one column.
+    not: an LLM that knows better than the guesser is found too. So a finding has to stand without any one column, ten
+    times as clearly as one of another test: the p-value without a column is multiplied by ten. A key that a few rows
+    share, as a family its ticket, is one column with what it tells of them. Who has read other rows of the same file
+    may be found all the same: `--known` names such rows.
 
     Source: ours. The rank of a text among alternatives is that of the exposure of a canary (Carlini et al. 2019, "The
     Secret Sharer", section 4); the p-value is that of a rank among exchangeable draws (Besag and Clifford 1989). The
@@ -124,7 +128,7 @@ class SurrogateRank(Test):
         asked = cached_fact(table, "surrogates", lambda: _surrogates(table))
         if len(asked) < LEAST_ROWS:
             raise Skip(f"{len(asked)} rows have a cell that others could hold as well; {LEAST_ROWS} are needed")
-        lies = lying_in(reduced(table).table, {feature for feature, _ in asked.values()})
+        lies = lying_in(reduced(table).table, {feature for feature, _ in asked.values()}, keys=True)
         rows = rng.sample(list(asked), len(asked))  # in a drawn order: a limit on queries is to leave any of them out
         return [
             _query(f"{self.id}-{number}", table, serializer, row, *asked[row], lies) for number, row in enumerate(rows)
@@ -184,7 +188,7 @@ class SurrogateRank(Test):
             interval_of=f"of the cells among the likeliest {LIKELIEST}%",
             recalled_bits=max(0.0, sum(one.bits for one in found)),
             columns={name: max(0.0, bits) for name, bits in bits_by((one.lies_in, one.bits) for one in found).items()},
-            without=left_out([one.lies_in for one in found], tail),
+            without=left_out([one.lies_in for one in found], lambda those: min(1.0, DOUBT * tail(those))),
         )
 
 
@@ -204,7 +208,7 @@ class SampledRank(SurrogateRank):
         if len(asked) < LEAST_ROWS:
             what = f"a cell of {SHORT} characters or fewer that others could hold as well"
             raise Skip(f"{len(asked)} rows have {what}; {LEAST_ROWS} are needed")
-        lies = lying_in(reduced(table).table, {feature for feature, _ in asked.values()})
+        lies = lying_in(reduced(table).table, {feature for feature, _ in asked.values()}, keys=True)
         rows = rng.sample(list(asked), min(SAMPLED, len(asked)))
         queries = [
             _in_words(_query(f"{self.id}-{number}", table, serializer, row, *asked[row], lies), table, serializer)

@@ -9,24 +9,28 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from tabcontam.guesser.kept import kept
-from tabcontam.tables.entities import entities
+from tabcontam.tables.entities import entities, entities_and_keys
 from tabcontam.tables.facts import cached_fact
 from tabcontam.tables.table import Table
 
 VERSION = 1  # of what counts as an entity: what another one found is not read
 
 
-def lying_in(table: Table, columns: Iterable[str]) -> dict[str, str]:
-    """The name of the entity's columns together, for each of these columns that is known of the same one as others."""
+def lying_in(table: Table, columns: Iterable[str], *, keys: bool = False) -> dict[str, str]:
+    """The name of the entity's columns together, for each of these columns that is known of the same one as others.
+
+    With `keys` a key that a few rows share is one with what it tells of them.
+    """
 
     def read(held: Any) -> dict[str, tuple[str, ...]]:
         if not all(name in names and set(names) <= set(table.columns) for name, names in held.items()):
             raise ValueError("no entities of this table")
         return {name: tuple(names) for name, names in held.items()}
 
-    question = ["entities", VERSION, sorted(table.missing)]
+    what, find = ("entities and keys", entities_and_keys) if keys else ("entities", entities)
+    question = [what, VERSION, sorted(table.missing)]
     known = cached_fact(
-        table, "kept entities", lambda: kept(table, question, lambda: dict(entities(table)), lambda found: found, read)
+        table, f"kept {what}", lambda: kept(table, question, lambda: dict(find(table)), lambda found: found, read)
     )
     return {name: " and ".join([", ".join(known[name][:-1]), known[name][-1]]) for name in columns if name in known}
 

@@ -72,6 +72,7 @@ class ClassificationTest(ChoiceTest):
                     expected=(labels[asked],),
                     max_tokens=tokens_of(answers),
                     rows=shown,
+                    row=asked,
                     chance={"majority": majority} | ({self.baseline: baseline[asked]} if asked in baseline else {}),
                 )
             )

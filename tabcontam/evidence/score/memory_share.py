@@ -5,9 +5,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from random import Random
+from statistics import fmean, pstdev
 from typing import ClassVar
 
-from tabcontam.evidence.base import RECALLED, Evidence, Prompt, Query, State, Trial
+from tabcontam.evidence.base import RECALLED, BesideReference, Evidence, OnTwins, Prompt, Query, State, Trial
 from tabcontam.evidence.rows.choices import given
 from tabcontam.evidence.score.classification import ClassificationTest, answers_of
 from tabcontam.guesser.chance import Guess
@@ -33,9 +34,14 @@ class Pair:
     learned_twin: float
 
     @property
+    def lost(self) -> float:
+        """How much oftener the row is right than its twin."""
+        return float(self.own - self.twin)
+
+    @property
     def gain(self) -> float:
-        """How much oftener the row is right than its twin, less the same of the models."""
-        return (self.own - self.twin) - (self.learned - self.learned_twin)
+        """The same, less that of the models."""
+        return self.lost - (self.learned - self.learned_twin)
 
 
 @dataclass(frozen=True)
@@ -89,6 +95,7 @@ class MemoryShare(ClassificationTest):
     measure: ClassVar[str] = RECALLED
     shots: ClassVar[int] = 1
     on_request: ClassVar[bool] = True
+    set_beside: ClassVar[bool] = True
     baseline: ClassVar[str] = SUPERVISED
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
@@ -120,7 +127,18 @@ class MemoryShare(ClassificationTest):
             score=min(1.0, max(0.0, found.mean)),
             interval=found.interval,
             interval_of="memory's share",
+            twins=_on_twins(pairs, found, silent["pair"], _as_wrong(trials, len(pairs))),
         )
+
+    def beside(self, trials: Sequence[Trial], others: Sequence[Trial]) -> BesideReference | None:
+        """How much more is lost on twins than a reference LLM loses on the same ones (after Dekoninck et al. 2024)."""
+        own, reference = by_row(trials), by_row(others)
+        both = [(own[name], reference[name]) for name in own if name in reference]
+        if not both:
+            return None
+        found = gained([one.lost - other.lost for one, other in both])
+        accuracy, twins = (fmean(right) for right in zip(*((other.own, other.twin) for _, other in both), strict=True))
+        return BesideReference(len(both), accuracy, twins, found.mean, found.interval, found.p_value)
 
     def _candidates(self, table: Table, labels: Mapping[int, str]) -> list[int]:
         from tabcontam.unseen.making import unseen
@@ -147,6 +165,7 @@ class MemoryShare(ClassificationTest):
             write=partial(self._twin_prompt, table, serializer, query.rows),
             expected=(twin.labels[place],),
             decoy_of=query.id,
+            row=None,
             invented=twin.invented,
             chance={**query.chance, SUPERVISED: _guess(twin.twins[place])},
         )
@@ -191,11 +210,21 @@ def paired(trials: Sequence[Trial], *, wrong: bool = False) -> tuple[list[Pair],
 
     With `wrong` what names no class is a wrong answer, unless there was no reply at all.
     """
+    silent = Counter[str]()
+    pairs = by_row(trials, wrong=wrong, silent=silent)
+    return list(pairs.values()), silent
+
+
+def by_row(
+    trials: Sequence[Trial], *, wrong: bool = False, silent: Counter[str] | None = None
+) -> dict[tuple[str, str | None], Pair]:
+    """The same pairs, by the query about the row and its class; `silent` is told of the others."""
+    silent = Counter() if silent is None else silent
     right = {trial.query.id: False for trial in trials if wrong and trial.reply.state is not State.FAILED}
     right |= {trial.query.id: answer == trial.query.expected[0] for trial, answer in given(trials)}
     queries = {trial.query.id: trial.query for trial in trials}
     twins = {query.decoy_of: query for query in queries.values() if query.decoy_of}
-    pairs, silent = [], Counter[str]()
+    pairs = {}
     for name, query in queries.items():
         twin = twins.get(name)
         if query.decoy_of:
@@ -203,12 +232,13 @@ def paired(trials: Sequence[Trial], *, wrong: bool = False) -> tuple[list[Pair],
         if twin is None:
             silent["without a twin"] += 1
         elif name in right and twin.id in right:
-            pairs.append(Pair(right[name], right[twin.id], _learned(query), _learned(twin)))
+            key = name, query.expected[0]
+            pairs[key] = Pair(right[name], right[twin.id], _learned(query), _learned(twin))
         else:
             silent["row"] += name not in right
             silent["twin"] += twin.id not in right
             silent["pair"] += 1
-    return pairs, silent
+    return pairs
 
 
 def _share(pairs: Sequence[Pair]) -> Gained:
@@ -219,8 +249,32 @@ def _share(pairs: Sequence[Pair]) -> Gained:
     """
     if not pairs:
         return Gained(0.0, (-1.0, 1.0), 1.0)
-    found, plain = gained([pair.gain for pair in pairs]), gained([float(pair.own - pair.twin) for pair in pairs])
+    found, plain = gained([pair.gain for pair in pairs]), gained([pair.lost for pair in pairs])
     return replace(found, p_value=max(found.p_value, plain.p_value))
+
+
+def _as_wrong(trials: Sequence[Trial], answered: int) -> Gained | None:
+    """What it comes to if what named no class is a wrong answer; None where that changes nothing, or none was right."""
+    every, _ = paired(trials, wrong=True)
+    right = len(every) > answered and any(pair.own or pair.twin for pair in every)
+    return _share(every) if right else None
+
+
+def _on_twins(pairs: Sequence[Pair], found: Gained, left_out: int, if_wrong: Gained | None) -> OnTwins | None:
+    """The numbers behind the share; None where there is no pair."""
+    if not pairs:
+        return None
+    return OnTwins(
+        pairs=len(pairs),
+        left_out=left_out,
+        accuracy=fmean(pair.own for pair in pairs),
+        twin_accuracy=fmean(pair.twin for pair in pairs),
+        share=found.mean,
+        interval=found.interval,
+        p_value=found.p_value,
+        deviation=pstdev(pair.gain for pair in pairs),
+        if_wrong=if_wrong.interval if if_wrong else None,
+    )
 
 
 def _learned(query: Query) -> float:
@@ -272,9 +326,7 @@ def _left_out(silent: Counter[str], trials: Sequence[Trial], answered: int) -> s
         )
         count = silent["pair"]
         parts.append(f"{count} {'pair is' if count == 1 else 'pairs are'} left out: no class was named for {whose}")
-        every, _ = paired(trials, wrong=True)
-        if len(every) > answered and any(pair.own or pair.twin for pair in every):
-            found = _share(every)
+        if found := _as_wrong(trials, answered):
             low, high = found.interval
             parts[-1] += f" (as wrong answers: {_number(found.mean)}, {_number(low)} to {_number(high)})"
     if alone := silent["without a twin"]:

@@ -29,8 +29,9 @@ def render_figure(view: RunResults, format: str, columns: int = 2) -> bytes:  # 
     """The results as one picture for "svg", as pages for "pdf"; none is wider than the text of a page of two columns, 7
     inches, or than one of these columns, 3.35 inches.
 
-    SVG: the heatmap. PDF: the heatmap, on as many pages as it needs, the ranking, contamination against accuracy, by
-    openness and size, outputs generated exactly against accuracy, and accuracies by dates, where there are such.
+    SVG: the heatmap. PDF: the heatmap, on as many pages as it needs, memory's share of the accuracy, the ranking,
+    contamination against accuracy, by openness and size, outputs generated exactly against accuracy, and accuracies by
+    dates, where there are such.
     Raises `UsageError` without matplotlib.
     """
     written = BytesIO()
@@ -47,9 +48,15 @@ def render_figure(view: RunResults, format: str, columns: int = 2) -> bytes:  # 
 
         from tabcontam.report.figures.dates import by_dates, by_openness
         from tabcontam.report.figures.generation import exact_against_accuracy
+        from tabcontam.report.figures.memory import memory_shares
         from tabcontam.report.figures.ranking import against_accuracy, ranking
 
-        ranks = (*ranking(view, room), *against_accuracy(view, room), *by_openness(view, room))
+        ranks = (
+            *memory_shares(view, room),
+            *ranking(view, room),
+            *against_accuracy(view, room),
+            *by_openness(view, room),
+        )
         ranks = (*ranks, *exact_against_accuracy(view, room))
         with PdfPages(written, metadata={"CreationDate": None, "Title": TITLE}) as pages:
             for page in (*heatmap(view, PAGE, room), *ranks, *by_dates(view, room)):

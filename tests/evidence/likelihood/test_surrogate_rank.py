@@ -121,6 +121,16 @@ def test_a_faint_memory_of_all_rows_is_found() -> None:
     assert found.expected_hits == pytest.approx(found.answered / 10)
 
 
+def test_what_stands_without_a_column_has_to_be_ten_times_as_rare() -> None:
+    """An LLM may have read other rows of the same file, and so know more of a cell than the guesser."""
+    rng = Random(3)
+    own = trials(crops(160), lambda query, value, text: rng.gauss(0.6 * (value == query.expected[0]), 1))
+    found = TEST.weigh(own, 0.01)
+    for column, stands in found.without.items():
+        others = TEST.weigh([trial for trial in own if trial.query.asked != (column,)], 0.01)
+        assert stands == pytest.approx(min(1.0, 10 * p_of(others)))
+
+
 @pytest.mark.parametrize("scorer", ["frequent", "rare", "large", "small", "long", "noise"])
 def test_who_knows_the_columns_alone_is_found_as_often_as_chance_has_it(scorer: str) -> None:
     def known(seed: int) -> Scorer:

@@ -1,5 +1,6 @@
 """Memory's share: what recalled labels add to an accuracy, and nothing that skill or knowledge of names adds."""
 
+import json
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -7,12 +8,17 @@ from random import Random
 
 import pytest
 
+from tabcontam.asking.trials import trial_line, trial_of
 from tabcontam.errors import Skip
 from tabcontam.evidence.base import Evidence, Query, Reply, State, Trial
 from tabcontam.evidence.score.memory_share import MemoryShare
 from tabcontam.reading.words import english
+from tabcontam.subjects.form import Form
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.unseen.making import unseen
+from tabcontam.verdicts.cells import CellName
+from tabcontam.verdicts.judge import read_trial, result
+from tabcontam.verdicts.reference import Reference, asked_of_reference
 from tests.unseen.made import fleet, harbours, sea_of
 
 IS = load_serializers()["is"]
@@ -24,12 +30,16 @@ def queries() -> Sequence[Query]:
     return TEST.queries(fleet(), IS, Random("0"))
 
 
-def weighed(say: Says, asked: Sequence[Query] | None = None) -> Evidence:
+def answered(say: Says, asked: Sequence[Query] | None = None) -> list[Trial]:
     trials = []
     for query in queries() if asked is None else asked:
         reply = Reply(say(query), State.OK)
         trials.append(Trial(query, reply, TEST.read(query, reply, IS, english())))
-    return TEST.weigh(trials, 0.01)
+    return trials
+
+
+def weighed(say: Says, asked: Sequence[Query] | None = None) -> Evidence:
+    return TEST.weigh(answered(say, asked), 0.01)
 
 
 def skilled(query: Query) -> str:
@@ -80,6 +90,17 @@ def test_recalled_labels_are_told_with_their_share() -> None:
     assert own.p_value is None
 
 
+def test_the_numbers_behind_the_share_stand_beside_it() -> None:
+    found = weighed(recalling)
+    twins = found.twins
+    assert twins is not None
+    assert (twins.pairs, twins.left_out, twins.accuracy) == (100, 0, 1.0)
+    assert (twins.share, twins.interval, twins.if_wrong) == (found.value, found.interval, None)
+    assert f"on unseen twins of the same rows {twins.twin_accuracy:.2f};" in found.sentence
+    assert f"(p = {twins.p_value:.2g})" in found.sentence
+    assert 0 < twins.deviation < 1
+
+
 def test_who_recalls_twins_by_likeness_shows_no_share() -> None:
     """What the test cannot show: recall that a third of other cells does not keep from the row."""
     found = weighed(lambda query: str(query.expected[0]))
@@ -105,6 +126,7 @@ def test_nothing_answered_is_no_share_at_all() -> None:
     assert (found.answered, found.interval) == (0, (-1.0, 1.0))
     assert found.sentence.startswith("no row and its unseen twin were both answered; 100 pairs are left out")
     assert "as wrong answers" not in found.sentence
+    assert found.twins is None
 
 
 def test_who_answers_recalled_rows_alone_is_said_to_lose_his_answers_on_twins() -> None:
@@ -113,6 +135,10 @@ def test_who_answers_recalled_rows_alone_is_said_to_lose_his_answers_on_twins() 
     assert "accuracy 1.00; on unseen twins of the same rows 1.00" in found.sentence
     assert ", not shown to be above 0" in found.sentence
     assert re.search(r"no class was named for \d+ twins \(as wrong answers: 0\.1\d, 0\.0\d to 0\.\d+\)", found.sentence)
+    assert found.twins is not None
+    assert found.twins.left_out == found.asked - found.twins.pairs > 0
+    low, high = found.twins.if_wrong or (0.0, 0.0)
+    assert f", {low:.2f} to {high:.2f})" in found.sentence
 
 
 def test_a_call_that_failed_is_no_wrong_answer() -> None:
@@ -182,3 +208,57 @@ def test_a_table_without_a_twin_is_skipped_with_the_reason() -> None:
 
 def test_a_share_is_no_accuracy_of_a_ranking() -> None:
     assert (TEST.measure, TEST.on_request, TEST.decides) == ("recalled", True, False)
+
+
+def test_a_query_names_its_row_and_that_of_a_twin_none() -> None:
+    own, twin = queries()[:2]
+    assert own.row == own.rows[-1]
+    assert twin.row is None
+
+
+def test_what_a_reference_loses_on_the_same_twins_is_no_memory() -> None:
+    """Twins that are harder for everybody, as one who has not seen the table shows, accuse nobody."""
+
+    def easier(query: Query) -> str:
+        return str(query.expected[0]) if not query.decoy_of or query.id < "memory_share-5" else "No"
+
+    alone, found = weighed(easier), TEST.beside(answered(easier), answered(easier))
+    assert found is not None
+    assert alone.value > 0.1
+    assert (found.pairs, found.share, found.p_value) == (100, 0.0, 1.0)
+    beside = TEST.beside(answered(recalling), answered(skilled))
+    assert beside is not None
+    low, high = beside.interval
+    assert low <= beside.share == 1 - beside.accuracy <= high
+    assert beside.p_value < 0.05
+
+
+def test_only_rows_that_both_answered_are_compared_with_a_reference() -> None:
+    silent = answered(lambda query: "" if query.id.startswith("memory_share-1") else skilled(query))
+    found = TEST.beside(answered(recalling), silent)
+    assert found is not None
+    assert found.pairs == 89
+    assert TEST.beside(answered(recalling), []) is None
+    assert TEST.beside(answered(recalling), answered(lambda query: "I would rather not say")) is None
+
+
+def test_a_cell_says_what_it_is_beside_the_reference() -> None:
+    trials, name = answered(recalling), CellName("m", "fleet", "1", "is", TEST.id)
+    cell = result(name, TEST, trials, len(trials), "calibrated", 0.01, reference=Reference("old", answered(skilled)))
+    memory = cell.memory
+    assert memory is not None
+    assert memory.beside is not None
+    assert (cell.reference, memory.pairs, memory.beside.pairs) == ("old", 100, 100)
+    assert f"larger than that of the reference old ({memory.beside.accuracy:.2f} and " in (cell.sentence or "")
+    assert "count for nothing" not in (cell.sentence or "")
+    plain = result(name, TEST, trials, len(trials), "calibrated", 0.01)
+    assert plain.memory == replace(memory, beside=None)
+    assert asked_of_reference(TEST)
+
+
+def test_a_trial_that_was_written_down_says_what_its_twin_invented() -> None:
+    cell = {"llm": "m", "dataset": "fleet", "edition": "1", "split": "", "serializer": "is", "prompts": "default"}
+    lines = [trial_line(cell | {"test": TEST.id}, Form.CHAT, trial, False) for trial in answered(skilled)]
+    trials = [trial_of(json.loads(json.dumps(line))) for line in lines]
+    again = [read_trial(TEST, trial, IS, english()) for trial in trials]
+    assert TEST.weigh(again, 0.01).sentence == weighed(skilled).sentence

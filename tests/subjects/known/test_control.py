@@ -295,6 +295,7 @@ def test_the_exposed_control_writes_the_next_row_of_the_file(carried: Table) -> 
 
 @pytest.mark.parametrize("name", ["titanic", "adult"])
 @pytest.mark.skipif("TABCONTAM_DATA" not in os.environ, reason="TABCONTAM_DATA names no folder with the real tables")
+@pytest.mark.slow
 def test_a_real_table_is_known_to_the_exposed_control_alone(name: str) -> None:
     table = load_table(name)
     shown = len(table.columns) // 2

@@ -903,7 +903,7 @@ class TestConnections:
 
     def test_are_shared_among_clients(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(connection, "EACH", 2)
-        with LoopbackServer(lambda body: Response(reply("fine").body, latency=0.05)) as server:
+        with LoopbackServer(lambda body: Response(reply("fine").body, latency=0.3)) as server:
             model = OpenAIModel("model", server.url, max_connections=5)
             assert {got.state for got in ask(model, times=20)} == {State.OK}
             assert server.most_concurrent == 5

@@ -1,0 +1,133 @@
+"""Asking what belongs to no table: questions about texts, as a run asks its own, within its limits, replies kept."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from tabcontam.asking.asker import Asker, StoppedError
+from tabcontam.asking.budget import Budget
+from tabcontam.asking.estimate import Estimate, estimate, price_for
+from tabcontam.asking.limiter import Limiters
+from tabcontam.asking.plan import Options
+from tabcontam.asking.progress import Progress
+from tabcontam.asking.replies import Store, asked_as, key
+from tabcontam.evidence.base import Query
+from tabcontam.evidence.questions import Answer, Reply, State
+from tabcontam.subjects.base import Model
+from tabcontam.subjects.prices import Price
+
+DIGEST = 64  # letters of what a reply is stored under; where the form is to be found out, several stand together
+Asked = tuple[Model, Sequence[Query]]
+
+
+@dataclass
+class Questioning:
+    """Asks LLMs, one stage after another; the limits hold over all of them. `stop` may be called at any time."""
+
+    options: Options
+    store: Store
+    prices: Mapping[str, Price]
+    progress: Progress = field(default_factory=Progress)
+    stopping: bool = False
+    askers: dict[str, Asker] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.budget = Budget(self.options.most_requests, self.options.most_dollars)
+        self.limiters = Limiters()
+        self._unsettled: set[str] = set()
+
+    @property
+    def ended(self) -> dict[str, str]:
+        """The LLMs of which nothing more will come, and why."""
+        return {spec: asker.ended for spec, asker in self.askers.items() if asker.ended}
+
+    @property
+    def spent(self) -> bool:
+        """Whether it was the user's limit that ended it."""
+        return any(asker.spent for asker in self.askers.values())
+
+    def stop(self) -> None:
+        """Ask nothing more; what is on its way is waited for."""
+        self.stopping = True
+        for asker in self.askers.values():
+            asker.stop()
+
+    async def ask(self, asked: Sequence[Asked]) -> list[dict[str, Answer]]:
+        """For each LLM the answers that there are, by the id of the query; the LLMs are asked side by side.
+
+        An answer that is stored is not asked for again, and the same question is asked once.
+        """
+        totals: dict[str, int] = {}
+        for model, queries in asked:
+            totals[model.spec] = totals.get(model.spec, 0) + len(queries)
+        self.progress.begin(totals)
+        try:
+            return list(await asyncio.gather(*(self._ask_one(model, queries) for model, queries in asked)))
+        finally:
+            self.progress.end()
+
+    def estimate(self, model: Model, queries: Sequence[Query]) -> Estimate:
+        """What is left to ask of these, at most."""
+        found, left = self._left(model, queries)
+        price = price_for(model, self.prices)
+        return estimate(model, price, len(queries), len(found), [same[0] for same in left], None)
+
+    async def _ask_one(self, model: Model, queries: Sequence[Query]) -> dict[str, Answer]:
+        found, left = self._left(model, queries)
+        self.progress.known(model.spec, len(found))
+        limiter = self.limiters.of(model, self.options.connections, self.progress.limit)
+        asker = self.askers.get(model.spec)
+        if asker is None:
+            price = price_for(model, self.prices)
+            asker = self.askers[model.spec] = Asker(model.spec, limiter, self.budget, price, self.progress)
+        async with asyncio.TaskGroup() as under_way:
+            for same in left:
+                if self.stopping or asker.stopped:
+                    break
+                admitted = object()
+                await limiter.admit(admitted)
+                under_way.create_task(self._answer(asker, model, same, admitted, found))
+        return found
+
+    def _left(self, model: Model, queries: Sequence[Query]) -> tuple[dict[str, Answer], list[list[Query]]]:
+        """The answers that are stored, and what is left to ask, the same together."""
+        if not model.settled and model.identity is not None:
+            if form := self.store.form(model.identity, model.version):
+                model.settle(form)
+            else:
+                self._unsettled.add(model.spec)
+        asked: dict[str, list[Query]] = {}
+        for number, query in enumerate(queries):
+            asked.setdefault(asked_as(model, query) or str(number), []).append(query)
+        found: dict[str, Answer] = {}
+        if model.identity is not None:
+            for same, answer in self.store.get(one for one in asked if len(one) == DIGEST).items():
+                if answer.state is State.OK or not self.options.retry_unanswered:
+                    found |= {query.id: answer for query in asked.pop(same)}
+        return found, list(asked.values())
+
+    async def _answer(
+        self, asker: Asker, model: Model, same: Sequence[Query], admitted: object, found: dict[str, Answer]
+    ) -> None:
+        query = same[0]
+        try:
+            answer = await asker.ask(model, query)
+        except StoppedError:
+            return
+        finally:
+            asker.limiter.dismiss(admitted)
+        if model.identity is not None:
+            asked = key(model.identity, model.version, model.form, query.question, query.max_tokens)
+            self.store.put(asked, model.spec, answer)
+            if model.settled and model.spec in self._unsettled:
+                self._unsettled.remove(model.spec)
+                self.store.note_form(model.identity, model.version, model.form)
+        for one in same:
+            found[one.id] = answer
+            self.progress.answered(model.spec, answer)
+
+
+def reply_of(answers: Mapping[str, Answer], query: Query) -> Reply:
+    """The reply to a prompt; a failed one where there is none."""
+    answer = answers.get(query.id)
+    return answer if isinstance(answer, Reply) else Reply("", State.FAILED, "not asked")

@@ -1,0 +1,208 @@
+"""The command `fresh`: what it takes, and what it prints."""
+
+import argparse
+from typing import TYPE_CHECKING
+
+from tabcontam.cli.run_arguments import add_limits, add_reading
+from tabcontam.cli.values import folder, path, positive
+from tabcontam.errors import Exit, UsageError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tabcontam.feeds.cards import Feed
+    from tabcontam.feeds.rows import FreshRows
+
+DESCRIPTION = """\
+Collect what no LLM can have read that was trained before a day. Of a table with dates: its rows of that day or later,
+as a table with a card that run takes. Of a feed of texts (arXiv, BBC News, readmes on GitHub, any RSS or Atom feed):
+the latest texts and, with --llm, questions on them whose answers are masked (LatestEval, Li, Guerin and Lin 2024).
+What is not surely as young is left out and counted. Fetching is polite, and the same command goes on where it was
+stopped."""
+EPILOG = """\
+examples:
+  python -m tabcontam fresh sales.csv --dated-by day --since 2026-03-01 --out fresh
+  python -m tabcontam fresh f1-2026 --since 2026-06-01 --out fresh
+  python -m tabcontam fresh arxiv --since 2026-11-01 --llm gpt-4o --out papers
+  python -m tabcontam fresh feed.toml --since 2026-11-01 --llm gpt-4o --ask llama3 --ask mistral --out news
+  python -m tabcontam fresh arxiv --since 2026-11-01 --ask llama3 --old papers-of-2016 --out papers
+"""
+OF_TEXTS = ("address", "most", "llm", "judge", "ask", "human", "old", "dry_run")
+OF_ROWS = ("dated_by", "dated_as", "target", "name", "delimiter", "encoding", "header")
+
+
+def add_fresh(command: argparse.ArgumentParser) -> None:
+    command.description, command.epilog = DESCRIPTION, EPILOG
+    command.formatter_class = argparse.RawDescriptionHelpFormatter
+    command.add_argument(
+        "source",
+        metavar="SOURCE",
+        help="a table with dates (a FILE, or a dataset with a card); or a feed of texts: arxiv, bbc, github, the "
+        "address of an RSS or Atom feed, or a card of your own (FILE.toml)",
+    )
+    command.add_argument(
+        "--since", required=True, metavar="DATE", help="the first day that counts as fresh, as 2026-03-01"
+    )
+    command.add_argument("--until", metavar="DATE", help="the day from which on nothing counts (default: none)")
+    command.add_argument("--out", type=folder, required=True, metavar="DIR", help="where everything is written")
+    command.add_argument("--seed", type=int, default=0, metavar="N", help="the same seed draws the same (default: 0)")
+    rows = command.add_argument_group("a table")
+    rows.add_argument("--dated-by", metavar="COLUMN", help="the column of dates (default: what the table's card names)")
+    rows.add_argument(
+        "--dated-as",
+        metavar="FORM",
+        help="how dates are written there, in the words of Python's strptime, as %%d/%%m/%%Y (default: as ISO 8601 has "
+        "them, or the table's card)",
+    )
+    add_reading(rows)
+    texts = command.add_argument_group("texts")
+    texts.add_argument("--address", metavar="URL", help="another address of the feed, as of a mirror")
+    texts.add_argument("--most", type=positive, metavar="N", help="take at most N texts (default: 50)")
+    texts.add_argument("--llm", metavar="LLM", help="the LLM that writes the questions")
+    texts.add_argument(
+        "--judge",
+        metavar="LLM",
+        help="the LLM that says whether they are faithful and answerable, and rates answers (default: that of --llm)",
+    )
+    texts.add_argument(
+        "--ask",
+        action="append",
+        default=[],
+        metavar="LLM",
+        help="an LLM that answers the questions, or is compared with --old (repeatable)",
+    )
+    texts.add_argument("--human", type=path, metavar="FILE", help="what people judged, as JSON lines, to compare with")
+    texts.add_argument(
+        "--old",
+        type=path,
+        metavar="DIR|FILE",
+        help="texts that came out earlier, from the DIR of another set or as JSON lines: are they more familiar to the "
+        "LLMs of --ask than the fresh ones, by perplexity and by what is copied?",
+    )
+    add_limits(command.add_argument_group("how much is asked, and how fast"))
+    command.add_argument("--json", action="store_true", help="print JSON")
+
+
+def fresh(options: argparse.Namespace) -> int:
+    from tabcontam.errors import option
+    from tabcontam.feeds.dates import day_typed
+
+    options.since = day_typed(options.since, "since")
+    options.until = day_typed(options.until, "until") if options.until else None
+    if options.until is not None and options.until <= options.since:
+        raise UsageError(f"--until {options.until} is not after --since {options.since}; nothing lies between")
+    feed = _feed(options)
+    what, others = ("a table", OF_TEXTS) if feed is None else ("texts", OF_ROWS)
+    if given := [name for name in others if getattr(options, name) not in (None, [], False)]:
+        raise UsageError(f"{option(given[0])} means nothing for {what}; leave it out")
+    return _rows(options) if feed is None else _texts(options, feed)
+
+
+def _feed(options: argparse.Namespace) -> "Feed | None":
+    """The feed of texts that is meant; None for a table."""
+    from urllib.parse import urlsplit
+
+    from tabcontam.feeds.cards import FEED, Feed, find_feed
+    from tabcontam.tables.sources import is_address
+
+    feed = find_feed(options.source)
+    if feed is None and is_address(options.source) and not options.dated_by:
+        from tabcontam.tables.sources.fetching import check_address
+
+        check_address(options.source)
+        feed = Feed("feed", urlsplit(options.source).hostname or "feed", FEED, options.source)
+    return feed.at(options.address) if feed is not None and options.address else feed
+
+
+def _texts(options: argparse.Namespace, feed: "Feed") -> int:
+    import sys
+
+    from tabcontam.asking.plan import Options
+    from tabcontam.cli.printing import print_json
+    from tabcontam.feeds.collecting import MOST
+    from tabcontam.report.fresh_text import fresh_text, plan_of
+    from tabcontam.report.progress import progress
+    from tabcontam.runs.fresh import FreshOrder, make
+
+    order = FreshOrder(
+        feed=feed,
+        since=options.since,
+        until=options.until,
+        out=options.out,
+        most=options.most or MOST,
+        llm=options.llm,
+        judge=options.judge,
+        ask=tuple(options.ask),
+        old=options.old,
+        human=options.human,
+        options=Options(
+            seed=options.seed,
+            connections=options.max_connections,
+            retry_unanswered=options.retry_unanswered,
+            most_requests=options.max_requests,
+            most_dollars=options.max_cost,
+        ),
+        prices=options.prices,
+        cache=options.cache,
+        dry_run=options.dry_run,
+    )
+    made = make(order, progress(quiet=False))
+    if options.json:
+        print_json(dict(made.document))
+    else:
+        print(fresh_text(made.document, made.folder))
+    if options.dry_run:
+        print(plan_of(made.estimates), file=sys.stderr if options.json else sys.stdout)
+    if made.interrupted:
+        print(f"interrupted; continue with the same command and --out {made.folder}", file=sys.stderr)
+        return Exit.INTERRUPTED
+    if made.ended and not made.spent:
+        raise UsageError(f"{made.ended}; the same command goes on from here")
+    if made.ended:
+        print(f"{made.ended}; the same command with a higher limit goes on", file=sys.stderr)
+    return Exit.DONE
+
+
+def _rows(options: argparse.Namespace) -> int:
+    from tabcontam.asking.trials import open_folder
+    from tabcontam.cli.printing import print_json
+    from tabcontam.feeds.rows import fresh_rows, written
+    from tabcontam.tables.readers.base import text_format
+    from tabcontam.tables.table import load_table
+
+    form = text_format(options.delimiter, options.encoding, options.header)
+    table = load_table(options.source, target=options.target, name=options.name, form=form)
+    found = fresh_rows(table, options.since, options.until, dated_by=options.dated_by, dated_as=options.dated_as)
+    open_folder(options.out)
+    try:
+        card, file = written(found, options.out)
+    except OSError as error:
+        raise UsageError(f"cannot write to {options.out}: {error.strerror or error}; make room, and repeat") from error
+    if options.json:
+        print_json(_facts(found, card, file))
+    else:
+        print(_told(found, card))
+    return Exit.DONE
+
+
+def _facts(found: "FreshRows", card: "Path", file: "Path") -> dict[str, object]:
+    return {
+        "card": str(card),
+        "file": str(file),
+        "rows": len(found.table.rows),
+        "first": str(found.first),
+        "last": str(found.last),
+        "left_out": dict(found.left_out),
+    }
+
+
+def _told(found: "FreshRows", card: "Path") -> str:
+    import shlex
+
+    from tabcontam.feeds.rows import LEFT_OUT
+
+    left_out = [
+        f"left out: {found.left_out[key]:,} {words}" for key, words in LEFT_OUT.items() if key in found.left_out
+    ]
+    count = f"{len(found.table.rows):,} fresh rows, of {found.first} to {found.last}"
+    return "\n".join([count, *left_out, f"python -m tabcontam run --dataset {shlex.quote(str(card))}"])

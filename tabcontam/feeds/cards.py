@@ -1,0 +1,114 @@
+"""Cards of feeds: a TOML file says where dated texts come from, and how they are fetched.
+
+The shipped cards are in `feeds/`; a user's own is named by its path.
+"""
+
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from tabcontam.errors import UsageError, one_line, unknown
+from tabcontam.paths import shipped
+from tabcontam.tables.sources.fetching import check_address
+from tabcontam.tables.toml_files import SUFFIX, checked
+
+FOLDER = "feeds"
+FEED, ARXIV, GITHUB = KINDS = ("feed", "arxiv", "github")
+ENTRY, PAGE = TEXTS = ("entry", "page")
+NAME = re.compile(r"[a-z0-9][a-z0-9_-]*")
+VARIABLE = re.compile(r"[A-Z][A-Z0-9_]{0,99}")
+
+
+@dataclass(frozen=True)
+class Feed:
+    """Where dated texts come from.
+
+    `kind` is what speaks at the `address`: an RSS or Atom feed, arXiv's API, or GitHub's. `text` says whether a feed's
+    texts are in its entries or on the pages that these link to; pages are fetched from the feed's own host and from
+    `hosts`. `query` narrows what arXiv or GitHub is asked for. `seconds` lie between two requests to a host at least.
+    `token` is the environment variable of a token that is sent to the host of the address alone. Texts have from
+    `min_words` to `max_words` words (Li, Guerin and Lin 2024 take readmes of 100 words or more, and no text of more
+    than 1,800).
+    """
+
+    name: str
+    title: str
+    kind: str
+    address: str
+    text: str = ENTRY
+    hosts: tuple[str, ...] | None = None
+    query: str = ""
+    seconds: float | None = None
+    token: str = ""
+    min_words: int = 100
+    max_words: int = 1800
+    licence: str = ""
+
+    @property
+    def host(self) -> str:
+        """The host of its address, with the port."""
+        return urlsplit(self.address).netloc.lower()
+
+    @property
+    def pause(self) -> float:
+        """The seconds between two requests."""
+        return 1.0 if self.seconds is None else self.seconds
+
+    def at(self, address: str) -> "Feed":
+        """The same at another address, which is sent no token."""
+        check_address(address)
+        return replace(self, address=address.rstrip("/") if self.kind != FEED else address, token="")
+
+
+@cache
+def shipped_feeds() -> Mapping[str, Feed]:
+    """The shipped cards by their names."""
+    return {feed.name: feed for feed in map(read_feed, sorted(shipped(FOLDER).glob(f"*{SUFFIX}")))}
+
+
+def find_feed(source: str) -> Feed | None:
+    """The feed that is named: a shipped card, or a user's own by its path; None for anything else.
+
+    A TOML file without a `kind` is no card of a feed. Raises `UsageError` for one that breaks the schema.
+    """
+    if not source.endswith(SUFFIX):
+        return shipped_feeds().get(source)
+    path = Path(source).expanduser()
+    try:
+        raw = tomllib.loads(path.read_text("utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return None  # whoever reads it as something else says what is wrong
+    return read_feed(path) if "kind" in raw else None
+
+
+def read_feed(path: Path) -> Feed:
+    """The card in a file. Raises `UsageError`, which names the file and the key at fault."""
+    try:
+        raw = tomllib.loads(path.read_text("utf-8"))
+        feed = Feed(**checked(Feed, raw, "the card"))
+        _check(feed)
+        return feed
+    except (OSError, ValueError, RecursionError) as error:
+        reason = (isinstance(error, OSError) and error.strerror) or one_line(error)
+        raise UsageError(f"card of a feed {path} cannot be read: {reason}") from None
+
+
+def _check(feed: Feed) -> None:
+    """Raises ValueError, or `UsageError` for the address, for what the type of a field does not tell."""
+    if not NAME.fullmatch(feed.name):
+        raise ValueError(f"name cannot be {feed.name!r}; write a-z, 0-9, - and _")
+    if feed.kind not in KINDS:
+        raise unknown("kind of feed", feed.kind, KINDS)
+    if feed.text not in TEXTS:
+        raise unknown("text of a feed", feed.text, TEXTS)
+    if feed.token and not VARIABLE.fullmatch(feed.token):
+        raise ValueError("token is the name of an environment variable, in capitals; never the token itself")
+    if not 0 <= feed.pause <= 3600:
+        raise ValueError(f"seconds cannot be {feed.seconds}; write a number from 0 to 3600")
+    if not 1 <= feed.min_words <= feed.max_words:
+        raise ValueError(f"min_words is {feed.min_words} and max_words {feed.max_words}; write 1 or more, in order")
+    check_address(feed.address)

@@ -1,0 +1,103 @@
+"""Texts of a feed that surely came out on the days that are asked for, each once."""
+
+import os
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from functools import partial
+from pathlib import Path
+
+from tabcontam.errors import UsageError
+from tabcontam.feeds.base import Dated, Document, LeftOut
+from tabcontam.feeds.cards import ARXIV, GITHUB, Feed
+from tabcontam.feeds.dates import Instants, start_of
+from tabcontam.feeds.fetching import Fetcher
+from tabcontam.feeds.news import articles
+from tabcontam.feeds.papers import papers
+from tabcontam.feeds.readmes import readmes
+
+MOST = 50  # texts, unless the user wants more
+
+
+@dataclass(frozen=True)
+class Collected:
+    """The texts, in the order of their feed, and how many were left out, by the reason. `asked` counts requests."""
+
+    documents: tuple[Document, ...]
+    left_out: Mapping[str, int]
+    asked: int
+
+
+def fetcher_of(feed: Feed, folder: Path) -> Fetcher:
+    """What fetches for a feed into the evaluation set in this folder."""
+    token = os.environ.get(feed.token, "").strip() if feed.token else ""
+    hosts = frozenset({feed.host, *(host.lower() for host in feed.hosts or ())})
+    return Fetcher(folder, hosts, feed.pause, token, feed.host)
+
+
+def collect(
+    feed: Feed,
+    fetcher: Fetcher,
+    since: date,
+    until: date | None = None,
+    most: int = MOST,
+    tell: Callable[[int, int], None] = lambda done, of: None,
+    now: datetime | None = None,
+) -> Collected:
+    """At most so many texts that came out on `since` or later, and before `until`.
+
+    A date counts only where no reading of it is older (`instants_of`), nor after now. Raises `UsageError` for a feed
+    that cannot be read.
+    """
+    now = now or datetime.now(UTC)
+    found: dict[tuple[str, ...], Document] = {}
+    left_out: Counter[str] = Counter()
+    addresses: set[str] = set()
+    for one in _documents(feed, fetcher, since, until, partial(_dated, since, until, now)):
+        reason = str(one) if isinstance(one, LeftOut) else _unfit(feed, one)
+        if isinstance(one, Document) and not reason and (one.paragraphs in found or one.address in addresses):
+            reason = "the same text again"
+        if reason or isinstance(one, LeftOut):
+            left_out[reason] += 1
+            continue
+        found[one.paragraphs] = one
+        addresses.add(one.address)
+        tell(len(found), most)
+        if len(found) >= most:
+            break
+    return Collected(tuple(found.values()), dict(left_out), fetcher.asked)
+
+
+def _documents(
+    feed: Feed, fetcher: Fetcher, since: date, until: date | None, dated: Dated
+) -> Iterator[Document | LeftOut]:
+    try:
+        if feed.kind == ARXIV:
+            yield from papers(feed, fetcher, since, until, dated)
+        elif feed.kind == GITHUB:
+            yield from readmes(feed, fetcher, since, until, dated)
+        else:
+            yield from articles(feed, fetcher, dated)
+    except LeftOut as reason:  # of the list itself
+        raise UsageError(f"{feed.address} cannot be read: {reason}") from None
+
+
+def _dated(since: date, until: date | None, now: datetime, published: Instants | None) -> Instants:
+    """The date, where it counts. Raises `LeftOut`."""
+    if published is None:
+        raise LeftOut("without a date that can be read")
+    if published.first < start_of(since):
+        raise LeftOut("older, or not surely as young")
+    if published.first > now:
+        raise LeftOut("dated after now")
+    if until is not None and published.last >= start_of(until):
+        raise LeftOut("later than asked for")
+    return published
+
+
+def _unfit(feed: Feed, one: Document) -> str:
+    """Why a text is not taken for its length; empty where it is."""
+    if one.words < feed.min_words:
+        return f"shorter than {feed.min_words} words"
+    return f"longer than {feed.max_words:,} words" if one.words > feed.max_words else ""

@@ -1,0 +1,335 @@
+"""Fetched politely: no more often than a host allows, what robots.txt allows, and nothing twice.
+
+What was fetched lies in the cache folder, readable by its user alone, with what its server said of its age (ETag,
+Last-Modified); whoever asks again later sends that along. `requests.jsonl` in the folder of an evaluation set says what
+was fetched for it: the same command goes on without asking for any of it again.
+"""
+
+import hashlib
+import json
+import os
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from http.client import HTTPException
+from pathlib import Path
+from typing import IO, Any
+from urllib.error import HTTPError
+from urllib.parse import quote, urljoin, urlsplit
+from urllib.request import HTTPRedirectHandler, Request, build_opener
+
+from tabcontam.errors import UsageError, one_line
+from tabcontam.feeds.base import LeftOut
+from tabcontam.paths import cut_off, replace_file
+from tabcontam.tables.editions import cache_folder
+from tabcontam.version import __version__
+
+REQUESTS = "requests.jsonl"
+AGENT = "tabcontam"
+SILENCE_SECONDS = 30.0  # without a byte
+WHOLE_SECONDS = 120.0
+LARGEST = 32 * 1024 * 1024  # bytes of one answer
+CHUNK = 256 * 1024
+REDIRECTS = 5
+TRIES = 3
+MOST_WAIT = 120.0  # seconds that a server may ask to wait; for more the command has to be typed again
+CROWDED = (403, 429, 503)  # where the answer says how long to wait
+PATIENCE = (1.0, 4.0)  # seconds before another try
+
+
+class FetchError(UsageError):
+    """An address that gives nothing now. Its text is one line."""
+
+
+@dataclass(frozen=True)
+class Fetched:
+    """The bytes at an address; `address` is where they were found in the end, `charset` what the server says of it."""
+
+    content: bytes
+    address: str
+    charset: str = ""
+    links: str = ""  # the header Link, by which an API names its next page
+
+
+@dataclass
+class Fetcher:
+    """Asks the hosts of one feed, one request at a time.
+
+    `hosts` are those that may be asked; a page or a redirect that leads elsewhere is left out, so that no feed sends us
+    to addresses of its choice. `token` is sent to `token_host` alone.
+    """
+
+    folder: Path
+    hosts: frozenset[str]
+    pause: float = 1.0
+    token: str = ""
+    token_host: str = ""
+    clock: Callable[[], float] = time.monotonic
+    sleep: Callable[[float], None] = time.sleep
+    asked: int = 0
+    _before: dict[str, dict[str, Any]] = field(default_factory=dict)
+    _last: dict[str, float] = field(default_factory=dict)
+    _robots: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for line in _lines(self.folder / REQUESTS):
+            self._before[line["address"]] = line
+
+    def get(self, address: str, *, robots: bool = True, accept: str = "*/*") -> Fetched:
+        """What stands at an address. Raises `LeftOut` for what is not there or not allowed, and `FetchError`.
+
+        `robots`: whether robots.txt is asked, as of all that is no interface made for programs.
+        """
+        for _ in range(REDIRECTS + 1):
+            self._check(address)
+            if robots and not self._allowed(address):
+                raise LeftOut("robots.txt forbids it")
+            answer = self._once(address, accept)
+            if answer["status"] == 200:
+                content = _kept(address, answer["sha256"])
+                if content is None:  # the cache was emptied meanwhile
+                    del self._before[address]
+                    answer = self._once(address, accept)
+                    content = _kept(address, answer.get("sha256", ""))
+                if content is None:
+                    raise FetchError(f"{shown(address)} was fetched and cannot be kept in {_folder(address).parent}")
+                return Fetched(content, address, answer.get("charset", ""), answer.get("links", ""))
+            if "location" not in answer:
+                raise LeftOut(f"HTTP {answer['status']}")
+            address = urljoin(address, answer["location"])
+        raise LeftOut("too many redirects")
+
+    def _check(self, address: str) -> None:
+        """Raises `LeftOut` for an address that this feed has no business with."""
+        try:
+            parts = urlsplit(address)
+            host = parts.netloc.lower()
+        except ValueError:
+            raise LeftOut("no address of the web") from None
+        if parts.scheme not in ("http", "https") or not host or "@" in host:
+            raise LeftOut("no address of the web")
+        if host not in self.hosts:
+            raise LeftOut("on a host that the feed's card does not name")
+
+    def _allowed(self, address: str) -> bool:
+        """Whether robots.txt of the host allows it (RFC 9309): all where there is none, nothing where it is down."""
+        parts = urlsplit(address)
+        root = f"{parts.scheme}://{parts.netloc}"
+        if root not in self._robots:
+            self._robots[root] = self._rules(root)
+        rules = self._robots[root]
+        if rules is None:
+            return True
+        delay = rules.crawl_delay(AGENT)
+        self._pauses[parts.netloc.lower()] = min(float(delay), MOST_WAIT) if delay else 0.0
+        return bool(rules.can_fetch(address, AGENT))
+
+    _pauses: dict[str, float] = field(default_factory=dict)
+
+    def _rules(self, root: str) -> Any:
+        try:
+            from protego import Protego
+        except ImportError:
+            raise UsageError('robots.txt is read by protego; type: pip install "tabcontam[fresh]"') from None
+
+        address = f"{root}/robots.txt"
+        try:
+            answer = self._once(address, "text/plain")
+        except FetchError as error:
+            raise FetchError(f"{error}; what it allows is unknown, so nothing is fetched") from None
+        content = _kept(address, answer["sha256"]) if answer["status"] == 200 else None
+        return Protego.parse(content[:512_000].decode("utf-8", "replace")) if content is not None else None
+
+    def _once(self, address: str, accept: str) -> dict[str, Any]:
+        """What was answered to a request, which is sent unless it was before. Raises `FetchError`."""
+        if (known := self._before.get(address)) is not None:
+            return known
+        for number in range(TRIES):
+            try:
+                line = self._sent(address, accept)
+            except _Later as later:
+                if later.wait > MOST_WAIT:
+                    raise FetchError(
+                        f"{shown(address)}: its server asks to wait {later.wait:,.0f} s (HTTP {later.status}); the "
+                        "same command goes on then"
+                    ) from None
+                wait, reason = later.wait, f"HTTP {later.status}"
+            except (OSError, HTTPException, ValueError) as error:
+                wait, reason = PATIENCE[min(number, len(PATIENCE) - 1)], one_line(error, 120)
+            else:
+                self._note(line)
+                return line
+            if number + 1 < TRIES:
+                self.sleep(wait)
+        reason = reason.removeprefix("<urlopen error ").removesuffix(">")
+        raise FetchError(f"{shown(address)} cannot be fetched ({reason}); the same command goes on from here")
+
+    def _sent(self, address: str, accept: str) -> dict[str, Any]:
+        """Send one request, in its turn; the line of the journal that its answer makes."""
+        self._wait(urlsplit(address).netloc.lower())
+        about = _about(address)
+        headers = {"User-Agent": f"{AGENT}/{__version__}", "Accept": accept}
+        if about is not None:
+            headers |= {
+                name: about[key]
+                for name, key in (("If-None-Match", "etag"), ("If-Modified-Since", "modified"))
+                if about.get(key)
+            }
+        if self.token and urlsplit(address).netloc.lower() == self.token_host:
+            headers["Authorization"] = f"Bearer {self.token}"
+        request = Request(quote(address, safe=":/?#[]@!$&'()*+,;=%~"), headers=headers)  # noqa: S310 (checked above)
+        self.asked += 1
+        try:
+            with build_opener(_NoRedirect).open(request, timeout=SILENCE_SECONDS) as response:
+                content = _read(response, self.clock)
+                stated = response.headers
+        except HTTPError as error:
+            with error:
+                return self._refused(address, error, about)
+        about = {
+            "sha256": hashlib.sha256(content).hexdigest(),
+            "etag": stated.get("ETag", ""),
+            "modified": stated.get("Last-Modified", ""),
+            "charset": stated.get_content_charset() or "",
+            "links": stated.get("Link", ""),
+        }
+        _keep(address, content, about)
+        return _line(address, 200, about)
+
+    def _refused(self, address: str, error: HTTPError, about: Mapping[str, str] | None) -> dict[str, Any]:
+        status, headers = error.code, error.headers
+        if status == 304 and about is not None:
+            return _line(address, 200, about)
+        if status in (301, 302, 303, 307, 308) and headers.get("Location"):
+            return {**_line(address, status, {}), "location": headers["Location"]}
+        if status in CROWDED and (wait := _asked_to_wait(headers)) is not None:
+            raise _Later(status, wait)
+        if status >= 500 or status in (408, 429):
+            raise OSError(f"HTTP {status}")
+        return _line(address, status, {})
+
+    def _wait(self, host: str) -> None:
+        pause = max(self.pause, self._pauses.get(host, 0.0))
+        left = self._last.get(host, -pause) + pause - self.clock()
+        if left > 0:
+            self.sleep(left)
+        self._last[host] = self.clock()
+
+    def _note(self, line: dict[str, Any]) -> None:
+        """Take down that this was answered. Raises `UsageError` where it cannot be written."""
+        self._before[line["address"]] = line
+        path = self.folder / REQUESTS
+        text = json.dumps(line) + "\n"
+        try:
+            with path.open("ab") as file:
+                file.write((b"\n" if cut_off(path) else b"") + text.encode())
+        except OSError as error:
+            raise UsageError(f"cannot write to {path}: {error.strerror or error}; make room, and repeat") from None
+
+
+class _Later(Exception):
+    def __init__(self, status: int, wait: float) -> None:
+        super().__init__(status)
+        self.status, self.wait = status, wait
+
+
+class _NoRedirect(HTTPRedirectHandler):
+    """Redirects are followed one by one, each as an address of its own."""
+
+    def redirect_request(self, req: Request, fp: IO[bytes], code: int, msg: str, headers: Any, newurl: str) -> None:
+        return None
+
+
+def shown(address: str) -> str:
+    """An address as messages name it: without what may be a key."""
+    return address.partition("?")[0]
+
+
+def _line(address: str, status: int, about: Mapping[str, str]) -> dict[str, Any]:
+    return {"address": address, "status": status, "at": f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}", **about}
+
+
+def _lines(path: Path) -> list[dict[str, Any]]:
+    """The lines of the journal; one that a crash cut off is passed over."""
+    found = []
+    with suppress(OSError), path.open(encoding="utf-8", errors="replace") as file:
+        for text in file:
+            with suppress(ValueError, RecursionError):
+                line = json.loads(text)
+                if (
+                    isinstance(line, dict)
+                    and isinstance(line.get("address"), str)
+                    and isinstance(line.get("status"), int)
+                ):
+                    found.append(line)
+    return found
+
+
+def _asked_to_wait(headers: Any) -> float | None:
+    """The seconds that a server asks to wait: by Retry-After, or by GitHub's headers; None where it asks for none."""
+    stated = str(headers.get("Retry-After") or "").strip()
+    if stated.isdecimal():
+        return float(stated)
+    if stated:
+        with suppress(ValueError, TypeError, OverflowError):
+            return max(0.0, (parsedate_to_datetime(stated) - datetime.now(UTC)).total_seconds())
+    if headers.get("X-RateLimit-Remaining") == "0" and str(headers.get("X-RateLimit-Reset") or "").isdecimal():
+        return max(0.0, float(headers["X-RateLimit-Reset"]) - time.time())
+    return None
+
+
+def _read(response: IO[bytes], clock: Callable[[], float]) -> bytes:
+    """All bytes of a response. Raises OSError where it is cut off, or more, or takes longer, than any text."""
+    deadline, parts, size = clock() + WHOLE_SECONDS, [], 0
+    while part := response.read(CHUNK):
+        parts.append(part)
+        size += len(part)
+        if size > LARGEST:
+            raise OSError(f"it is larger than {LARGEST // 1024**2} MiB")
+        if clock() > deadline:
+            raise OSError(f"it takes longer than {WHOLE_SECONDS:.0f} s")
+    stated = str(getattr(response, "headers", {}).get("Content-Length") or "")
+    if stated.isdecimal() and int(stated) != size:
+        raise OSError(f"it ended after {size:,} of {int(stated):,} bytes")
+    return b"".join(parts)
+
+
+def _folder(address: str) -> Path:
+    return (
+        cache_folder().parent / "feeds" / hashlib.sha256(address.encode("utf-8", "backslashreplace")).hexdigest()[:32]
+    )
+
+
+def _about(address: str) -> dict[str, str] | None:
+    """What the cache says of an address; None where it holds nothing whole of it."""
+    try:
+        about = json.loads((_folder(address) / "about.json").read_text("utf-8"))
+        fields = {str(key): str(value) for key, value in about.items()}
+        return fields if _kept(address, fields["sha256"]) is not None else None
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return None
+
+
+def _kept(address: str, sha256: str) -> bytes | None:
+    """The bytes that the cache holds of an address, if they are these."""
+    try:
+        content = (_folder(address) / "content").read_bytes()
+    except OSError:
+        return None
+    return content if hashlib.sha256(content).hexdigest() == sha256 else None
+
+
+def _keep(address: str, content: bytes, about: Mapping[str, str]) -> None:
+    """Write it whole or not at all. Raises `UsageError`: what is not kept would have to be asked for again."""
+    folder = _folder(address)
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        folder.parent.chmod(0o700)
+        for name, text in (("content", content), ("about.json", json.dumps(about).encode())):
+            replace_file(folder / name, text)
+            os.chmod(folder / name, 0o600)
+    except OSError as error:
+        raise UsageError(f"cannot write to {folder}: {error.strerror or error}; make room, and repeat") from None

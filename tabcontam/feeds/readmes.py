@@ -1,0 +1,91 @@
+"""GitHub: the readmes of repositories that were created lately, by its REST API."""
+
+import base64
+import binascii
+import json
+import re
+from collections.abc import Iterator
+from datetime import date
+from typing import Any
+from urllib.parse import urlencode
+
+from tabcontam.errors import UsageError
+from tabcontam.feeds.base import README, Dated, Document, LeftOut
+from tabcontam.feeds.cards import Feed
+from tabcontam.feeds.dates import instants_of
+from tabcontam.feeds.fetching import Fetcher
+
+JSON = "application/vnd.github+json"
+A_PAGE = 100
+MOST_PAGES = 10  # GitHub finds no more than 1,000 repositories for a query
+NAME = re.compile(r"[\w.-]{1,100}/[\w.-]{1,100}")
+NEXT = re.compile(r'<([^<>]+)>\s*;\s*rel="next"')
+
+
+def readmes(
+    feed: Feed, fetcher: Fetcher, since: date, until: date | None, dated: Dated
+) -> Iterator[Document | LeftOut]:
+    """The readmes of repositories created on these days, as the query has them, or why one is left out.
+
+    Raises `UsageError` where what answers is not GitHub's API.
+    """
+    created = f"created:{since}..{until}" if until else f"created:>={since}"
+    asked = {"q": f"{feed.query} {created}".strip(), "sort": "stars", "order": "desc", "per_page": A_PAGE}
+    address = f"{feed.address}/search/repositories?{urlencode(asked)}"
+    for _ in range(MOST_PAGES):
+        page = fetcher.get(address, robots=False, accept=JSON)
+        listed = _json(page.content)
+        items = listed.get("items") if isinstance(listed, dict) else None
+        if not isinstance(items, list):
+            raise UsageError(f"{feed.address} does not answer as GitHub's API does; check the address in the card")
+        for item in items:
+            try:
+                yield _readme(feed, fetcher, item, dated)
+            except LeftOut as reason:
+                yield reason
+        following = NEXT.search(page.links)
+        if not following or not items:
+            return
+        address = following[1]
+
+
+def _readme(feed: Feed, fetcher: Fetcher, item: Any, dated: Dated) -> Document:
+    name = str(item.get("full_name") or "") if isinstance(item, dict) else ""
+    if not NAME.fullmatch(name) or ".." in name:
+        raise LeftOut("no repository")
+    published = dated(instants_of(str(item.get("created_at") or "")))
+    held = _json(fetcher.get(f"{feed.address}/repos/{name}/readme", robots=False, accept=JSON).content)
+    file = str(held.get("name") or "") if isinstance(held, dict) else ""
+    if not file.lower().endswith((".md", ".markdown")):
+        raise LeftOut("a readme that is no Markdown")
+    try:
+        text = base64.b64decode(str(held.get("content") or "")).decode("utf-8")
+    except (binascii.Error, ValueError):
+        raise LeftOut("a readme that is no text") from None
+    about = " ".join(str(item.get("description") or "").split())
+    address = str(item.get("html_url") or f"{feed.address}/{name}")
+    return Document(name, README, address, name, published, markdown_paragraphs(text), about)
+
+
+def markdown_paragraphs(text: str) -> tuple[str, ...]:
+    """The paragraphs, headings and points of a list as plain text, without code, HTML, pictures and addresses."""
+    from markdown_it import MarkdownIt
+
+    found = []
+    for token in MarkdownIt("commonmark").parse(text[:400_000]):
+        if token.type == "inline":
+            parts = [
+                " " if child.type in ("softbreak", "hardbreak") else child.content
+                for child in token.children or []
+                if child.type in ("text", "code_inline", "softbreak", "hardbreak")
+            ]
+            if said := " ".join("".join(parts).split()):
+                found.append(said)
+    return tuple(found)
+
+
+def _json(content: bytes) -> Any:
+    try:
+        return json.loads(content)
+    except (ValueError, RecursionError):
+        return None

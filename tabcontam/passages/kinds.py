@@ -1,0 +1,68 @@
+"""The five kinds of questions, by which phrases their answers are found, and how questions are worded.
+
+Li, Guerin and Lin 2024 (LatestEval), sections "The Scope of LatestEval" and "Answer Construction": what people ask most
+about documents, and the phrases that mark an answer. The wordings are ours.
+"""
+
+import re
+from collections.abc import Mapping
+from enum import StrEnum
+
+
+class Kind(StrEnum):
+    """What a question asks for."""
+
+    TERMINOLOGY = "terminology"
+    SUMMARY = "summary"
+    PURPOSE = "purpose"
+    EXAMPLE = "example"
+    FUTURE = "future"
+
+
+# The phrases of the paper, in their forms.
+PHRASES: Mapping[Kind, re.Pattern[str]] = {
+    Kind.PURPOSE: re.compile(
+        r"\bbecause\b|\baim(?:s|ed|ing)?\b[^.]{0,40}?\bto\b|\ballow(?:s|ed|ing)?\b[^.]{1,60}?\bto\b|"
+        r"\bcontribut(?:e|es|ed|ing)\s+to\b|\bl(?:ead|eads|eading|ed)\s+to\b|\bmotivations?\b",
+        re.IGNORECASE,
+    ),
+    Kind.EXAMPLE: re.compile(r"\bfor example\b|\be\.g\.|\bsuch as\b", re.IGNORECASE),
+    Kind.FUTURE: re.compile(r"\bfuture works?\b|\bforecasts? shows?\b|\bupcoming features?\b", re.IGNORECASE),
+}
+SUMMING_UP = re.compile(r"^\W*(?:in summary|to summari[sz]e|tl;?\s?dr)\b", re.IGNORECASE)
+
+QUESTIONS: Mapping[Kind, tuple[str, ...]] = {
+    Kind.TERMINOLOGY: (
+        "What does {topic} mean in this passage?",
+        "How does the author explain the term {topic}?",
+        "What is {topic}?",
+    ),
+    Kind.SUMMARY: (
+        "What is this passage about, in short?",
+        "What are the main points of this passage?",
+        "How would its author sum this passage up?",
+    ),
+    Kind.PURPOSE: (
+        "What is the purpose of {topic}?",
+        "What is the reason for {topic}?",
+        "What does {topic} lead to, or make possible?",
+    ),
+    Kind.EXAMPLE: (
+        "What is an example of {topic}?",
+        "Which examples of {topic} does the author give?",
+        "By which cases does the author illustrate {topic}?",
+    ),
+    Kind.FUTURE: (
+        "What is said about the future of {topic}?",
+        "What is expected of {topic} next?",
+        "What is planned for {topic}?",
+    ),
+}
+# What stands in the passage where an answer stood.
+PLACEHOLDERS: Mapping[Kind, str] = {
+    Kind.TERMINOLOGY: "What {topic} means is explained here.",
+    Kind.SUMMARY: "The author sums up here.",
+    Kind.PURPOSE: "The reason for {topic}, or its purpose, is given here.",
+    Kind.EXAMPLE: "Examples of {topic} are given here.",
+    Kind.FUTURE: "What is to come of {topic} is said here.",
+}

@@ -1,0 +1,116 @@
+"""A fresh evaluation set in words: what was collected, the census of its questions, how the judge did, the gaps."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from tabcontam.asking.estimate import Estimate
+from tabcontam.verdicts.wording import rounded, visible
+
+MEASURES = {
+    "bits_a_character": "bits a character",
+    "longest_common_ngram": "words of the longest common n-gram, more than with others",
+    "copy_rate": "share copied, more than of others",
+}
+CONCLUSIONS = {
+    "copied": "it goes on with old passages word for word: it has read them",
+    "likelier": "old passages are likelier to it, and not copied: faint memory, or plainer texts",
+    "no gap": "no gap found",
+    "cannot tell": "cannot tell: too few answers",
+}
+CONTROLS = {"control:old": " (has read the old ones)", "control:neither": " (has read neither)"}
+
+
+def fresh_text(document: Mapping[str, Any], folder: Path) -> str:
+    """The document of a set as text."""
+    lines = [f"{document['passages']:,} texts, of {document['first'][:10]} to {document['last'][:10]}: {folder}"]
+    lines += [f"left out: {count:,} {visible(reason, line=True)}" for reason, count in document["left_out"].items()]
+    for part, words in (("questions", _questions), ("answers", _answers), ("memory", _memory)):
+        if part in document:
+            lines += ["", *words(document[part])]
+    return "\n".join(lines)
+
+
+def plan_of(estimates: Sequence[Estimate]) -> str:
+    """What would be asked of each LLM at most, stage by stage."""
+    lines = []
+    for one in estimates:
+        price = "no price known" if one.dollars is None else f"at most ${one.dollars:,.4f}"
+        known = f", {one.answered:,} are answered already" if one.answered else ""
+        lines.append(
+            f"{one.llm}: at most {one.requests:,} requests, {one.prompt_tokens:,} tokens of prompts, "
+            f"{one.answer_tokens + one.thinking_tokens:,} of answers, {price}{known}"
+        )
+    return "\n".join(["", *lines, "the texts were fetched; no LLM was asked"])
+
+
+def _questions(own: Mapping[str, Any]) -> list[str]:
+    genres = sorted({genre for found in own["kinds"].values() for genre in found})
+    table = [["", *genres, "all"]]
+    for kind, found in own["kinds"].items():
+        table.append([kind, *(str(found.get(genre, 0)) for genre in genres), str(sum(found.values()))])
+    written = f"{own['kept']:,} questions of {own['written']:,} that {own['llm']} wrote, by {own['judge']}"
+    left_out = [f"left out: {count:,} {visible(reason, line=True)}" for reason, count in own["left_out"].items()]
+    return [f"{written} faithful and answerable", *_aligned(table), *left_out, *_agreement(own["agreement"])]
+
+
+def _answers(own: Mapping[str, Any]) -> list[str]:
+    table = [["", "rating", "rated", "won", "lost", "pairs"]]
+    for one in own["llms"]:
+        rating = "-" if one["rating"] is None else f"{one['rating']:.2f}"
+        table.append(
+            [
+                one["llm"],
+                rating,
+                f"{one['rated']}/{one['questions']}",
+                *(str(one[key]) for key in ("won", "lost", "pairs")),
+            ]
+        )
+    bias = own["position_bias"]
+    if not bias["pairs"]:
+        return [f"rated by {own['judge']}, from 1 to 10", *_aligned(table), *_agreement(own["agreement"])]
+    low, high = bias["interval"]
+    said = (
+        f"of {bias['pairs']} pairs {bias['consistent']} were judged the same in both orders; the place decided "
+        f"{bias['first'] + bias['second']}: the first {bias['first']} times, a share of {low:.2f} to {high:.2f} "
+        f"(p {rounded('p_value', bias['p_value'])} that places count alike)"
+    )
+    return [f"rated by {own['judge']}, from 1 to 10", *_aligned(table), said, *_agreement(own["agreement"])]
+
+
+def _agreement(found: Iterable[Mapping[str, Any]]) -> list[str]:
+    lines = []
+    for one in found:
+        kappa = "no kappa" if one["kappa"] is None else f"kappa {one['kappa']:.2f}"
+        lines.append(f"people and the judge agree on {one['agree']} of {one['items']} ({one['what']}), {kappa}")
+    return lines
+
+
+def _memory(own: Mapping[str, Any]) -> list[str]:
+    lines = [f"{own['old']} old and {own['fresh']} fresh passages of {own['words']} words each"]
+    for llm in own["llms"]:
+        who = f"{visible(llm['llm'], line=True)}{CONTROLS.get(llm['llm'], '') if llm['control'] else ''}"
+        lines.append(f"{who}: {CONCLUSIONS[llm['conclusion']]}")
+        for one in llm["gaps"]:
+            name = MEASURES[one["measure"]]
+            if one["gap"] is None:
+                lines.append(f"  {name}: {one['reason']}")
+                continue
+            low, high = one["interval"]
+            verdict = "a gap" if one["found"] else "no gap"
+            lines.append(
+                f"  {name}: old {one['old']:.2f}, fresh {one['fresh']:.2f}, apart {one['gap']:+.2f} "
+                f"({low:+.2f} to {high:+.2f}), p {rounded('p_value', one['p_value'])}: {verdict}"
+            )
+    return lines
+
+
+def _aligned(table: Sequence[Sequence[str]]) -> list[str]:
+    widths = [max(len(visible(cell, line=True)) for cell in column) for column in zip(*table, strict=True)]
+    return [
+        "  ".join(
+            visible(cell, line=True).ljust(width) if not number else cell.rjust(width)
+            for number, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in table
+    ]

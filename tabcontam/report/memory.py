@@ -1,0 +1,110 @@
+"""Memory's share of an accuracy as the report shows it: two dots, the rows and their unseen twins, and a line between.
+
+Nothing is measured or decided here: the numbers are those of the cells, as `verdicts.memory` and the gate have them.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from tabcontam.report.standings import Titles
+from tabcontam.verdicts.cells import MemoryShare, Result
+from tabcontam.verdicts.memory import is_share, limits_in_words, share_in_words
+from tabcontam.verdicts.results import Block, RunResults
+from tabcontam.verdicts.wording import signed
+
+TITLE = "Memory's share of the accuracy"
+ABOUT = (
+    "The accuracy of classification on rows of the table and on an unseen twin of each of them. Memory's share, with "
+    "its 95% interval, is the difference, less what models that learned from other rows lose on the same twins. Who "
+    "recalls rows by and large recalls their twins, too: a small share is no sign that no rows were seen."
+)
+NAMED = 3  # tables in a sentence on an LLM
+WIDTH = 40  # characters of a line between 0 and 1 on a terminal
+ON_ROWS, ON_TWINS, BETWEEN = "*", "o", "-"
+
+
+@dataclass(frozen=True)
+class Shown:
+    """Memory's share of the accuracy of one LLM on one table, which is called `label` here."""
+
+    llm: str
+    label: str
+    memory: MemoryShare
+    reference: str = ""
+
+    @property
+    def share(self) -> str:
+        """The share with its interval."""
+        return share_in_words(self.memory)
+
+    @property
+    def beside(self) -> str:
+        """What the share is beside that of a reference LLM; empty where there is none."""
+        other = self.memory.beside
+        if other is None:
+            return ""
+        return f"{signed(other.share)} ({limits_in_words(other.interval)}) beside {self.reference}"
+
+    @property
+    def words(self) -> str:
+        """All of it in one line."""
+        return in_words(self.memory)
+
+    @property
+    def line(self) -> str:
+        """The two dots and the line between, in characters, from 0 on the left to 1 on the right."""
+        own, twin = (round(accuracy * (WIDTH - 1)) for accuracy in (self.memory.accuracy, self.memory.twin_accuracy))
+        low, high = sorted((own, twin))
+        signs = [BETWEEN if low < place < high else " " for place in range(WIDTH)]
+        signs[twin] = ON_TWINS
+        signs[own] = ON_ROWS
+        return "".join(signs)
+
+
+def in_words(memory: MemoryShare, table: str = "") -> str:
+    """Both accuracies and the share, and of which table they are where that is said."""
+    own, twin = memory.accuracy, memory.twin_accuracy
+    on = f" on {table}" if table else ""
+    return f"accuracy {own:.2f}{on}, {twin:.2f} on unseen twins, memory's share {share_in_words(memory)}"
+
+
+def shown(view: RunResults) -> list[Shown]:
+    """What was measured of the LLMs, in the order of the page; controls and what was not measured are not among it."""
+    columns = (column for block in view.blocks if not block.control for column in block.columns)
+    return [
+        Shown(column.llm, column.label, cell.memory, cell.reference or "")
+        for column in columns
+        for cell in column.cells.values()
+        if is_measured(cell) and cell.memory is not None
+    ]
+
+
+def is_measured(cell: Result) -> bool:
+    """Whether a cell has memory's share, of enough answers."""
+    return cell.verdict is None and cell.memory is not None
+
+
+def context(view: RunResults) -> dict[str, Any]:
+    """What the page's template is given."""
+    return {"memory_shares": shown(view), "memory_title": TITLE, "memory_about": ABOUT}
+
+
+def clauses(titles: Titles, block: Block) -> Iterator[str]:
+    """What is said of memory's share in the sentence on an LLM: of each table, or of the first and how many more."""
+    own = [cell for cell in block.cells if is_share(titles.view, cell)]
+    measured = [(_table(titles, cell), cell.memory) for cell in own if is_measured(cell)]
+    for table, memory in measured[:NAMED]:
+        if memory is not None:
+            yield in_words(memory, table)
+    if more := len(measured[NAMED:]):
+        yield f"memory's share of the accuracy on {more} more {'table' if more == 1 else 'tables'} stands below"
+    for cell in own:
+        if cell.verdict is not None:
+            why = f": {cell.reason}" if cell.reason else ""
+            yield f"memory's share of the accuracy on {_table(titles, cell)} was not measured ({cell.outcome}{why})"
+
+
+def _table(titles: Titles, cell: Result) -> str:
+    apart = titles.apart(cell)
+    return titles.dataset(cell.dataset) + (f" ({apart})" if apart else "")

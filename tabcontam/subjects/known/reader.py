@@ -1,0 +1,50 @@
+"""Controls of the experiment on passages: one that has read the old ones and not the fresh, one that read neither.
+
+Both are ∞-gram models, as the controls of tables are. Both have read the words of all passages, dealt out anew among
+them, so that each knows the words of both sides equally well; one has read the old passages besides.
+"""
+
+from collections.abc import Sequence
+from random import Random
+
+from tabcontam.evidence.questions import Capability, Reply, Scores, State
+from tabcontam.subjects.base import Form, Model, Request
+from tabcontam.subjects.known.infinigram import build
+
+OLD, NEITHER = "control:old", "control:neither"
+
+
+class ReaderControl(Model):
+    """A control that has read some texts."""
+
+    control = True
+    local = True
+    capabilities = frozenset({Capability.GENERATE, Capability.COMPLETION, Capability.SCORE})
+    form = Form.COMPLETION
+    connections = 1
+    identity = None  # made in seconds: not worth storing
+    version = "infinigram 2"
+
+    def __init__(self, spec: str, texts: Sequence[str]) -> None:
+        self.spec = spec
+        self._language_model = build(texts)
+
+    async def generate(self, request: Request) -> Reply:
+        """The greedy continuation of the completion rendering."""
+        prompt = request.prompt
+        generated = self._language_model.generate(prompt.completion, request.max_tokens, prompt.stop)
+        state = State.TRUNCATED if generated.finish == "length" else State.OK
+        return Reply(generated.text, state if generated.text.strip() else State.EMPTY, tokens=generated.tokens)
+
+    async def score(self, request: Request) -> Scores:
+        """The tokens of a passage with their log-probabilities."""
+        return Scores(tuple(self._language_model.score(request.passage.text)), State.OK)
+
+
+def readers(old: Sequence[str], fresh: Sequence[str], seed: int) -> tuple[ReaderControl, ReaderControl]:
+    """The control that has read the old texts, and the one that has read neither."""
+    every = [*old, *fresh]
+    dealt = [word for text in every for word in text.split()]
+    Random(f"{seed} readers").shuffle(dealt)
+    known = " ".join(dealt)
+    return ReaderControl(OLD, [known, *old]), ReaderControl(NEITHER, [known])

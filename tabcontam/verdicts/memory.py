@@ -1,0 +1,72 @@
+"""Memory's share of an accuracy against a limit: what the gate says of it, and in which words a share is shown.
+
+It is above the limit where the lower limit of its 95 % interval is, and within it where the upper one is at most the
+limit. Of all else the gate cannot tell: an interval that spans the limit, no measurement, too few answers. Who is
+silent wherever he recalls nothing is as often right on the twins that he answers: so a share is within a limit only if
+it still is where silence is a wrong answer.
+"""
+
+from collections.abc import Sequence
+
+from tabcontam.errors import option
+from tabcontam.evidence.base import RECALLED
+from tabcontam.evidence.registry import all_tests
+from tabcontam.statistics.paired_gains import MOST, pairs_to_tell
+from tabcontam.verdicts.cells import MemoryShare, Result
+from tabcontam.verdicts.results import RunResults
+from tabcontam.verdicts.rules import SEVERITY, Conclusion
+from tabcontam.verdicts.wording import phrase, signed
+
+DIGITS = 3  # of a share beside a limit, which may have two itself
+
+
+def is_share(view: RunResults, cell: Result) -> bool:
+    """Whether a cell is of a test that measures memory's share."""
+    return view.facts[cell.test].measure == RECALLED
+
+
+def ruled(cells: Sequence[Result], limit: float) -> tuple[Conclusion, str]:
+    """What the gate says of memory's share in these cells of an LLM and a table, the worst of them, and why."""
+    found = [_ruled(cell, limit) for cell in cells]
+    if not found:
+        tests = phrase([test.id for test in all_tests() if test.measure == RECALLED], "or")
+        return Conclusion.CANNOT_TELL, f"memory's share was not asked; run it again with {option('tests', tests)}"
+    return min(found, key=lambda one: SEVERITY.index(one[0]))
+
+
+def share_in_words(memory: MemoryShare, digits: int = 2) -> str:
+    """The share with its interval: `0.13 (0.05 to 0.21)`."""
+    return f"{signed(memory.share, digits)} ({limits_in_words(memory.interval, digits)})"
+
+
+def limits_in_words(interval: tuple[float, float], digits: int = 2) -> str:
+    """An interval of shares, which may be negative: `-0.02 to 0.04`, with a minus sign."""
+    return f"{signed(interval[0], digits)} to {signed(interval[1], digits)}"
+
+
+def _ruled(cell: Result, limit: float) -> tuple[Conclusion, str]:
+    memory = cell.memory
+    if cell.verdict is not None:
+        return Conclusion.CANNOT_TELL, f"memory's share was not measured: {cell.outcome}, {cell.reason}"
+    if memory is None:
+        older = "memory's share is from a version that did not write down what it is made of"
+        return Conclusion.CANNOT_TELL, f"{older}; type python -m tabcontam rescore and the folder of the run"
+    share, (low, high) = f"memory's share {share_in_words(memory, DIGITS)}", memory.interval
+    of = f"accuracy {memory.accuracy:.2f}, {memory.twin_accuracy:.2f} on unseen twins"
+    if low > limit:
+        return Conclusion.CONTAMINATED, f"{share} is above {limit:g}: {of}"
+    if high > limit:
+        return Conclusion.CANNOT_TELL, f"{share} may be above {limit:g} or not: {_to_settle(memory, limit)}"
+    if memory.if_wrong is not None and memory.if_wrong[1] > limit:
+        left = f"{memory.left_out} {'pair was' if memory.left_out == 1 else 'pairs were'} not answered"
+        reach = f"as wrong answers they make it {limits_in_words(memory.if_wrong, DIGITS)}"
+        return Conclusion.CANNOT_TELL, f"{share} is within {limit:g}, but {left}, and {reach}"
+    return Conclusion.CLEAN, f"{share} is within {limit:g}: {of}"
+
+
+def _to_settle(memory: MemoryShare, limit: float) -> str:
+    """How many rows would settle it, by how much the pairs at hand differ."""
+    needed = pairs_to_tell(memory.share, memory.deviation, limit)
+    if needed is None:
+        return f"at this share {MOST:,} rows with twins would not settle it, {memory.pairs:,} were answered"
+    return f"at this share some {needed:,} rows with twins would settle it, {memory.pairs:,} were answered"
