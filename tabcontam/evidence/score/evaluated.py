@@ -10,7 +10,7 @@ from statistics import stdev
 from tabcontam.evidence.base import Likelihoods, Query, State, Trial
 from tabcontam.evidence.rows.choices import given
 from tabcontam.evidence.score.learners import LEARNERS
-from tabcontam.evidence.score.memory_share import MemoryShare, paired
+from tabcontam.evidence.score.memory_share import MemoryShare, by_row
 from tabcontam.groups import grouped
 from tabcontam.statistics.class_auc import Rated, ranked
 from tabcontam.statistics.exact import clopper_pearson
@@ -104,7 +104,11 @@ class _Said:
 
 def place_of(query: Query) -> tuple[int, int, int]:
     """The number of shots, the draw and the row's number in it, of a query or its twin: `ID-16-2-7`."""
-    _, shots, draw, number, *_ = query.id.split("-")
+    return _numbers(query.id)
+
+
+def _numbers(name: str) -> tuple[int, int, int]:
+    _, shots, draw, number, *_ = name.split("-")
     return int(shots), int(draw), int(number)
 
 
@@ -132,13 +136,10 @@ def fading(trials: Sequence[Trial]) -> Fading | None:
     The rows are those of which row and twin were answered at both. How hard the twins are is the same for both, and
     takes itself off.
     """
-    twins = {trial.query.decoy_of: trial for trial in trials if trial.query.decoy_of}
     gains: dict[int, dict[tuple[int, int], float]] = {}
-    for trial in trials:
-        twin = twins.get(trial.query.id)
-        for pair in paired([trial, twin])[0] if twin else ():
-            shots, draw, number = place_of(trial.query)
-            gains.setdefault(shots, {})[draw, number] = pair.gain
+    for (name, _), pair in by_row(trials).items():
+        shots, draw, number = _numbers(name)
+        gains.setdefault(shots, {})[draw, number] = pair.gain
     if len(gains) < 2:
         return None
     fewest, most = min(gains), max(gains)

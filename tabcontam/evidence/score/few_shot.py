@@ -118,6 +118,10 @@ class FewShot(ChoiceTest):
             for query in self._of_row(table, serializer, question, held, shots, number, place)
         ]
 
+    def not_averaged(self, table: Table) -> str | None:
+        """Where the card's question is not `fair`: which class is which, nobody can know."""
+        return unfair(table.question) if table.question else None
+
     def dealt(self, table: Table, rng: Random) -> Dealt:
         """Which rows are asked and shown, and what learners say: the same for every form of rows. Raises `Skip`."""
         wanted = (self.shots, self.draws, self.rows, self.twins, rng.getrandbits(64))
