@@ -21,6 +21,7 @@ from tabcontam.errors import UsageError, one_line, option
 from tabcontam.evidence.questions import READ, Answer, Capability, Reply, State
 from tabcontam.feeds.cards import Feed
 from tabcontam.feeds.collecting import MOST, Collected, collect, fetcher_of
+from tabcontam.feeds.dates import instants_of, start_of
 from tabcontam.passages.judging import (
     ANSWERABLE,
     FAITHFUL,
@@ -134,7 +135,7 @@ def make(order: FreshOrder, progress: Progress) -> FreshSet:
         if not order.dry_run:
             model.check_at_hand()
     people = _said_by_people(order.human) if order.human else []
-    old = old_texts(order.old) if order.old else []
+    old = old_texts(order.old, order.since) if order.old else []
     open_folder(order.out)
     _check_same(order)
     with alone(order.out):
@@ -406,14 +407,22 @@ def _standing(
     }
 
 
-def old_texts(path: Path) -> list[tuple[str, str]]:
-    """The texts of an earlier set, by its folder, or of a JSONL file of `{"id": …, "text": …}`. Raises `UsageError`."""
+def old_texts(path: Path, since: date) -> list[tuple[str, str]]:
+    """The texts of an earlier set, by its folder, or of a JSONL file of `{"id": …, "text": …}`.
+
+    Raises `UsageError`, also for a text that says that it was `published` since this day: it is not old.
+    """
     file = path / HIDDEN / PASSAGES if path.is_dir() else path
     found: dict[str, str] = {}
     for number, line in _objects(file, "old"):
         text, name = line.get("text"), line.get("id", str(number))
         if not isinstance(text, str) or not isinstance(name, str | int):
             raise UsageError(f'{file}, line {number}: it has no text; write {{"id": "a", "text": "…"}} on each line')
+        stated = instants_of(str(line.get("published") or ""))
+        if stated is not None and stated.last >= start_of(since):
+            raise UsageError(
+                f"{option('old')}: {file}, line {number} is of {since} or later; name texts that are older"
+            )
         found[str(name)] = text
     return list(found.items())
 

@@ -276,6 +276,14 @@ def test_another_set_is_not_written_into_the_same_folder(tmp_path: Path, capsys:
     assert "holds a set of another source or other days; name a new folder" in capsys.readouterr().err
 
 
+def test_texts_that_are_not_older_are_no_old_ones(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with FeedServer(made_texts(1, MARCH)) as feed:
+        assert main(command(feed, tmp_path)) == Exit.DONE
+        compared = ["--ask", "simulated:oracle", "--old", str(tmp_path / "out")]
+        assert main(command(feed, tmp_path / "again", *compared)) == Exit.USAGE
+    assert "line 1 is of 2026-03-01 or later; name texts that are older" in capsys.readouterr().err
+
+
 def test_text_that_drives_a_terminal_is_shown_harmless(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with FeedServer(made_texts(2, MARCH)) as feed, LoopbackServer(writing(lambda prompt: "\x1b[2J")) as llm:
         assert main(command(feed, tmp_path, "--llm", f"openai:model@{llm.url}")) == Exit.DONE
