@@ -5,7 +5,7 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import nullcontext, suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import date
 from itertools import combinations
 from pathlib import Path
@@ -56,6 +56,7 @@ from tabcontam.passages.questions import (
     Candidate,
     Question,
     TextPassage,
+    census,
     explained,
     located,
     longest_candidates,
@@ -63,7 +64,6 @@ from tabcontam.passages.questions import (
     longest_summary,
     question_of,
     question_query,
-    summary_kinds,
     summary_question,
     terms_query,
 )
@@ -72,6 +72,7 @@ from tabcontam.runs.beside import completed, interruptible
 from tabcontam.statistics.kappa import agreeing
 from tabcontam.subjects.base import Model
 from tabcontam.subjects.known.reader import readers
+from tabcontam.subjects.labels import by_name, name_of
 from tabcontam.subjects.prices import load_prices
 from tabcontam.subjects.registry import Settings, resolve
 from tabcontam.version import __version__
@@ -128,7 +129,9 @@ def make(order: FreshOrder, progress: Progress) -> FreshSet:
     """Collect, ask, write. Raises `UsageError` before anything is fetched where the order contradicts itself."""
     _check(order)
     settings = Settings(seed=order.options.seed, needs=frozenset({Capability.GENERATE, Capability.SCORE}))
-    models = {spec: resolve(spec).open(settings) for spec in _named(order)}
+    models = {name: resolve(spec).open(settings) for name, spec in by_name(_named(order)).items()}
+    llm, judge = (name_of(spec) if spec else None for spec in (order.llm, order.judge))
+    order = replace(order, llm=llm, judge=judge, ask=tuple(map(name_of, order.ask)))
     for spec, model in models.items():
         if model.documents:
             raise UsageError(f"{spec} is a body of documents, which answers nothing; name an LLM")
@@ -286,7 +289,7 @@ class _Work:
             "judge": self._judge.spec,
             "written": len(made),
             "kept": len(kept),
-            "kinds": summary_kinds(kept),
+            "kinds": census(kept),
             "left_out": dict(self.left_out),
             "agreement": self._agreement(said),
         }
