@@ -35,6 +35,7 @@ LARGEST = 32 * 1024 * 1024  # bytes of one answer
 CHUNK = 256 * 1024
 REDIRECTS = 5
 TRIES = 3
+DEAD = 3  # addresses in a row that cannot be fetched, after which a server is taken for gone
 MOST_WAIT = 120.0  # seconds that a server may ask to wait; for more the command has to be typed again
 CROWDED = (403, 429, 503)  # where the answer says how long to wait
 PATIENCE = (1.0, 4.0)  # seconds before another try
@@ -73,6 +74,8 @@ class Fetcher:
     _before: dict[str, dict[str, Any]] = field(default_factory=dict)
     _last: dict[str, float] = field(default_factory=dict)
     _robots: dict[str, Any] = field(default_factory=dict)
+    _pauses: dict[str, float] = field(default_factory=dict)
+    _failed: int = 0  # addresses in a row
 
     def __post_init__(self) -> None:
         for line in _lines(self.folder / REQUESTS):
@@ -89,7 +92,7 @@ class Fetcher:
                 raise LeftOut("robots.txt forbids it")
             answer = self._once(address, accept)
             if answer["status"] == 200:
-                content = _kept(address, answer["sha256"])
+                content = _kept(address, answer.get("sha256", ""))
                 if content is None:  # the cache was emptied meanwhile
                     del self._before[address]
                     answer = self._once(address, accept)
@@ -99,8 +102,18 @@ class Fetcher:
                 return Fetched(content, address, answer.get("charset", ""), answer.get("links", ""))
             if "location" not in answer:
                 raise LeftOut(f"HTTP {answer['status']}")
-            address = urljoin(address, answer["location"])
+            address = self._led(address, answer["location"])
         raise LeftOut("too many redirects")
+
+    def _led(self, address: str, location: str) -> str:
+        """Where a redirect leads. Raises `LeftOut` where that is nowhere, or not as safe."""
+        try:
+            after = urljoin(address, location)
+        except ValueError:
+            raise LeftOut("no address of the web") from None
+        if address.startswith("https:") and not after.startswith("https:"):
+            raise LeftOut("a redirect that is not safe")
+        return after
 
     def _check(self, address: str) -> None:
         """Raises `LeftOut` for an address that this feed has no business with."""
@@ -127,8 +140,6 @@ class Fetcher:
         self._pauses[parts.netloc.lower()] = min(float(delay), MOST_WAIT) if delay else 0.0
         return bool(rules.can_fetch(address, AGENT))
 
-    _pauses: dict[str, float] = field(default_factory=dict)
-
     def _rules(self, root: str) -> Any:
         try:
             from protego import Protego
@@ -137,14 +148,25 @@ class Fetcher:
 
         address = f"{root}/robots.txt"
         try:
-            answer = self._once(address, "text/plain")
-        except FetchError as error:
-            raise FetchError(f"{error}; what it allows is unknown, so nothing is fetched") from None
-        content = _kept(address, answer["sha256"]) if answer["status"] == 200 else None
+            for _ in range(REDIRECTS + 1):
+                answer = self._once(address, "text/plain")
+                if "location" not in answer:
+                    break
+                address = self._led(address, answer["location"])
+                self._check(address)
+        except (FetchError, LeftOut) as error:
+            raise FetchError(
+                f"{root}/robots.txt cannot be read ({error}); what it allows is unknown, so nothing is fetched"
+            ) from None
+        content = _kept(address, answer.get("sha256", "")) if answer["status"] == 200 else None
         return Protego.parse(content[:512_000].decode("utf-8", "replace")) if content is not None else None
 
     def _once(self, address: str, accept: str) -> dict[str, Any]:
-        """What was answered to a request, which is sent unless it was before. Raises `FetchError`."""
+        """What was answered to a request, which is sent unless it was before.
+
+        Raises `LeftOut` where that fails, and `FetchError` where it fails for several addresses in a row, or the server
+        asks to wait for long: then more would be in vain.
+        """
         if (known := self._before.get(address)) is not None:
             return known
         for number in range(TRIES):
@@ -161,11 +183,15 @@ class Fetcher:
                 wait, reason = PATIENCE[min(number, len(PATIENCE) - 1)], one_line(error, 120)
             else:
                 self._note(line)
+                self._failed = 0
                 return line
             if number + 1 < TRIES:
                 self.sleep(wait)
         reason = reason.removeprefix("<urlopen error ").removesuffix(">")
-        raise FetchError(f"{shown(address)} cannot be fetched ({reason}); the same command goes on from here")
+        self._failed += 1
+        if self._failed >= DEAD:
+            raise FetchError(f"{shown(address)} cannot be fetched ({reason}); the same command goes on from here")
+        raise LeftOut(f"cannot be fetched now ({reason})")
 
     def _sent(self, address: str, accept: str) -> dict[str, Any]:
         """Send one request, in its turn; the line of the journal that its answer makes."""

@@ -279,7 +279,7 @@ def _json_in(reply: Reply) -> Any:
         return None
 
 
-def summary_kinds(questions: Sequence[Question]) -> dict[str, dict[str, int]]:
+def census(questions: Sequence[Question]) -> dict[str, dict[str, int]]:
     """How many questions of each kind there are, by genre."""
     found: dict[str, dict[str, int]] = {kind.value: {} for kind in Kind}
     for one in questions:

@@ -49,9 +49,10 @@ def _questions(own: Mapping[str, Any]) -> list[str]:
     table = [["", *genres, "all"]]
     for kind, found in own["kinds"].items():
         table.append([kind, *(str(found.get(genre, 0)) for genre in genres), str(sum(found.values()))])
-    written = f"{own['kept']:,} questions of {own['written']:,} that {own['llm']} wrote, by {own['judge']}"
+    said = f"{own['kept']:,} of the {own['written']:,} questions that {own['llm']} wrote are faithful and answerable"
+    written = visible(f"{said}, says {own['judge']}", line=True)
     left_out = [f"left out: {count:,} {visible(reason, line=True)}" for reason, count in own["left_out"].items()]
-    return [f"{written} faithful and answerable", *_aligned(table), *left_out, *_agreement(own["agreement"])]
+    return [written, *_aligned(table), *left_out, *_agreement(own["agreement"])]
 
 
 def _answers(own: Mapping[str, Any]) -> list[str]:
@@ -69,12 +70,13 @@ def _answers(own: Mapping[str, Any]) -> list[str]:
     bias = own["position_bias"]
     if not bias["pairs"]:
         return [f"rated by {own['judge']}, from 1 to 10", *_aligned(table), *_agreement(own["agreement"])]
-    low, high = bias["interval"]
-    said = (
-        f"of {bias['pairs']} pairs {bias['consistent']} were judged the same in both orders; the place decided "
-        f"{bias['first'] + bias['second']}: the first {bias['first']} times, a share of {low:.2f} to {high:.2f} "
-        f"(p {rounded('p_value', bias['p_value'])} that places count alike)"
-    )
+    said = f"of {bias['pairs']} pairs {bias['consistent']} were judged the same in both orders"
+    if by_place := bias["first"] + bias["second"]:
+        low, high = bias["interval"]
+        said += (
+            f"; the place decided {by_place}: the first {bias['first']} times, a share of {low:.2f} to {high:.2f} "
+            f"(p {rounded('p_value', bias['p_value'])} that places count alike)"
+        )
     return [f"rated by {own['judge']}, from 1 to 10", *_aligned(table), said, *_agreement(own["agreement"])]
 
 
@@ -99,8 +101,8 @@ def _memory(own: Mapping[str, Any]) -> list[str]:
             low, high = one["interval"]
             verdict = "a gap" if one["found"] else "no gap"
             lines.append(
-                f"  {name}: old {one['old']:.2f}, fresh {one['fresh']:.2f}, apart {one['gap']:+.2f} "
-                f"({low:+.2f} to {high:+.2f}), p {rounded('p_value', one['p_value'])}: {verdict}"
+                f"  {name}: old {one['old']:z.2f}, fresh {one['fresh']:z.2f}, apart {one['gap']:+z.2f} "
+                f"({low:+z.2f} to {high:+z.2f}), p {rounded('p_value', one['p_value'])}: {verdict}"
             )
     return lines
 

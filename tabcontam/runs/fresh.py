@@ -5,7 +5,7 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import nullcontext, suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import date
 from itertools import combinations
 from pathlib import Path
@@ -21,6 +21,7 @@ from tabcontam.errors import UsageError, one_line, option
 from tabcontam.evidence.questions import READ, Answer, Capability, Reply, State
 from tabcontam.feeds.cards import Feed
 from tabcontam.feeds.collecting import MOST, Collected, collect, fetcher_of
+from tabcontam.feeds.dates import instants_of, start_of
 from tabcontam.passages.judging import (
     ANSWERABLE,
     FAITHFUL,
@@ -55,6 +56,7 @@ from tabcontam.passages.questions import (
     Candidate,
     Question,
     TextPassage,
+    census,
     explained,
     located,
     longest_candidates,
@@ -62,7 +64,6 @@ from tabcontam.passages.questions import (
     longest_summary,
     question_of,
     question_query,
-    summary_kinds,
     summary_question,
     terms_query,
 )
@@ -71,6 +72,7 @@ from tabcontam.runs.beside import completed, interruptible
 from tabcontam.statistics.kappa import agreeing
 from tabcontam.subjects.base import Model
 from tabcontam.subjects.known.reader import readers
+from tabcontam.subjects.labels import by_name, name_of
 from tabcontam.subjects.prices import load_prices
 from tabcontam.subjects.registry import Settings, resolve
 from tabcontam.version import __version__
@@ -127,14 +129,16 @@ def make(order: FreshOrder, progress: Progress) -> FreshSet:
     """Collect, ask, write. Raises `UsageError` before anything is fetched where the order contradicts itself."""
     _check(order)
     settings = Settings(seed=order.options.seed, needs=frozenset({Capability.GENERATE, Capability.SCORE}))
-    models = {spec: resolve(spec).open(settings) for spec in _named(order)}
+    models = {name: resolve(spec).open(settings) for name, spec in by_name(_named(order)).items()}
+    llm, judge = (name_of(spec) if spec else None for spec in (order.llm, order.judge))
+    order = replace(order, llm=llm, judge=judge, ask=tuple(map(name_of, order.ask)))
     for spec, model in models.items():
         if model.documents:
             raise UsageError(f"{spec} is a body of documents, which answers nothing; name an LLM")
         if not order.dry_run:
             model.check_at_hand()
     people = _said_by_people(order.human) if order.human else []
-    old = old_texts(order.old) if order.old else []
+    old = old_texts(order.old, order.since) if order.old else []
     open_folder(order.out)
     _check_same(order)
     with alone(order.out):
@@ -285,7 +289,7 @@ class _Work:
             "judge": self._judge.spec,
             "written": len(made),
             "kept": len(kept),
-            "kinds": summary_kinds(kept),
+            "kinds": census(kept),
             "left_out": dict(self.left_out),
             "agreement": self._agreement(said),
         }
@@ -406,14 +410,22 @@ def _standing(
     }
 
 
-def old_texts(path: Path) -> list[tuple[str, str]]:
-    """The texts of an earlier set, by its folder, or of a JSONL file of `{"id": …, "text": …}`. Raises `UsageError`."""
+def old_texts(path: Path, since: date) -> list[tuple[str, str]]:
+    """The texts of an earlier set, by its folder, or of a JSONL file of `{"id": …, "text": …}`.
+
+    Raises `UsageError`, also for a text that says that it was `published` since this day: it is not old.
+    """
     file = path / HIDDEN / PASSAGES if path.is_dir() else path
     found: dict[str, str] = {}
     for number, line in _objects(file, "old"):
         text, name = line.get("text"), line.get("id", str(number))
         if not isinstance(text, str) or not isinstance(name, str | int):
             raise UsageError(f'{file}, line {number}: it has no text; write {{"id": "a", "text": "…"}} on each line')
+        stated = instants_of(str(line.get("published") or ""))
+        if stated is not None and stated.last >= start_of(since):
+            raise UsageError(
+                f"{option('old')}: {file}, line {number} is of {since} or later; name texts that are older"
+            )
         found[str(name)] = text
     return list(found.items())
 

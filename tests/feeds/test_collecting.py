@@ -71,27 +71,20 @@ def test_what_was_fetched_is_not_asked_for_again(kind: str, tmp_path: Path) -> N
         assert all("if-none-match" in headers for headers in conditional[1:])
 
 
-def test_a_killed_command_goes_on_where_it_was(tmp_path: Path) -> None:
+def test_a_page_that_fails_is_left_out_for_now_and_a_server_that_is_gone_ends_it(tmp_path: Path) -> None:
     with FeedServer(made_texts(8, MARCH)) as server:
-
-        def stop(path: str) -> None:
-            if path == "/news/4":
-                raise ConnectionAbortedError
-
-        feed_paths = server.paths
-        server.before = stop
         server.faults = {"/news/3": [Answer(b"", status=500)] * 3}
-        import contextlib
-
-        with contextlib.suppress(FetchError):
-            _quick(server, tmp_path)
-        (tmp_path / REQUESTS).write_bytes((tmp_path / REQUESTS).read_bytes() + b'{"address": "cut o')
-        server.before = lambda path: None
-        before = Counter(feed_paths)
+        assert _quick(server, tmp_path).left_out == {"cannot be fetched now (HTTP 500)": 1}
+        journal = tmp_path / REQUESTS
+        journal.write_bytes(journal.read_bytes() + b'{"address": "cut o')
         found = _quick(server, tmp_path)
-        assert len(found.documents) == 8
-        done = {path for path in before if path not in ("/news/3", "/news/4")}
-        assert all(Counter(feed_paths)[path] == 1 for path in done)
+        assert (len(found.documents), found.asked) == (8, 1)
+        (tmp_path / "gone").mkdir()
+        server.faults = {f"/news/{number}": [Answer(b"", status=503)] * 3 for number in range(2, 8)}
+        with pytest.raises(
+            FetchError, match=r"/news/4 cannot be fetched \(HTTP 503\); the same command goes on from here"
+        ):
+            _quick(server, tmp_path / "gone")
 
 
 def _quick(server: FeedServer, folder: Path) -> Collected:

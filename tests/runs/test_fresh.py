@@ -159,7 +159,7 @@ def test_answers_are_rated_and_compared_in_both_orders(tmp_path: Path, capsys: p
     people = tmp_path / "people.jsonl"
     one, other = answers("a long answer to it"), answers("short")
     with FeedServer(made_texts(2, MARCH)) as feed, LoopbackServer(writing()) as llm, one, other:
-        asked = ["--ask", f"openai:model@{one.url}", "--ask", f"openai:model@{other.url}"]
+        asked = ["--ask", f"long=openai:model@{one.url}", "--ask", f"openai:model@{other.url}"]
         given = ["--llm", f"openai:model@{llm.url}", *asked]
         assert main(command(feed, tmp_path, *given, "--json")) == Exit.DONE
         found = json.loads(capsys.readouterr().out)
@@ -172,6 +172,7 @@ def test_answers_are_rated_and_compared_in_both_orders(tmp_path: Path, capsys: p
         assert main(command(feed, tmp_path, *again)) == Exit.DONE
     held = found["answers"]
     assert [(one["won"], one["lost"], one["pairs"]) for one in held["llms"]] == [(10, 0, 10), (0, 10, 10)]
+    assert held["llms"][0]["llm"] == "long"
     assert held["position_bias"]["consistent"] == 10
     text = capsys.readouterr().out
     assert "of 10 pairs 0 were judged the same in both orders; the place decided 10: the first 10 times" in text
@@ -274,6 +275,14 @@ def test_another_set_is_not_written_into_the_same_folder(tmp_path: Path, capsys:
         assert main(command(feed, tmp_path)) == Exit.DONE
         assert main(command(feed, tmp_path, "--until", "2027-01-01")) == Exit.USAGE
     assert "holds a set of another source or other days; name a new folder" in capsys.readouterr().err
+
+
+def test_texts_that_are_not_older_are_no_old_ones(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with FeedServer(made_texts(1, MARCH)) as feed:
+        assert main(command(feed, tmp_path)) == Exit.DONE
+        compared = ["--ask", "simulated:oracle", "--old", str(tmp_path / "out")]
+        assert main(command(feed, tmp_path / "again", *compared)) == Exit.USAGE
+    assert "line 1 is of 2026-03-01 or later; name texts that are older" in capsys.readouterr().err
 
 
 def test_text_that_drives_a_terminal_is_shown_harmless(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
