@@ -84,7 +84,7 @@ MIN_POWER_HELP = (
 )
 MEMORY_SHARE_HELP = (
     "ask as well how much of an accuracy is memory: the class of 100 rows and of their unseen twins, whichever tests "
-    "are chosen (-k memory_share asks this alone)"
+    "are chosen"
 )
 MAX_MEMORY_SHARE_HELP = (
     "exit with 1 also if more than the share S of all answers is right by memory (0.05: five of 100), by the 95%% "
