@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from tabcontam.tables.serializers import load_passages
 from tests.commands import environment
 from tests.docs.blocks import Block, blocks
 from tests.docs.made import DOCS, ROOT
@@ -124,6 +125,10 @@ def test_list_shows_them(installed: Installation, mine: Path, tmp_path: Path) ->
 
 
 def test_all_shipped_files_are_in_the_wheel(installed: Installation, tmp_path: Path) -> None:
-    for what in ("datasets", "serializers", "prompts"):
-        names = [item["name"] for item in json.loads(installed.tabcontam("list", what, "--json", cwd=tmp_path))]
-        assert sorted(names) == sorted(path.stem for path in (ROOT / what).glob("*.toml"))
+    for what in ("datasets", "feeds", "serializers", "prompts"):
+        shipped = {path.name for path in (ROOT / what).glob("*.toml")}
+        assert shipped
+        assert {f"_shipped/{what}/{name}" for name in shipped} <= installed.files().keys()
+    for what, others in (("datasets", set()), ("serializers", load_passages().keys()), ("prompts", set())):
+        names = {item["name"] for item in json.loads(installed.tabcontam("list", what, "--json", cwd=tmp_path))}
+        assert names | others == {path.stem for path in (ROOT / what).glob("*.toml")}
