@@ -197,8 +197,8 @@ class TestTenLlms:
         )
         assert typed(json.loads(as_json(found))) == found
 
-    def test_takes_less_than_a_minute(self) -> None:
-        assert timed()[0] < 60
+    def test_takes_less_than_two_minutes(self) -> None:
+        assert timed()[0] < 120
 
 
 @pytest.mark.slow  # all recorded answers are judged

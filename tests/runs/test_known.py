@@ -158,4 +158,7 @@ def test_a_model_that_expose_made_joins_as_one_and_is_found(pytestconfig: pytest
     assert not [cell for cell in found.cells if cell.llm == MODE and cell.verdict == "contaminated"]
     notes = [str(note) for note in found.run_results.controls]
     assert notes[0] == "made is known to have read 128 copies, on average, of each row of ships"
-    assert any(note.startswith("no power: against a model like it: made, which has read 128 copies") for note in notes)
+    powerless = [
+        note for note in notes if note.startswith("no power: against a model like it: made, which has read 128")
+    ]
+    assert bool(powerless) == (own["feature_completion"].verdict == "not detected")
