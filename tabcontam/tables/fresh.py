@@ -52,7 +52,7 @@ def _with(table: Table, file: Table) -> tuple[Table, str]:
     if table.target is None or table.question is None:
         raise UsageError(
             f"{option_name('fresh')}: {table.name} has no classification question, so that there is no accuracy to "
-            "compare; a FILE needs --target with a column of 2 to 10 values"
+            f"compare; a FILE needs {option_name('target')} with a column of 2 to 10 values"
         )
     target = table.columns.index(table.target)
     rows = in_columns(file, table)

@@ -44,8 +44,13 @@ def shipped_templates() -> Mapping[str, Template]:
 
 
 def all_serializers() -> dict[str, Serializer]:
-    """The shipped serializers and the user's own that TABCONTAM_PATH offers. Raises `UsageError` as they are read."""
-    return with_own(KIND, load_serializers(), partial(own_or_shipped, KIND, known=load_serializers(), load=from_file))
+    """The shipped serializers and the user's own that TABCONTAM_PATH offers, but for passages.
+
+    Raises `UsageError` as they are read.
+    """
+    read = partial(own_or_shipped, KIND, known={**load_passages(), **load_serializers()}, load=from_file)
+    found = with_own(KIND, load_serializers(), read)
+    return {name: one for name, one in found.items() if not isinstance(one, PassageRows)}
 
 
 def load_serializer(spec: str) -> Serializer:
