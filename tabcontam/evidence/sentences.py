@@ -21,6 +21,15 @@ def stated(p_value: float) -> str:
     return f"p = {p_value:.2g}" if p_value else "p under 1e-300"
 
 
+def signed(value: float, digits: int = 2, minus: str = "\N{MINUS SIGN}") -> str:
+    """A number that may be negative with so many digits behind the point; never a negative zero.
+
+    >>> signed(-0.001), signed(-0.126, minus="-"), signed(0.126, 3)
+    ('0.00', '-0.13', '0.126')
+    """
+    return f"{round(value, digits) + 0.0:.{digits}f}".replace("-", minus)
+
+
 def out_of_reach(what: str, best: str, p_value: float, level: float) -> str:
     """Why there is too little to ask about: of `what` too few, so that not even the `best` answers would be enough."""
     return f"too few {what} to tell: even if {best}, p would be {p_value:.2g}, and the verdict needs p <= {level:.2g}"

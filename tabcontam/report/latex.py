@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from tabcontam.evidence.base import Kind, Verdict
+from tabcontam.evidence.sentences import signed
 from tabcontam.groups import grouped
 from tabcontam.report import memory, papers
 from tabcontam.report.ranking import about, shown
@@ -18,7 +19,7 @@ from tabcontam.verdicts.cells import LETTERS, MemoryShare, Result, TableVerdict
 from tabcontam.verdicts.ranks import Rank
 from tabcontam.verdicts.results import Block, RunResults
 from tabcontam.verdicts.rules import PAPER
-from tabcontam.verdicts.wording import rounded, signed, visible
+from tabcontam.verdicts.wording import rounded, visible
 
 PACKAGES = r"\usepackage{array,booktabs,graphicx} \usepackage[table]{xcolor}"
 # Colours that colour-blind readers tell apart, too; the symbol says the same in grey.

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from tabcontam.evidence.base import Verdict
+from tabcontam.evidence.sentences import signed
 from tabcontam.groups import grouped
 from tabcontam.report import memory, papers
 from tabcontam.report.comparisons import CHANGED, KINDS, counted, figures
@@ -20,7 +21,7 @@ from tabcontam.verdicts.cells import LETTERS, PROMPTS, Result, outcome_of
 from tabcontam.verdicts.comparison import Comparison
 from tabcontam.verdicts.ranks import Rank
 from tabcontam.verdicts.results import Block, RunResults
-from tabcontam.verdicts.wording import rounded, signed, visible
+from tabcontam.verdicts.wording import rounded, visible
 
 NUMBERS = ("q_value", "recalled_bits", "detectable_share")
 

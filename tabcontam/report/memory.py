@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from tabcontam.evidence.sentences import signed
 from tabcontam.report.standings import Titles
 from tabcontam.verdicts.cells import MemoryShare, Result
 from tabcontam.verdicts.memory import is_share, limits_in_words, share_in_words, unseen_rows
 from tabcontam.verdicts.results import Block, RunResults
-from tabcontam.verdicts.wording import signed
 
 TITLE = "Memory's share of the accuracy"
 ABOUT = (

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from tabcontam.evidence.sentences import signed
 from tabcontam.groups import grouped
 from tabcontam.verdicts.cells import Result
 from tabcontam.verdicts.dating import entry_of
@@ -18,7 +19,7 @@ from tabcontam.verdicts.ranks import (
 )
 from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.rules import PAPER
-from tabcontam.verdicts.wording import phrase, rounded, signed, visible
+from tabcontam.verdicts.wording import phrase, rounded, visible
 
 TITLES: dict[str, str] = {column.name: column.title for column in COLUMNS}
 IN_WORDS: dict[str, str] = {column.name: column.words for column in COLUMNS}

@@ -13,6 +13,7 @@ from statistics import fmean
 from typing import Any, NamedTuple
 
 from tabcontam.evidence.base import Kind
+from tabcontam.evidence.sentences import signed
 from tabcontam.groups import grouped
 from tabcontam.report.csv_text import guarded
 from tabcontam.report.query import bits_of
@@ -21,7 +22,7 @@ from tabcontam.statistics.exact import clopper_pearson
 from tabcontam.verdicts.cells import Result
 from tabcontam.verdicts.memory import limits_in_words
 from tabcontam.verdicts.results import RunResults
-from tabcontam.verdicts.wording import signed, text
+from tabcontam.verdicts.wording import text
 
 LEAST = 10.0  # bits of an answer from which on its row was recalled
 COLUMNS = ("llm", "dataset", "edition", "split", "row", "bits", "tests")

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tabcontam.evidence.base import RECALLED, UNDECIDED, Verdict
+from tabcontam.evidence.sentences import signed
 from tabcontam.groups import grouped
 from tabcontam.report import comparisons, memory, papers, recalled_rows
 from tabcontam.report.generation import generation_sentences
@@ -20,7 +21,7 @@ from tabcontam.report.trials import Trial, telling
 from tabcontam.verdicts.cells import LETTERS, SCORE, SCORE_LETTER, Result, TableVerdict, count
 from tabcontam.verdicts.ranks import OTHER_SCORES
 from tabcontam.verdicts.results import Column, RunResults
-from tabcontam.verdicts.wording import listed, phrase, rounded, shorten, signed, text
+from tabcontam.verdicts.wording import listed, phrase, rounded, shorten, text
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from tabcontam.errors import UsageError, option_name
 from tabcontam.reading.reading import value_key
-from tabcontam.tables.known import Row, has_columns, in_columns, keys_of, lacking_columns
+from tabcontam.tables.known import Row, in_columns, keys_of, place_of
 from tabcontam.tables.readers.base import FOUND_OUT, TextFormat
 from tabcontam.tables.table import Table, load_table
 
@@ -28,24 +28,10 @@ def with_fresh(
     found, lines = list(tables), []
     for spec in dict.fromkeys(files):
         file = load_table(spec, form=form)
-        place = _place(file, found)
+        place = place_of(file, found, "fresh")
         found[place], line = _with(found[place], file)
         lines.append(line)
     return tuple(found), tuple(lines)
-
-
-def _place(file: Table, tables: Sequence[Table]) -> int:
-    """The one table that the file's rows are like."""
-    fitting = [place for place, table in enumerate(tables) if has_columns(file, table)]
-    if not fitting:
-        raise UsageError(
-            f"{option_name('fresh')}: {lacking_columns(file, tables)}; give rows of the same source with all of its "
-            "columns, under the same names"
-        )
-    if len(fitting) > 1:
-        names = " and ".join(tables[place].named for place in fitting[:2])
-        raise UsageError(f"{option_name('fresh')}: {file.name} has the columns of {names}; test one at a time")
-    return fitting[0]
 
 
 def _with(table: Table, file: Table) -> tuple[Table, str]:

@@ -76,6 +76,20 @@ def lacking_columns(file: Table, tables: Sequence[Table]) -> str:
     return f"{file.name} lacks the column {', '.join(map(repr, names[:NAMED]))}{more} of {table.name}"
 
 
+def place_of(file: Table, tables: Sequence[Table], given: str) -> int:
+    """Where the one table is that the rows of a file are like, which an option has `given`. Raises `UsageError`."""
+    fitting = [place for place, table in enumerate(tables) if has_columns(file, table)]
+    if not fitting:
+        raise UsageError(
+            f"{option_name(given)}: {lacking_columns(file, tables)}; give rows of the same source with all of its "
+            "columns, under the same names"
+        )
+    if len(fitting) > 1:
+        names = " and ".join(tables[place].named for place in fitting[:2])
+        raise UsageError(f"{option_name(given)}: {file.name} has the columns of {names}; test one at a time")
+    return fitting[0]
+
+
 def _with(table: Table, files: Sequence[Table]) -> Table:
     if not files:
         return table

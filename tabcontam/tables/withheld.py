@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from tabcontam.errors import UsageError, option_name
 from tabcontam.tables.facts import cached_fact
-from tabcontam.tables.known import Row, has_columns, in_columns, keys_of, known_among, lacking_columns
+from tabcontam.tables.known import Row, in_columns, keys_of, known_among, place_of
 from tabcontam.tables.readers.base import FOUND_OUT, TextFormat
 from tabcontam.tables.table import Table, load_table
 
@@ -34,16 +34,7 @@ def with_withheld(
     found, lines = list(tables), []
     for spec in dict.fromkeys(files):
         file = load_table(spec, form=form)
-        fitting = [place for place, table in enumerate(found) if has_columns(file, table)]
-        if not fitting:
-            raise UsageError(
-                f"{option_name('withheld')}: {lacking_columns(file, tables)}; give rows of the same source with all of "
-                "its columns, under the same names"
-            )
-        if len(fitting) > 1:
-            names = " and ".join(found[place].named for place in fitting[:2])
-            raise UsageError(f"{option_name('withheld')}: {file.name} has the columns of {names}; test one at a time")
-        (place,) = fitting
+        place = place_of(file, found, "withheld")
         table = found[place] = _with(found[place], file)
         also = _also_published(table)
         if also == len(table.withheld):

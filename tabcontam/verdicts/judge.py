@@ -19,6 +19,7 @@ from tabcontam.evidence.base import (
 )
 from tabcontam.evidence.base import BesideReference as OfReference
 from tabcontam.evidence.registry import by_id
+from tabcontam.evidence.sentences import signed
 from tabcontam.groups import grouped
 from tabcontam.reading.words import Dictionary
 from tabcontam.statistics.eprocess import ALL as ALL_BETS
@@ -43,7 +44,7 @@ from tabcontam.verdicts.reference import Reference, concede
 from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.rules import ALL, ALPHA, LLM, PAPER, Over
 from tabcontam.verdicts.trained import Held, held, holds, joined, who
-from tabcontam.verdicts.wording import rounded, signed, visible
+from tabcontam.verdicts.wording import rounded, visible
 
 # What is said before the names of the row tests with a verdict; the first that one of them has stands for the table's.
 BY_TESTS = {

@@ -11,11 +11,12 @@ from collections.abc import Sequence
 from tabcontam.errors import option
 from tabcontam.evidence.base import RECALLED
 from tabcontam.evidence.registry import all_tests
+from tabcontam.evidence.sentences import signed
 from tabcontam.statistics.paired_gains import MOST, pairs_to_tell
 from tabcontam.verdicts.cells import MemoryShare, Result
 from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.rules import SEVERITY, Conclusion
-from tabcontam.verdicts.wording import phrase, signed
+from tabcontam.verdicts.wording import phrase
 
 DIGITS = 3  # of a share beside a limit, which may have two itself
 

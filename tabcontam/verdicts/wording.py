@@ -68,15 +68,6 @@ def rounded(key: str, value: float) -> str:
     return f"{value:.0%}" if key == "detectable_share" else f"{value:.4g}"
 
 
-def signed(value: float, digits: int = 2, minus: str = "\N{MINUS SIGN}") -> str:
-    """A number that may be negative with so many digits behind the point; never a negative zero.
-
-    >>> signed(-0.001), signed(-0.126, minus="-"), signed(0.126, 3)
-    ('0.00', '-0.13', '0.126')
-    """
-    return f"{round(value, digits) + 0.0:.{digits}f}".replace("-", minus)
-
-
 def phrase(names: Sequence[str], last: str = "and") -> str:
     """The names as a phrase, with this word before the last one.
 

@@ -31,7 +31,7 @@ from tabcontam.evidence.score.dealt import PARTS, Draw, dealt
 from tabcontam.evidence.score.evaluated import SHOWN, TITLE, AtShots, evaluated
 from tabcontam.evidence.score.learners import LEARNERS, absent, learned
 from tabcontam.evidence.score.memory_share import TWIN
-from tabcontam.evidence.score.shares import SUPERVISED
+from tabcontam.evidence.score.shares import SUPERVISED, guess_of
 from tabcontam.guesser.chance import Guess
 from tabcontam.reading.words import Dictionary
 from tabcontam.tables.cards import Question as Asking
@@ -209,7 +209,7 @@ class FewShot(ChoiceTest):
             rows=own.rows,
             decoy_of=own.id,
             kept=held.twin.kept,
-            chance={**chance, SUPERVISED: _guess(held.twin.twins[of])},
+            chance={**chance, SUPERVISED: guess_of(held.twin.twins[of])},
         )
 
     def _question(
@@ -317,7 +317,7 @@ def _chances(
         if twin is not None:
             for of_row, row in zip(of_rows, draw.asked, strict=True):
                 if row in twin.place:
-                    of_row[SUPERVISED] = _guess(twin.own[twin.place[row]])
+                    of_row[SUPERVISED] = guess_of(twin.own[twin.place[row]])
         found[count, number] = of_rows
     kept = [{name: guess for name, guess in of_row.items() if name not in failed} for of_row in chain(*found.values())]
     each = iter(kept)
@@ -356,11 +356,6 @@ def _text(table: Table, serializer: Serializer, cells: Cells) -> str:
     named = serializer.names_features
     kept = {name: cell for name, cell in cells.items() if not (named and (cell is None or table.is_missing(cell)))}
     return serializer.alone(list(kept), list(kept.values()))
-
-
-def _guess(said: Sequence[str]) -> Guess:
-    """What models say, as chances: the share of them that say it."""
-    return Guess({answer: count / len(said) for answer, count in Counter(said).items()}, 0.0)
 
 
 def _sentence(found: Sequence[AtShots]) -> str:

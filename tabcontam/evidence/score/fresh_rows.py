@@ -6,7 +6,8 @@ from statistics import fmean, pvariance
 
 from tabcontam.evidence.base import Evidence, OnTwins, Query, State, Trial
 from tabcontam.evidence.rows.choices import given
-from tabcontam.evidence.score.shares import learned, number, share_in_words
+from tabcontam.evidence.score.shares import learned, share_in_words
+from tabcontam.evidence.sentences import signed
 from tabcontam.statistics.paired_gains import Gained
 from tabcontam.statistics.unpaired_gains import apart
 
@@ -37,31 +38,31 @@ def against_fresh(trials: Sequence[Trial]) -> Evidence:
     Rows and fresh rows are two samples, and no pairs.
     """
     rows, fresh = (answered([one for one in trials if is_fresh(one.query) is side]) for side in (False, True))
-    found = _share(rows, fresh)
+    found, if_wrong = _share(rows, fresh), _as_wrong(trials, len(rows.right) + len(fresh.right))
+    left_out = len(trials) - len(rows.right) - len(fresh.right)
     return Evidence(
         statistic="memory's share",
         value=found.mean,
         expected=0.0,
         null="right as often on fresh rows, by how hard they are for models that learned from the table",
-        sentence="; ".join(filter(None, (_said(rows, fresh, found), _left_out(trials, rows, fresh)))),
+        sentence="; ".join(filter(None, (_said(rows, fresh, found), _left_out(left_out, if_wrong)))),
         hits=sum(rows.right),
         asked=sum(not is_fresh(trial.query) for trial in trials),
         answered=len(rows.right),
         score=min(1.0, max(0.0, found.mean)),
         interval=found.interval,
         interval_of="memory's share",
-        twins=_on_fresh(trials, rows, fresh, found),
+        twins=_on_fresh(rows, fresh, found, left_out, if_wrong),
     )
 
 
-def _on_fresh(trials: Sequence[Trial], rows: Answered, fresh: Answered, found: Gained) -> OnTwins | None:
+def _on_fresh(rows: Answered, fresh: Answered, found: Gained, left_out: int, if_wrong: Gained | None) -> OnTwins | None:
     """The numbers behind the share; None where one side has no answer."""
     if not rows.right or not fresh.right:
         return None
-    if_wrong = _as_wrong(trials, len(rows.right) + len(fresh.right))
     return OnTwins(
         pairs=min(len(rows.right), len(fresh.right)),
-        left_out=len(trials) - len(rows.right) - len(fresh.right),
+        left_out=left_out,
         accuracy=fmean(rows.right),
         twin_accuracy=fmean(fresh.right),
         share=found.mean,
@@ -107,14 +108,12 @@ def _said(rows: Answered, fresh: Answered, found: Gained) -> str:
     )
 
 
-def _left_out(trials: Sequence[Trial], rows: Answered, fresh: Answered) -> str:
+def _left_out(silent: int, if_wrong: Gained | None) -> str:
     """How many answers are left out, and what it comes to if they are wrong ones."""
-    silent = len(trials) - len(rows.right) - len(fresh.right)
     if not silent:
         return ""
     said = f"{silent} {'answer is' if silent == 1 else 'answers are'} left out: no class was named"
-    found = _as_wrong(trials, len(rows.right) + len(fresh.right))
-    if found is None:
+    if if_wrong is None:
         return said
-    low, high = found.interval
-    return f"{said} (as wrong answers: {number(found.mean)}, {number(low)} to {number(high)})"
+    low, high = if_wrong.interval
+    return f"{said} (as wrong answers: {signed(if_wrong.mean)}, {signed(low)} to {signed(high)})"

@@ -13,10 +13,10 @@ from tabcontam.evidence.rows.choices import given
 from tabcontam.evidence.score.classification import ClassificationTest, answers_of
 from tabcontam.evidence.score.fresh_rows import FRESH, against_fresh, is_fresh
 from tabcontam.evidence.score.shares import LEVEL as LEVEL
-from tabcontam.evidence.score.shares import SUPERVISED, learned, number, share_in_words
+from tabcontam.evidence.score.shares import SUPERVISED, guess_of, learned, share_in_words
+from tabcontam.evidence.sentences import signed
 from tabcontam.guesser.chance import Guess
 from tabcontam.statistics.paired_gains import Gained, gained
-from tabcontam.tables.cards import Question
 from tabcontam.tables.fresh import fresh_labels
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Table
@@ -122,22 +122,20 @@ class MemoryShare(ClassificationTest):
         if any(is_fresh(trial.query) for trial in trials):
             return against_fresh(trials)
         pairs, silent = paired(trials)
-        found = _share(pairs)
+        found, if_wrong = _share(pairs), _as_wrong(trials, len(pairs))
         return Evidence(
             statistic="memory's share",
             value=found.mean,
             expected=0.0,
             null="right as often on unseen twins of the same rows",
-            sentence="; ".join(
-                filter(None, (_said(pairs, found), _left_out(silent, trials, len(pairs)), _kept(trials)))
-            ),
+            sentence="; ".join(filter(None, (_said(pairs, found), _left_out(silent, if_wrong), _kept(trials)))),
             hits=sum(pair.own for pair in pairs),
             asked=sum(not trial.query.decoy_of for trial in trials),
             answered=len(pairs),
             score=min(1.0, max(0.0, found.mean)),
             interval=found.interval,
             interval_of="memory's share",
-            twins=_on_twins(pairs, found, silent["pair"], _as_wrong(trials, len(pairs))),
+            twins=_on_twins(pairs, found, silent["pair"], if_wrong),
         )
 
     def beside(self, trials: Sequence[Trial], others: Sequence[Trial]) -> BesideReference | None:
@@ -163,9 +161,9 @@ class MemoryShare(ClassificationTest):
         from tabcontam.unseen.making import unseen
 
         if table.fresh:
-            return {row: _guess(said) for row, said in beside(table).own.items()}
+            return {row: guess_of(said) for row, said in beside(table).own.items()}
         twin = unseen(table, TWIN)
-        return {row: _guess(said) for row, said in zip(twin.of, twin.own, strict=True)}
+        return {row: guess_of(said) for row, said in zip(twin.of, twin.own, strict=True)}
 
     def _beside_fresh(self, table: Table, serializer: Serializer, own: Sequence[Query], rng: Random) -> list[Query]:
         """The queries, and as many about fresh rows as there are, each behind the examples of one of them."""
@@ -183,18 +181,14 @@ class MemoryShare(ClassificationTest):
                 row=None,
                 decoy_of=query.id,
                 withheld=True,
-                chance={**query.chance, SUPERVISED: _guess(said[place])},
+                chance={**query.chance, SUPERVISED: guess_of(said[place])},
             )
             for query, place in zip(own, places, strict=False)
         }
         return [each for query in own for each in (query, fresh.get(query.id)) if each is not None]
 
     def _fresh_prompt(self, table: Table, serializer: Serializer, examples: Sequence[int], place: int) -> Prompt:
-        question = table.question
-        assert question is not None  # noqa: S101 - there are no queries without one
-        return self._behind(
-            table, serializer, question, examples, dict(zip(table.columns, table.fresh[place], strict=True))
-        )
+        return self._behind(table, serializer, examples, dict(zip(table.columns, table.fresh[place], strict=True)))
 
     def _of_twin(self, table: Table, serializer: Serializer, query: Query) -> Query:
         """The same about the twin of the asked row."""
@@ -210,26 +204,26 @@ class MemoryShare(ClassificationTest):
             decoy_of=query.id,
             row=None,
             kept=twin.kept,
-            chance={**query.chance, SUPERVISED: _guess(twin.twins[place])},
+            chance={**query.chance, SUPERVISED: guess_of(twin.twins[place])},
         )
 
     def _twin_prompt(self, table: Table, serializer: Serializer, rows: Sequence[int]) -> Prompt:
         from tabcontam.unseen.making import unseen
 
-        twin, question = unseen(table, TWIN), table.question
-        assert question is not None  # noqa: S101 - there are no queries without one
+        twin = unseen(table, TWIN)
         cells = dict(zip(twin.features, twin.rows[twin.place[rows[-1]]], strict=True))
-        return self._behind(table, serializer, question, rows[:-1], cells)
+        return self._behind(table, serializer, rows[:-1], cells)
 
     def _behind(
         self,
         table: Table,
         serializer: Serializer,
-        question: Question,
         examples: Sequence[int],
         cells: Mapping[str, str | None],
     ) -> Prompt:
         """Cells as a question, behind rows of the table with their answers."""
+        question = table.question
+        assert question is not None  # noqa: S101 - there are no queries without one
         columns = [name for name in table.columns if name != table.target]
         target = table.column(table.target or "")
         shots = [
@@ -241,11 +235,6 @@ class MemoryShare(ClassificationTest):
         ]
         row = serializer.alone(columns, [cells[name] for name in columns])
         return self.prompts.class_of(shots, row, question.text, answers_of(question))
-
-
-def _guess(said: Sequence[str]) -> Guess:
-    """What models say, as chances: the share of them that say it."""
-    return Guess({answer: count / len(said) for answer, count in Counter(said).items()}, 0.0)
 
 
 def paired(trials: Sequence[Trial], *, wrong: bool = False) -> tuple[list[Pair], Counter[str]]:
@@ -341,7 +330,7 @@ def _kept(trials: Sequence[Trial]) -> str:
     )
 
 
-def _left_out(silent: Counter[str], trials: Sequence[Trial], answered: int) -> str:
+def _left_out(silent: Counter[str], if_wrong: Gained | None) -> str:
     """How many pairs are left out, and why; and what it comes to if they are not."""
     parts = []
     if silent["pair"]:
@@ -350,9 +339,9 @@ def _left_out(silent: Counter[str], trials: Sequence[Trial], answered: int) -> s
         )
         count = silent["pair"]
         parts.append(f"{count} {'pair is' if count == 1 else 'pairs are'} left out: no class was named for {whose}")
-        if found := _as_wrong(trials, answered):
-            low, high = found.interval
-            parts[-1] += f" (as wrong answers: {number(found.mean)}, {number(low)} to {number(high)})"
+        if if_wrong:
+            low, high = if_wrong.interval
+            parts[-1] += f" (as wrong answers: {signed(if_wrong.mean)}, {signed(low)} to {signed(high)})"
     if alone := silent["without a twin"]:
         parts.append(f"{alone} {'row' if alone == 1 else 'rows'} whose twin was not asked counted for nothing")
     return "; ".join(parts)
