@@ -10,6 +10,7 @@ from tabcontam.tables.draws import by_content
 from tabcontam.tables.facts import cached_fact
 from tabcontam.tables.table import Table
 from tabcontam.unseen.base import Twin, Unseen
+from tabcontam.unseen.bordt import LastDigits, Original, Standardised, Task
 from tabcontam.unseen.checked import checked
 from tabcontam.unseen.conditional import Conditional, conditional
 from tabcontam.unseen.perturbed import Perturbed
@@ -18,8 +19,9 @@ from tabcontam.unseen.resampled import Resampled
 from tabcontam.unseen.sample import Sample, sample
 from tabcontam.unseen.statistical import Statistical
 
-VERSION = 6  # of the twins: what another one made is not read
-TWINS: Mapping[str, Twin] = {one.kind: one for one in (Recoded(), Resampled(), Perturbed(), Statistical())}
+VERSION = 7  # of the twins: what another one made is not read
+BORDT = (Original(), LastDigits(), Task(), Standardised())
+TWINS: Mapping[str, Twin] = {one.kind: one for one in (Recoded(), Resampled(), Perturbed(), Statistical(), *BORDT)}
 
 
 def unseen(table: Table, kind: str, seed: int = 0) -> Unseen:

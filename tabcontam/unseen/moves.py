@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from functools import cached_property
 
 import numpy as np
@@ -32,6 +33,16 @@ def decimals(cells: Iterable[Cell], missing: Iterable[str]) -> int:
     marks = set(missing)
     written = (cell.partition(".")[2] for cell in cells if cell is not None and cell not in marks)
     return max((len(digits) for digits in written if digits.isdigit()), default=0)
+
+
+def written(number: float | Decimal, digits: int, same: bool) -> str:
+    """A number with so many digits behind the point, or fewer where zeros would be the last and not all are the `same`.
+
+    >>> written(2.5, 2, same=False), written(2.5, 2, same=True)
+    ('2.5', '2.50')
+    """
+    text = f"{number:.{digits}f}"
+    return text if same or "." not in text else text.rstrip("0").rstrip(".")
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,11 +100,11 @@ class Moves:
         for number, first in enumerate(places):
             for second in places[number + 1 :]:
                 both = first in ranks and second in ranks
-                if (both and abs(_correlation(ranks[first], ranks[second])) >= TIED) or self._follows(first, second):
+                if (both and abs(_correlation(ranks[first], ranks[second])) >= TIED) or self.follows(first, second):
                     found.append((first, second))
         return found
 
-    def _follows(self, first: int, second: int) -> bool:
+    def follows(self, first: int, second: int) -> bool:
         """Whether one of two features follows from the other, whose values occur several times."""
         return self._told(first, second) or self._told(second, first)
 
@@ -135,7 +146,7 @@ class Moves:
         if self.staying.intersection(group):
             return [self._cells(group, row) for row in rows]
         if len(group) == 1 and self.named(group[0]):
-            return [(cell,) for cell in self._renamed(group[0], rows, rng)]
+            return [(cell,) for cell in self.renamed(group[0], rows, rng)]
         if len(group) == 1 and self.numeric(group[0]):
             return [(cell,) for cell in self._shifted(group[0], rows, rng, far)]
         lent = self.lent(rows, rng)
@@ -206,18 +217,17 @@ class Moves:
     def _pulled(self, place: int, rows: Sequence[int], lent: Ints, share: Floats) -> list[Cell]:
         """Numbers between the row's own and a near row's, in as many digits as the column has; else the row's own."""
         cells, numbers = self.columns[place], self.plain[:, place]
-        digits, same = self._written(place)
+        digits, same = self.digits(place)
         found: list[Cell] = []
         for row, other, part in zip(rows, lent.tolist(), share.tolist(), strict=True):
             number = numbers[row] + part * (numbers[other] - numbers[row])
             if not np.isfinite(number):
                 found.append(cells[row])
                 continue
-            text = f"{number:.{digits}f}"
-            found.append(text if same or "." not in text else text.rstrip("0").rstrip("."))
+            found.append(written(number, digits, same))
         return found
 
-    def _written(self, place: int) -> tuple[int, bool]:
+    def digits(self, place: int) -> tuple[int, bool]:
         """How many digits a feature's numbers have behind the point, and whether all have as many."""
         if place not in self._digits:
             missing = self.sample.table.missing
@@ -226,7 +236,7 @@ class Moves:
             self._digits[place] = digits, all(decimals([cell], missing) == digits for cell in known)
         return self._digits[place]
 
-    def _renamed(self, place: int, rows: Sequence[int], rng: np.random.Generator) -> list[Cell]:
+    def renamed(self, place: int, rows: Sequence[int], rng: np.random.Generator) -> list[Cell]:
         """Names made of several: what few rows have is spliced of two other rows' pieces, digits are drawn."""
         cells = self.columns[place]
         pieces = [

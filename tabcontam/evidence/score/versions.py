@@ -1,0 +1,216 @@
+"""The four versions of a table by Bordt et al. 2024: how much accuracy is lost from each to the next?"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from random import Random
+from statistics import fmean
+from typing import ClassVar
+
+from tabcontam.errors import Skip
+from tabcontam.evidence.base import Evidence, Prompt, Query, Trial
+from tabcontam.evidence.rows.choices import given
+from tabcontam.evidence.score.classification import ClassificationTest, answers_of, task_of
+from tabcontam.evidence.score.shares import SUPERVISED, guess_of, learned
+from tabcontam.evidence.sentences import signed
+from tabcontam.guesser.chance import Guess
+from tabcontam.statistics.exact import clopper_pearson
+from tabcontam.statistics.paired_gains import gained
+from tabcontam.tables.draws import seeded
+from tabcontam.tables.facts import cached_fact
+from tabcontam.tables.serializers import Serializer
+from tabcontam.tables.table import Table
+
+VERSIONS = {"bordt_perturbed": "perturbed", "bordt_task": "task", "bordt_statistical": "statistical"}
+CODED = "bordt_statistical"  # the version whose classes are numbers
+CODED_QUESTION = "Which number is Y?"
+
+
+@dataclass(frozen=True)
+class Versions(ClassificationTest):
+    """Shown one row of each class, the LLM must give the class of a row, in four versions of the same rows.
+
+    Measures: the accuracy on rows as they are, with other last digits and names (`perturbed`), in other words besides
+    (`task`), and as numbers without names (`statistical`): what is lost from the first to the second may be memory of
+    the file, to the third memory of how it is written, to the fourth knowledge of the world; what is left on the
+    fourth is what an LLM learns from the examples. Beside each stands what gradient boosting and logistic regression,
+    which learned from other rows, lose on the same version.
+
+    Queries: 100 random rows with the card's question and one example of each class before each, and as decoys the same
+    row behind the same examples in each of the other versions, which are made as the features of this table suggest:
+    see the unseen twins `bordt_perturbed`, `bordt_task` and `bordt_statistical`. A version that models find harder or
+    easier than the rows is not asked, which is said.
+
+    Null: right as often on each version, row by row. The intervals have a confidence of 95 %; there is a score, the
+    accuracy on the rows as they are, and no verdict.
+
+    Published rule: none; the authors compare accuracies.
+
+    Needs: what `memory_share` needs, but no feature of which models know the meaning: a target with a question (a
+    FILE: `--target` with a column of 2 to 10 values), 40 rows or more and 10 different ones of each class, at most 300
+    features, none of them texts to read, and an LLM that understands a question; the controls take no part.
+
+    Cannot show: memory's share. Nothing holds the label of a perturbed row fixed, who recalls a row by its name or by
+    what stayed loses nothing, and who knows what names mean loses on the last version as who recalls them. For a share
+    that holds see `memory_share`.
+
+    Source: Bordt et al. 2024, "Elephants Never Forget", and the package `tabmemcheck`, which has a recipe of each
+    version for some datasets; here it is derived from the table.
+
+    Example: `The sepal length (cm) is 6.9, …` is asked, and `The sepal length (cm) is 6.8, …`, `The Sepal length (cm)
+    is 6.80, …` and `The X1 is -4.67, …`, each behind examples in its own words.
+    """
+
+    id: ClassVar[str] = "bordt_versions"
+    title: ClassVar[str] = "Versions of Bordt et al."
+    shots: ClassVar[int] = 1
+    on_request: ClassVar[bool] = True
+    baseline: ClassVar[str] = SUPERVISED
+
+    def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
+        """100 queries, and as many about each version that passes its check.
+
+        Raises `Skip` where there is no question, or where no version passes.
+        """
+        kinds = _passing(table)
+        own = super().queries(table, serializer, rng)
+        return [
+            each for query in own for each in (query, *(self._in(table, serializer, query, kind) for kind in kinds))
+        ]
+
+    def not_averaged(self, table: Table) -> str | None:
+        """It stands in no mean: another draw of what `classification_1shot` measures."""
+        return None
+
+    def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
+        """The accuracy on rows, and what is lost on each version over the rows that were answered in both."""
+        right = {trial.query.id: answer == trial.query.expected[0] for trial, answer in given(trials)}
+        rows = [trial.query for trial in trials if not trial.query.decoy_of]
+        answered = [right[query.id] for query in rows if query.id in right]
+        hits = sum(answered)
+        low, high = clopper_pearson(hits, len(answered))
+        score = hits / len(answered) if answered else 0.0
+        parts = [f"accuracy {score:.2f} [{low:.2f}, {high:.2f}] on {len(answered)} rows as they are"]
+        queries = {trial.query.id: trial.query for trial in trials}
+        for name in VERSIONS.values():
+            pairs = [(query, queries[_named(query.id, name)]) for query in rows if _named(query.id, name) in queries]
+            parts.append(_lost(name, pairs, right))
+        silent = len(trials) - len(right)
+        parts += [f"{silent} {'answer named' if silent == 1 else 'answers named'} no class"] * (silent > 0)
+        return Evidence(
+            statistic="accuracy on rows as they are",
+            value=score,
+            null="right as often on each version of a row",
+            sentence="; ".join(parts),
+            hits=hits,
+            asked=len(rows),
+            answered=len(answered),
+            interval=(low, high),
+            interval_of="accuracy on rows as they are",
+        )
+
+    def _candidates(self, table: Table, labels: Mapping[int, str]) -> list[int]:
+        from tabcontam.unseen.making import unseen
+
+        return list(unseen(table, _passing(table)[0]).of)
+
+    def _baseline(
+        self, table: Table, target: str, labels: Mapping[int, str], candidates: Sequence[int]
+    ) -> Mapping[int, Guess]:
+        from tabcontam.unseen.making import unseen
+
+        twin = unseen(table, _passing(table)[0])
+        return {row: guess_of(said) for row, said in zip(twin.of, twin.own, strict=True)}
+
+    def _example(self, table: Table, candidates: list[int], asked: int, rng: Random) -> int:
+        """One of the rows that stand in every version."""
+        from tabcontam.unseen.making import unseen
+
+        of = unseen(table, _passing(table)[0]).place
+        return super()._example(table, [row for row in candidates if row in of], asked, rng)
+
+    def _in(self, table: Table, serializer: Serializer, query: Query, kind: str) -> Query:
+        """The same query about another version of its rows."""
+        from tabcontam.unseen.making import unseen
+
+        twin = unseen(table, kind)
+        answer = _answers(table, kind)
+        place = twin.place[query.rows[-1]]
+        said = [answer[label] for label in twin.twins[place]]
+        return replace(
+            query,
+            id=_named(query.id, VERSIONS[kind]),
+            write=partial(self._version_prompt, table, serializer, query.rows, kind),
+            asked=tuple(answer[label] for label in query.asked),
+            expected=(answer[twin.labels[place]],),
+            decoy_of=query.id,
+            row=None,
+            chance={SUPERVISED: guess_of(said)},
+        )
+
+    def _version_prompt(self, table: Table, serializer: Serializer, rows: Sequence[int], kind: str) -> Prompt:
+        from tabcontam.unseen.making import unseen
+
+        twin, answer = unseen(table, kind), _answers(table, kind)
+        _, question = task_of(table)
+        features = sorted(set(table.columns) - {table.target})  # the order of a twin's features
+        order = [features.index(name) for name in table.columns if name != table.target]
+        columns = [twin.features[place] for place in order]
+        cells = [twin.rows[twin.place[row]] for row in rows]
+        texts = [serializer.alone(columns, [row[place] for place in order]) for row in cells]
+        shots = [(text, answer[twin.labels[twin.place[row]]]) for text, row in zip(texts[:-1], rows[:-1], strict=True)]
+        asked = CODED_QUESTION if kind == CODED else question.text
+        return self.prompts.class_of(shots, texts[-1], asked, tuple(answer[label] for label in answers_of(question)))
+
+
+def _passing(table: Table) -> tuple[str, ...]:
+    """The versions that pass their check. Raises `Skip` with the reason of the first where none does."""
+
+    def find() -> tuple[str, ...] | str:
+        from tabcontam.unseen.making import unseen
+
+        found, why = [], ""
+        for kind in VERSIONS:
+            try:
+                unseen(table, kind)
+            except Skip as skip:
+                why = why or str(skip)
+            else:
+                found.append(kind)
+        return tuple(found) or why
+
+    passing = cached_fact(table, "versions that pass", find)
+    if isinstance(passing, str):
+        raise Skip(passing)
+    return passing
+
+
+def _answers(table: Table, kind: str) -> dict[str, str]:
+    """What each class is called in a version: in the statistical one by a number, in a shuffled order."""
+    _, question = task_of(table)
+    answers = answers_of(question)
+    if kind != CODED:
+        return {answer: answer for answer in answers}
+    numbers = seeded(table, "classes", CODED).sample(range(len(answers)), len(answers))
+    return {answer: str(number) for answer, number in zip(sorted(answers), numbers, strict=True)}
+
+
+def _named(query: str, version: str) -> str:
+    return f"{query}-{version}"
+
+
+def _lost(name: str, pairs: Sequence[tuple[Query, Query]], right: Mapping[str, bool]) -> str:
+    """How often a version is right, and how much seldomer than the rows; what models lose on it."""
+    if not pairs:
+        return f"{name} not asked, since models find it harder or easier, or it cannot be made"
+    both = [(own, other) for own, other in pairs if own.id in right and other.id in right]
+    if not both:
+        return f"{name}: no row was answered in both versions"
+    found = gained([float(right[own.id] - right[other.id]) for own, other in both])
+    low, high = found.interval
+    accuracy = fmean(right[other.id] for _, other in both)
+    models = fmean(learned(own) - learned(other) for own, other in both)
+    return (
+        f"{name} {accuracy:.2f}, lost {signed(found.mean)} ({signed(low)} to {signed(high)}; models lose "
+        f"{signed(models)})"
+    )
