@@ -92,7 +92,7 @@ def as_needed(test: Test, table: Table) -> Table:
         return planted(table)
     if test.id == "exact_generation":
         return logs(len(table.rows))
-    if test.id in ("memory_share", "bordt_versions"):
+    if test.id in ("memory_share", "log_loss_share", "bordt_versions"):
         return by_length(table)
     return with_withheld(table) if test.only_with is Given.WITHHELD else table
 

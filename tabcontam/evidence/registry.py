@@ -60,6 +60,7 @@ BUILT_IN = (
     "score.classification:Classification0Shot",
     "score.classification:Classification1Shot",
     "score.memory_share:MemoryShare",
+    "score.scored_share:MemoryShareScored",
     "score.versions:Versions",
     "score.few_shot:FewShot",
 )

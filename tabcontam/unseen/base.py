@@ -20,7 +20,8 @@ class Unseen:
     `of` has the table's rows, `rows` the features of their twins in the order of `features`, `labels` their classes as
     the question's answers. `own` and `twins` are what gradient boosting and logistic regression, which learned from
     other rows of the table, say of each row and of its twin: how hard they are. They are empty until the twin is
-    checked. `kept` names the features that no row of it changes, since nobody can say what another value would mean.
+    checked. So are `own_chances` and `twin_chances`: how likely the two find each of the `classes`, on average.
+    `kept` names the features that no row of it changes, since nobody can say what another value would mean.
     """
 
     kind: str
@@ -31,6 +32,9 @@ class Unseen:
     own: tuple[tuple[str, ...], ...] = field(default=(), repr=False)
     twins: tuple[tuple[str, ...], ...] = field(default=(), repr=False)
     kept: tuple[str, ...] = ()
+    classes: tuple[str, ...] = ()
+    own_chances: tuple[tuple[float, ...], ...] = field(default=(), repr=False)
+    twin_chances: tuple[tuple[float, ...], ...] = field(default=(), repr=False)
 
     @cached_property
     def place(self) -> dict[int, int]:

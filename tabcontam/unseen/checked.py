@@ -9,8 +9,9 @@ from tabcontam.statistics.exact import clopper_pearson
 from tabcontam.unseen.base import Twin, Unseen
 from tabcontam.unseen.blind import Blind
 from tabcontam.unseen.conditional import BOOSTING, LINEAR, models
-from tabcontam.unseen.sample import Ints, Sample
+from tabcontam.unseen.sample import Floats, Ints, Sample
 
+DIGITS = 4  # of a chance that is kept
 MOST_AUC = 0.55  # to which the interval of a blind classifier's AUC has to reach down
 
 
@@ -25,29 +26,42 @@ def checked(found: Sample, twin: Twin, made: Unseen) -> Unseen:
     """
     place = {row: number for number, row in enumerate(found.places)}
     rows = [place[row] for row in made.of]
-    said = [_said(found, made, rows, kind, twin.retold) for kind in (BOOSTING, LINEAR)]
+    chances = [_chances(found, made, rows, kind, twin.retold) for kind in (BOOSTING, LINEAR)]
+    said = [(own.argmax(axis=1), other.argmax(axis=1)) for own, other in chances]
     for kind, (own, other) in zip((BOOSTING, LINEAR), said, strict=True):
         _compare(found, made, rows, kind, own, other)
     if twin.like:
         _cannot_be_told(found, made, rows)
     own, twins = (np.array(found.classes, dtype=object)[np.column_stack(each)] for each in zip(*said, strict=True))
-    return replace(made, own=tuple(map(tuple, own.tolist())), twins=tuple(map(tuple, twins.tolist())))
+    likely = (tuple(map(tuple, np.mean(each, axis=0).round(DIGITS).tolist())) for each in zip(*chances, strict=True))
+    own_chances, twin_chances = likely
+    return replace(
+        made,
+        own=tuple(map(tuple, own.tolist())),
+        twins=tuple(map(tuple, twins.tolist())),
+        classes=found.classes,
+        own_chances=own_chances,
+        twin_chances=twin_chances,
+    )
 
 
-def _said(found: Sample, made: Unseen, rows: list[int], kind: str, retold: bool) -> tuple[Ints, Ints]:
-    """What models of a kind say of the rows, and of their twins."""
+def _chances(found: Sample, made: Unseen, rows: list[int], kind: str, retold: bool) -> tuple[Floats, Floats]:
+    """How likely models of a kind find each class of the rows, and of their twins: shapes (rows, classes)."""
     parts, own = found.parts("checked"), tuple(found.rows[row] for row in rows)
     if not retold:
         learned = models(found, kind, parts)
-        return learned.chances(own, rows).argmax(axis=1), learned.chances(made.rows, rows).argmax(axis=1)
+        return learned.chances(own, rows), learned.chances(made.rows, rows)
     each = tuple(range(len(rows)))
     labels = tuple(found.labels[row] for row in rows)
     both = (
         Sample(found.table, found.features, each, own, labels, len(rows)),
         Sample(made.table(found.table), made.features, each, made.rows, made.labels, len(rows)),
     )
-    first, second = (models(one, kind, parts[rows]).chances(one.rows, each).argmax(axis=1) for one in both)
-    return first, second
+    of_rows, of_twins = (np.zeros((len(rows), len(found.classes))) for _ in both)
+    for one, chances in zip(both, (of_rows, of_twins), strict=True):
+        there = [found.classes.index(name) for name in one.classes]
+        chances[:, there] = models(one, kind, parts[rows]).chances(one.rows, each)
+    return of_rows, of_twins
 
 
 def _compare(found: Sample, made: Unseen, rows: list[int], kind: str, own: Ints, other: Ints) -> None:

@@ -19,7 +19,7 @@ from tabcontam.unseen.resampled import Resampled
 from tabcontam.unseen.sample import Sample, sample
 from tabcontam.unseen.statistical import Statistical
 
-VERSION = 7  # of the twins: what another one made is not read
+VERSION = 8  # of the twins: what another one made is not read
 BORDT = (Original(), LastDigits(), Task(), Standardised())
 TWINS: Mapping[str, Twin] = {one.kind: one for one in (Recoded(), Resampled(), Perturbed(), Statistical(), *BORDT)}
 
@@ -43,7 +43,8 @@ def _kept(table: Table, twin: Twin, seed: int) -> Unseen | str:
         if isinstance(found, str):
             return found
         of = [rank[row] for row in found.of]
-        return [of, found.features, found.rows, found.labels, found.own, found.twins, found.kept]
+        words = [of, found.features, found.rows, found.labels, found.own, found.twins, found.kept, found.classes]
+        return [*words, found.own_chances, found.twin_chances]
 
     def read(held: Any) -> Unseen | str:
         return held if isinstance(held, str) else _read(table, twin, held)
@@ -54,18 +55,22 @@ def _kept(table: Table, twin: Twin, seed: int) -> Unseen | str:
 
 
 def _read(table: Table, twin: Twin, held: Any) -> Unseen:
-    of, features, rows, labels, own, twins, stayed = held
+    of, features, rows, labels, own, twins, stayed, classes, own_chances, twin_chances = held
     places = by_content(table)
     cells = tuple(tuple(row) for row in rows)
     own, twins = (tuple(tuple(each) for each in said) for said in (own, twins))
-    said = (*features, *labels, *stayed, *chain.from_iterable((*own, *twins)))
+    chances = tuple(tuple(tuple(map(float, each)) for each in of_one) for of_one in (own_chances, twin_chances))
+    said = (*features, *labels, *stayed, *classes, *chain.from_iterable((*own, *twins)))
     whole = all(isinstance(one, str) for one in said)
     if not whole or not all(len(row) == len(table.columns) - 1 for row in (features, *cells)):
         raise ValueError("no rows of a twin")
-    if not len(of) == len(cells) == len(labels) == len(own) == len(twins):
+    if len({len(each) for each in (of, cells, labels, own, twins, *chances)}) > 1:
         raise ValueError("not a twin for each row")
+    if any(len(each) != len(classes) for each in chain.from_iterable(chances)):
+        raise ValueError("not a chance for each class")
     rows_of = tuple(places[rank] for rank in of)
-    return Unseen(twin.kind, rows_of, tuple(features), cells, tuple(labels), own, twins, tuple(stayed))
+    words = tuple(features), cells, tuple(labels), own, twins, tuple(stayed), tuple(classes)
+    return Unseen(twin.kind, rows_of, *words, *chances)
 
 
 def _made(table: Table, twin: Twin, seed: int) -> Unseen | str:

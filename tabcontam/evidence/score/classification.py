@@ -12,7 +12,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tabcontam.errors import Skip
-from tabcontam.evidence.base import MOST_ROWS, RONVAL, Evidence, Family, Kind, Prompt, PublishedRule, Query, Trial
+from tabcontam.evidence.base import (
+    MOST_ROWS,
+    RONVAL,
+    Endings,
+    Evidence,
+    Family,
+    Kind,
+    Likelihoods,
+    Prompt,
+    PublishedRule,
+    Query,
+    Reading,
+    State,
+    Trial,
+)
 from tabcontam.evidence.checks import drawn
 from tabcontam.evidence.rows.choices import ChoiceTest, given
 from tabcontam.groups import grouped
@@ -201,6 +215,22 @@ def unfair(question: Question) -> str | None:
 def answers_of(question: Question) -> tuple[str, ...]:
     """The answers that a question offers, each once."""
     return tuple(dict.fromkeys(question.answers.values()))
+
+
+def as_endings(prompt: Prompt, answers: Sequence[str]) -> Endings:
+    """The classes as endings of a prompt; each is ended with its line where one is the beginning of another."""
+    begins = any(one != other and other.startswith(one) for one in answers for other in answers)
+    end = "\n" if begins else ""
+    return Endings(prompt.completion, tuple(f" {answer}{end}" for answer in answers))
+
+
+def likeliest(query: Query, reply: Likelihoods) -> Reading:
+    """The likeliest of the classes that were scored; a tie names none."""
+    values = reply.values if reply.state is State.OK else ()
+    best = [name for name, value in zip(query.asked, values, strict=bool(values)) if value == max(values)]
+    answer = best[0] if len(best) == 1 else None
+    hit = answer == query.expected[0]
+    return Reading(answer, hit, paper_hit=hit, readable=answer is not None)
 
 
 def tokens_of(answers: Sequence[str]) -> int:

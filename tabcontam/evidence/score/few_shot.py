@@ -11,7 +11,6 @@ from typing import ClassVar
 from tabcontam.errors import Skip
 from tabcontam.evidence.base import (
     Capability,
-    Endings,
     Evidence,
     Family,
     Kind,
@@ -21,12 +20,19 @@ from tabcontam.evidence.base import (
     Question,
     Reading,
     Reply,
-    State,
     Test,
     Trial,
 )
 from tabcontam.evidence.rows.choices import ChoiceTest
-from tabcontam.evidence.score.classification import answers_of, described, task_of, tokens_of, unfair
+from tabcontam.evidence.score.classification import (
+    answers_of,
+    as_endings,
+    described,
+    likeliest,
+    task_of,
+    tokens_of,
+    unfair,
+)
 from tabcontam.evidence.score.dealt import PARTS, Draw, dealt
 from tabcontam.evidence.score.evaluated import SHOWN, TITLE, AtShots, evaluated
 from tabcontam.evidence.score.learners import LEARNERS, absent, learned
@@ -134,11 +140,7 @@ class FewShot(ChoiceTest):
         """The class that is named or, by log-probabilities, the likeliest one; a tie names none."""
         if not isinstance(reply, Likelihoods):
             return super().read(query, reply, serializer, dictionary)
-        values = reply.values if reply.state is State.OK else ()
-        best = [name for name, value in zip(query.asked, values, strict=bool(values)) if value == max(values)]
-        answer = best[0] if len(best) == 1 else None
-        hit = answer == query.expected[0]
-        return Reading(answer, hit, paper_hit=hit, readable=answer is not None)
+        return likeliest(query, reply)
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
         """The accuracy over all numbers of shots with what it is at each; no p-value."""
@@ -238,10 +240,7 @@ class FewShotScored(FewShot):
         return FewShot(**{item.name: getattr(self, item.name) for item in fields(FewShot)})
 
     def _asked(self, prompt: Prompt, answers: Sequence[str]) -> Question:
-        """The classes as endings; each is ended with its line where one is the beginning of another."""
-        begins = any(one != other and other.startswith(one) for one in answers for other in answers)
-        end = "\n" if begins else ""
-        return Endings(prompt.completion, tuple(f" {answer}{end}" for answer in answers))
+        return as_endings(prompt, answers)
 
 
 def notes(test: FewShot, table: Table, rng: Random) -> tuple[str, ...]:

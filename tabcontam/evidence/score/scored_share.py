@@ -1,0 +1,207 @@
+"""Memory's share by how likely classes are: of accuracy, log-loss and AUC, where an LLM tells log-probabilities."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from math import log
+from random import Random
+from statistics import fmean
+from typing import ClassVar
+
+import numpy as np
+
+from tabcontam.evidence.base import Capability, Evidence, Likelihoods, Prompt, Query, Question, Reading, Reply, Trial
+from tabcontam.evidence.score.classification import as_endings, likeliest
+from tabcontam.evidence.score.evaluated import chances_of
+from tabcontam.evidence.score.memory_share import TWIN, MemoryShare
+from tabcontam.evidence.score.shares import LEVEL
+from tabcontam.evidence.sentences import signed
+from tabcontam.guesser.chance import Guess
+from tabcontam.reading.words import Dictionary
+from tabcontam.statistics.auc_apart import AucApart, auc_apart
+from tabcontam.statistics.paired_gains import gained
+from tabcontam.tables.serializers import Serializer
+from tabcontam.tables.table import Table
+
+LIKELY = "supervised chances"  # what is said of each class by the models that learned, among the chances of a query
+LEAST = 0.01  # a smaller chance counts as this one, so that no single answer weighs more than 4.6 nats
+WORST = -log(LEAST)
+Chances = Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class _Both:
+    """How likely each class is of a row and of its twin: for the LLM, and for models that learned from other rows."""
+
+    label: str
+    own: Chances
+    twin: Chances
+    learned: Chances
+    learned_twin: Chances
+
+    @property
+    def plain(self) -> float:
+        """How much log-loss the LLM has on the twin beyond that on the row, as a share of the largest."""
+        return (_loss(self.twin, self.label) - _loss(self.own, self.label)) / WORST
+
+    @property
+    def gain(self) -> float:
+        """The same, less that of the models."""
+        return self.plain - (_loss(self.learned_twin, self.label) - _loss(self.learned, self.label)) / WORST
+
+
+@dataclass(frozen=True)
+class MemoryShareScored(MemoryShare):
+    """Behind one row of each class, how likely is the class of another row, and of an unseen twin of that row?
+
+    Measures: memory's share as `memory_share` does, of the same rows and twins, by the likeliest class; and besides
+    memory's share of the log-loss and of the AUC: how much smaller the log-loss of the row's own class is, and how much
+    larger the AUC, on rows than on their twins, less what gradient boosting and logistic regression lose on the twins.
+
+    Queries: those of `memory_share`, each with its classes as endings that are scored behind the prompt in the form for
+    base models. The chance of a class is its likelihood among the classes.
+
+    Null: an LLM that recalls no label finds it as likely for twins. The p-value of the log-loss is the larger one of
+    two, of the LLM's own losses and of these less those of the models, each by exchanging the two sides of each pair; a
+    share is said to be above 0 where it is 0.01 or less. The interval of the log-loss is Student's, that of the AUC of
+    2,000 resamples of the rows within each class; both have a confidence of 95 %. A chance below 0.01 counts as 0.01,
+    so that one sure and wrong answer does not decide. There is a score, the share of the accuracy, and no verdict.
+
+    Published rule: none.
+
+    Needs: what `memory_share` needs, but twins in any case, and log-probabilities of given text. Fresh rows take no
+    part.
+
+    Cannot show: more than `memory_share` can. An LLM that is surer of rows than of twins for another reason than
+    memory, as since a moved value makes a row look odd to it, has a share of the log-loss without one of the accuracy.
+
+    Source: the project's own; AUC by log-probabilities as TabLLM (Hegselmann et al. 2023) has it.
+
+    Example: two rows with their answers and a row, behind which ` Yes` and ` No` are scored; and the same of its twin.
+    """
+
+    id: ClassVar[str] = "log_loss_share"
+    title: ClassVar[str] = "Memory's share of log-loss and AUC"
+    measure: ClassVar[str] = ""
+    needs: ClassVar[frozenset[Capability]] = frozenset({Capability.SCORE, Capability.INSTRUCTIONS})
+    set_beside: ClassVar[bool] = False
+    beside_fresh: ClassVar[bool] = False
+    draws_as: ClassVar[str] = MemoryShare.id
+
+    def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
+        """The queries of `memory_share` about rows and twins, to be scored. Raises `Skip` as it does."""
+        from tabcontam.unseen.making import unseen
+
+        table = replace(table, fresh=())
+        asked, twin = super().queries(table, serializer, rng), unseen(table, TWIN)
+        return [
+            replace(
+                query,
+                write=partial(_scored, query.write, query.asked),
+                chance={**query.chance, LIKELY: _likely(twin.classes, chances[twin.place[query.rows[-1]]])},
+            )
+            for query in asked
+            for chances in (twin.twin_chances if query.decoy_of else twin.own_chances,)
+        ]
+
+    def read(self, query: Query, reply: Reply | Likelihoods, serializer: Serializer, dictionary: Dictionary) -> Reading:
+        """The likeliest class; a tie names none."""
+        if isinstance(reply, Likelihoods):
+            return likeliest(query, reply)
+        return super().read(query, reply, serializer, dictionary)
+
+    def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
+        """What `memory_share` says, and the same of the log-loss and of the AUC."""
+        found = super().weigh(trials, level)
+        return replace(found, sentence="; ".join([found.sentence, *_said(shared(trials))]), twins=None)
+
+
+def _scored(write: Callable[[], Question], answers: Sequence[str]) -> Question:
+    prompt = write()
+    assert isinstance(prompt, Prompt)  # noqa: S101 - of `memory_share`, which asks in words
+    return as_endings(prompt, answers)
+
+
+def _likely(classes: Sequence[str], chances: Sequence[float]) -> Guess:
+    return Guess(dict(zip(classes, chances, strict=True)), 0.0)
+
+
+def _both(trials: Sequence[Trial]) -> list[_Both]:
+    """The rows of which both sides tell how likely each class is."""
+    told = {trial.query.id: chances for trial in trials if (chances := chances_of(trial)) is not None}
+    twins = {trial.query.decoy_of: trial.query for trial in trials if trial.query.decoy_of}
+    return [
+        _Both(
+            str(trial.query.expected[0]),
+            told[trial.query.id],
+            told[twin.id],
+            trial.query.chance[LIKELY].values,
+            twin.chance[LIKELY].values,
+        )
+        for trial in trials
+        if (twin := twins.get(trial.query.id)) and trial.query.id in told and twin.id in told
+    ]
+
+
+def _loss(chances: Chances, label: str) -> float:
+    return -log(max(LEAST, chances.get(label, 0.0)))
+
+
+@dataclass(frozen=True)
+class Shared:
+    """What rows and twins come to by chances: log-losses in nats, memory's share of them, and of the AUC.
+
+    The share of the log-loss is the larger the more is recalled; `p_value` is that it is 0 or less.
+    """
+
+    own: float
+    twins: float
+    log_loss: float
+    interval: tuple[float, float]
+    p_value: float
+    auc: AucApart | None
+
+    @property
+    def above(self) -> bool:
+        """Whether the share of the log-loss is said to be above 0."""
+        return self.p_value <= LEVEL
+
+
+def shared(trials: Sequence[Trial]) -> Shared | None:
+    """The log-loss and the AUC on rows and twins; None where no pair has log-probabilities."""
+    rows = _both(trials)
+    if not rows:
+        return None
+    found, plain = gained([row.gain for row in rows]), gained([row.plain for row in rows])
+    own, twins = (fmean(_loss(chances, row.label) for row, chances in of) for of in _sides(rows)[:2])
+    classes = sorted({name for row in rows for name in (*row.own, *row.learned)})
+    labels = np.array([classes.index(row.label) for row in rows], dtype=np.int64)
+    sides = [np.array([[chances.get(name, 0.0) for name in classes] for _, chances in of]) for of in _sides(rows)]
+    low, high = (limit * WORST for limit in found.interval)
+    p_value = max(found.p_value, plain.p_value)
+    return Shared(own, twins, found.mean * WORST, (low, high), p_value, auc_apart(sides, (1, -1, -1, 1), labels))
+
+
+def _sides(rows: Sequence[_Both]) -> list[list[tuple[_Both, Chances]]]:
+    """The rows with what is said of them, of their twins, and of both by models."""
+    sides = ([row.own for row in rows], [row.twin for row in rows])
+    models = ([row.learned for row in rows], [row.learned_twin for row in rows])
+    return [list(zip(rows, chances, strict=True)) for chances in (*sides, *models)]
+
+
+def _said(found: Shared | None) -> list[str]:
+    """The log-loss and the AUC on rows and twins, in words that a person can check."""
+    if found is None:
+        return ["no row and its twin have log-probabilities"]
+    low, high = map(signed, found.interval)
+    said = [
+        f"log-loss {found.own:.2f}, on twins {found.twins:.2f}; memory's share of the log-loss "
+        f"{signed(found.log_loss)} nats ({low} to {high}), {'' if found.above else 'not shown to be '}above 0 "
+        f"(p = {found.p_value:.2g})"
+    ]
+    if found.auc is not None:
+        own, twins, *_ = found.auc.values
+        low, high = map(signed, found.auc.interval)
+        difference = signed(found.auc.difference)
+        said.append(f"AUC {own:.2f}, on twins {twins:.2f}; memory's share of the AUC {difference} ({low} to {high})")
+    return said
