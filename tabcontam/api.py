@@ -43,7 +43,6 @@ COUNTS = (
     "queries",
     "samples",
     "shots",
-    "rows",
     "batch_size",
     "max_connections",
     "max_requests",
@@ -180,7 +179,6 @@ def run(
     samples: int | None = None,
     temperature: float | None = None,
     shots: int | None = None,
-    rows: int | None = None,
     until_decided: bool = False,
     min_power: float = MIN_POWER,
     batch_size: int = BATCH_SIZE,
@@ -212,11 +210,10 @@ def run(
     `"hf:DIR"` of what `expose` made. `key` names the key files of planted tables, `withheld` files of rows that were
     never published, `fresh` files of rows that no LLM can have read. `queries` is a number or "paper", `samples` how
     often an LLM without log-probabilities is asked the same in their place, and with a `temperature` how often all
-    queries of the row tests are, `shots` how many demonstrations of other tables chat models are shown there, `rows`
-    about how many rows the tests of classification ask, `alpha` and `min_power` are in (0, 1), `max_cost` is in US
-    dollars. With `until_decided` a table is asked until its verdict is reached, and is let go once an LLM that
-    remembers the share `min_power` of its rows would have been found. With `memory_share` it is asked as well how much
-    of the accuracy is memory, whichever tests are chosen.
+    queries of the row tests are, `shots` how many demonstrations of other tables chat models are shown there, `alpha`
+    and `min_power` are in (0, 1), `max_cost` is in US dollars. With `until_decided` a table is asked until its verdict
+    is reached, and is let go once an LLM that remembers the share `min_power` of its rows would have been found.
+    With `memory_share` it is asked as well how much of the accuracy is memory, whichever tests are chosen.
     With `batch` LLMs are asked by the batch API of their maker, for half the price, and the call waits for up to a
     day. The report lies in `out`, by default `reports/<time>`; the same call with the same `out` continues it.
     Nothing is printed, unless `progress` is true: then on standard error. It may be called where an event loop is

@@ -177,8 +177,7 @@ class Options:
     `alpha`: the level of the run's verdicts, for each LLM or, by `family_over`, for all; `queries`: at most so many in
     each cell, or "paper" for the paper's own alone, of tests that have some; `samples`: how often an LLM that tells no
     log-probabilities is asked the same in their place; `temperature`: at which all queries of the tests that can weigh
-    several answers are asked `samples` times; `rows`: about so many the tests of classification ask, None for as many
-    as they do by themselves; `until_decided`: row tests are asked until
+    several answers are asked `samples` times; `until_decided`: row tests are asked until
     a table's verdict is reached, without the paper's own queries unless `papers_too`; a table is let go once an LLM
     that remembers the share `min_power` of its rows would have been found; `connections`: requests at a time, None to
     find out; `batch`: by the batch API of those LLMs that have one; the most requests and dollars.
@@ -192,7 +191,6 @@ class Options:
     samples: int | None = None
     temperature: float | None = None
     shots: int | None = None
-    rows: int | None = None
     until_decided: bool = False
     min_power: float = MIN_POWER
     papers_too: bool = False
@@ -350,7 +348,6 @@ def sheet_of(
     rng, prompts = seeded(table, options.seed, test.draws_as or test.id), prompts or default_prompts()
     try:
         worded, shots = test.worded_by(prompts), options.shots or 0
-        worded = worded.with_rows(options.rows) if options.rows else worded
         if options.queries == PAPER:
             queries = test.as_published().worded_by(prompts).planned(table, serializer, rng)
             own = tuple(query for query in queries if query.paper)

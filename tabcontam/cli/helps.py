@@ -73,10 +73,6 @@ SHOTS_HELP = (
     "in row tests show chat models N demonstrations before each question: the same asked of tables that scikit-learn "
     "carries, with the answers (16 at most)"
 )
-ROWS_HELP = (
-    "ask the classification tests, memory_share among them, about N rows of each table, or as many as there are "
-    "(default: 100, at most 1,000); the first 100 are the same"
-)
 UNTIL_DECIDED_HELP = (
     "ask the row tests in turns, the most telling query first, and stop at a table once its verdict is reached: often "
     "after ten queries; without the paper's own queries, unless -m asks for them"

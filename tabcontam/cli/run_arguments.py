@@ -24,7 +24,6 @@ from tabcontam.cli.helps import (
     OVERLAP_HELP,
     PROMPTS_HELP,
     REFERENCE_HELP,
-    ROWS_HELP,
     SAMPLES_HELP,
     SERIALIZER_HELP,
     SHOTS_HELP,
@@ -148,7 +147,6 @@ def _add_asking(run: argparse.ArgumentParser) -> None:
     how.add_argument("--temperature", type=temperature, metavar="T", help=TEMPERATURE_HELP)
     how.add_argument("--overlap", metavar="MEASURE", help=OVERLAP_HELP.format(default="rouge"))
     how.add_argument("--shots", type=positive, metavar="N", help=SHOTS_HELP)
-    how.add_argument("--rows", type=positive, metavar="N", help=ROWS_HELP)
     add_sending(how)
     how.add_argument(
         "-x", dest="stop_at_first", action="store_true", help="stop asking an LLM after its first contaminated cell"

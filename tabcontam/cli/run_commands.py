@@ -94,7 +94,6 @@ def order_of(words: Mapping[str, Any], command: str) -> "RunOrder":
             samples=words["samples"],
             temperature=words["temperature"],
             shots=words["shots"],
-            rows=words["rows"],
             until_decided=words["until_decided"],
             min_power=words["min_power"] or MIN_POWER,
             connections=words["max_connections"],

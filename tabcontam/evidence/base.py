@@ -225,9 +225,6 @@ class Evidence:
     twins: OnTwins | None = None  # what memory's share is made of, where that is what is measured
 
 
-MOST_ROWS = 1000  # of a table about which a test of classification may be asked
-
-
 class Test(ABC):
     """A contamination test: a frozen dataclass whose docstring is its page, and all that others need to know of it.
 
@@ -250,7 +247,6 @@ class Test(ABC):
     set_beside: ClassVar[bool] = False  # whether a reference LLM is asked the same for comparison: see `beside`
     answering: ClassVar[Answering] = Answering()  # what kind of answer it asks for
     on_request: ClassVar[bool] = False  # asked only where it is chosen or, if it scores, an LLM loaded here scores text
-    by_rows: ClassVar[bool] = False  # whether the user may say about how many rows it asks: see `with_rows`
     beside_fresh: ClassVar[bool] = False  # whether it compares with rows that nobody can have read, if there are any
     only_with: ClassVar[Given] = Given.NOTHING  # what has to be given for it to be asked
     bet_on: ClassVar[bool] = False  # whether its answers can be bet on, query by query: see `stakes`
@@ -305,10 +301,6 @@ class Test(ABC):
         test = copy(self)
         vars(test)["_prompts"] = prompts  # past a frozen dataclass, and for a class that is none
         return test
-
-    def with_rows(self, rows: int) -> Self:
-        """The same test about so many rows, where that is for the user to say: see `--rows`."""
-        return self
 
     @property
     def facts(self) -> "Facts":

@@ -49,7 +49,6 @@ def describe(run: "Run", started: datetime, used: Mapping[str, LlmFacts]) -> Run
         samples=options.samples,
         temperature=options.temperature,
         shots=options.shots,
-        rows=options.rows,
         until_decided=options.min_power if options.until_decided else None,
         alpha=options.alpha,
         family_over=options.family_over,

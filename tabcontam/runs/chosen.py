@@ -39,14 +39,8 @@ def _lacking(test: Test) -> str:
     return f"{test.id} needs {words}; add {option(test.only_with.value, value)}"
 
 
-def check_given(order: "RunOrder", tests: Sequence[Test]) -> None:
-    """Raises `UsageError` where fresh rows, or a number of rows, are given and no test takes them."""
-    if order.options.rows and not any(test.by_rows for test in tests):
-        able = " or ".join(test.id for test in all_tests() if test.by_rows)
-        raise UsageError(
-            f"{option_name('rows')}: no test that is asked classifies rows; choose {option('tests', able)} and an LLM "
-            "that understands a question"
-        )
+def check_fresh(order: "RunOrder", tests: Sequence[Test]) -> None:
+    """Raises `UsageError` where fresh rows are given and no test compares with them."""
     if order.fresh and not any(test.beside_fresh for test in tests):
         able = " or ".join(test.id for test in all_tests() if test.beside_fresh)
         raise UsageError(

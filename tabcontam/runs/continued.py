@@ -57,9 +57,9 @@ def _check_same_run(folder: Path, run: "Run", held: RunResults) -> None:
         raise UsageError(
             f"{folder} holds a run of {asked_queries(held.run)}; choose another folder with {option('out')}"
         )
-    for word in ("samples", "shots", "rows"):
+    for word in ("samples", "shots"):
         if (had := getattr(held.run, word)) != getattr(run.order.options, word):
-            given = f"with {option(word, had)}" if had else f"without {option(word)}"
+            given = option(word, had) if had else f"without {option(word)}"
             raise UsageError(f"{folder} holds a run {given}; choose another folder with {option('out')}")
     if held.run.temperature != run.order.options.temperature:
         at = held.run.temperature

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from tabcontam.asking.plan import Options, Subject
 from tabcontam.errors import UsageError, option, option_name
-from tabcontam.evidence.base import MOST_ROWS, Capability, Test
+from tabcontam.evidence.base import Capability, Test
 from tabcontam.evidence.registry import all_tests
 from tabcontam.evidence.samples import sampled
 from tabcontam.evidence.shots import MOST_SHOTS
@@ -33,8 +33,6 @@ def check_options(options: Options) -> None:
         raise UsageError(f"{named} {other}; leave {option('temperature')} out, or write it with {option('samples', 5)}")
     if (options.shots or 0) > MOST_SHOTS:
         raise UsageError(f"{option_name('shots')} is {options.shots}; show at most {MOST_SHOTS} demonstrations")
-    if (options.rows or 0) > MOST_ROWS:
-        raise UsageError(f"{option_name('rows')} is {options.rows:,}; ask about at most {MOST_ROWS:,} rows of a table")
     if options.batch and (options.until_decided or options.stop_at_first):
         other = option("until_decided" if options.until_decided else "stop_at_first")
         raise UsageError(f"{option('batch')} asks everything at once, and {other} one by one; leave one of them out")
@@ -91,7 +89,6 @@ def check_documents(options: Options, judge: str | None, reference: str | None, 
         "samples": options.samples,
         "temperature": options.temperature,
         "shots": options.shots,
-        "rows": options.rows,
         "batch": options.batch,
         "judge": judge,
         "reference": reference,

@@ -293,8 +293,6 @@ class RunFacts:
     """At which every query of the tests that can weigh several answers was asked `samples` times; null: asked once."""
     shots: Count | None = None
     """How many demonstrations of other tables chat models were shown in row tests; null: none."""
-    rows: Count | None = None
-    """About how many rows of a table the tests of classification asked, where it has as many; null: 100."""
     until_decided: Level | None = None
     """Row tests were asked in turns until a table was decided, and it was let go once an LLM that remembers this share
     of the rows would have been found; null where all queries were asked."""

@@ -9,7 +9,7 @@ it still is where silence is a wrong answer.
 from collections.abc import Sequence
 
 from tabcontam.errors import option
-from tabcontam.evidence.base import MOST_ROWS, RECALLED
+from tabcontam.evidence.base import RECALLED
 from tabcontam.evidence.registry import all_tests
 from tabcontam.evidence.sentences import signed
 from tabcontam.statistics.paired_gains import MOST, pairs_to_tell
@@ -77,5 +77,4 @@ def _to_settle(memory: MemoryShare, limit: float) -> str:
     rows = "rows and as many fresh ones" if memory.fresh else "rows with twins"
     if needed is None:
         return f"at this share {MOST:,} {rows} would not settle it, {memory.pairs:,} were answered"
-    asked = f"add {option('rows', needed)}" if needed <= MOST_ROWS else f"more than the {MOST_ROWS:,} that can be asked"
-    return f"at this share some {needed:,} {rows} would settle it ({asked}), {memory.pairs:,} were answered"
+    return f"at this share some {needed:,} {rows} would settle it, {memory.pairs:,} were answered"

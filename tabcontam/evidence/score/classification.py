@@ -1,19 +1,17 @@
 """Classification: how well does the LLM do the task itself?"""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from copy import copy
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from random import Random
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tabcontam.errors import Skip
 from tabcontam.evidence.base import (
-    MOST_ROWS,
     RONVAL,
     Endings,
     Evidence,
@@ -44,7 +42,7 @@ from tabcontam.unseen.sample import labelled
 FEW_SHOT = "few-shot"  # what the baseline is called among the chances of a query
 VERSION = 1  # of the few-shot baseline: what another one said is not read
 QUERIES = 100
-POOL = MOST_ROWS  # of a table, which share the baseline's fits
+POOL = 1000  # rows of a table that are ever asked: they share the baseline's fits
 SHOTS = 16  # rows of each class that the few-shot baseline has
 DRAWS = 5  # of them
 USUAL = 20  # values of a feature that the baseline tells apart
@@ -59,27 +57,11 @@ class ClassificationTest(ChoiceTest):
     family: ClassVar[Family] = Family.SCORE
     kind: ClassVar[Kind] = Kind.CLASSIFICATION
     worded: ClassVar[bool] = True
-    by_rows: ClassVar[bool] = True
     shots: ClassVar[int]
     baseline: ClassVar[str] = FEW_SHOT
 
-    @property
-    def asked_rows(self) -> int:
-        """About how many rows it asks, where there are as many."""
-        return int(vars(self).get("_rows", QUERIES))
-
-    def with_rows(self, rows: int) -> Self:
-        """The same test about so many rows; it is equal to the one about others."""
-        test = copy(self)
-        vars(test)["_rows"] = rows  # past a frozen dataclass, as `worded_by` does
-        return test
-
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """As many queries as `asked_rows` says, 100 by default, fewer for a smaller table.
-
-        The first ones are the same however many there are. Raises `Skip` where there is no question or a class has one
-        row.
-        """
+        """100 queries, fewer for a smaller table. Raises `Skip` where there is no question or a class has one row."""
         target, question = task_of(table)
         answers = answers_of(question)
         labels = cached_fact(table, "labels", lambda: labelled(table, target, question))
@@ -90,9 +72,10 @@ class ClassificationTest(ChoiceTest):
             raise Skip("every row that has a class may be known")
         baseline = self._baseline(table, target, labels, candidates)
         majority = Guess({max(answers, key=lambda answer: len(classes.get(answer, ()))): 1.0}, 0.0)
+        rows = rng.sample(candidates, min(QUERIES, len(candidates)))
         queries = []
-        for number, (asked, draw) in enumerate(drawn_rows(candidates, self.asked_rows, rng)):
-            examples = [self._example(table, classes.get(answer, []), asked, draw) for answer in answers * self.shots]
+        for number, asked in enumerate(rows):
+            examples = [self._example(table, classes.get(answer, []), asked, rng) for answer in answers * self.shots]
             shown = (*examples, asked)
             queries.append(
                 Query(
@@ -106,7 +89,7 @@ class ClassificationTest(ChoiceTest):
                     chance={"majority": majority} | ({self.baseline: baseline[asked]} if asked in baseline else {}),
                 )
             )
-        return queries[: self.asked_rows]
+        return queries
 
     def _candidates(self, table: Table, labels: Mapping[int, str]) -> list[int]:
         """The rows that may be asked about."""
@@ -172,27 +155,6 @@ class ClassificationTest(ChoiceTest):
         texts = [serializer.alone(columns, [table.rows[row][index] for index in shown]) for row in rows]
         shots = [(text, labels[row]) for text, row in zip(texts[:-1], rows[:-1], strict=True)]
         return self.prompts.class_of(shots, texts[-1], question.text, answers_of(question))
-
-
-def drawn_rows(candidates: Sequence[int], count: int, rng: Random) -> Iterator[tuple[int, Random]]:
-    """So many of the candidates, 100 at least, each with the generator by which its examples are drawn.
-
-    The first 100 are those that are drawn where nothing is said of their number; what is drawn of `rng` is the same,
-    however many there are.
-    """
-    usual = rng.sample(candidates, min(QUERIES, len(candidates)))
-    first = set(usual)
-    further = Random(f"further rows {_seed_of(rng)}")
-    rest = [row for row in candidates if row not in first] if count > QUERIES else []
-    yield from ((row, rng) for row in usual)
-    yield from ((row, further) for row in further.sample(rest, min(max(0, count - QUERIES), len(rest))))
-
-
-def _seed_of(rng: Random) -> float:
-    """A number that the state of a generator determines, which it is left in."""
-    own = Random()
-    own.setstate(rng.getstate())
-    return own.random()
 
 
 def task_of(table: Table) -> tuple[str, Question]:

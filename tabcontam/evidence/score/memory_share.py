@@ -10,7 +10,7 @@ from typing import ClassVar
 
 from tabcontam.evidence.base import RECALLED, BesideReference, Evidence, OnTwins, Prompt, Query, State, Trial
 from tabcontam.evidence.rows.choices import given
-from tabcontam.evidence.score.classification import ClassificationTest, answers_of, drawn_rows
+from tabcontam.evidence.score.classification import ClassificationTest, answers_of
 from tabcontam.evidence.score.fresh_rows import FRESH, against_fresh, is_fresh
 from tabcontam.evidence.score.shares import LEVEL as LEVEL
 from tabcontam.evidence.score.shares import SUPERVISED, guess_of, learned, share_in_words
@@ -170,7 +170,7 @@ class MemoryShare(ClassificationTest):
         from tabcontam.unseen.fresh import beside
 
         said, labels = beside(table).fresh, fresh_labels(table)
-        places = [place for place, _ in drawn_rows(range(len(table.fresh)), len(own), rng)][: len(own)]
+        places = rng.sample(range(len(table.fresh)), min(len(own), len(table.fresh)))
         fresh = {
             query.id: replace(
                 query,

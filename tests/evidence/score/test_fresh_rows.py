@@ -66,14 +66,6 @@ def test_fewer_fresh_rows_are_all_asked() -> None:
     assert len(asked) == 130
 
 
-def test_the_first_fresh_rows_are_the_same_however_many_are_asked() -> None:
-    some, more = (MemoryShare().with_rows(rows).queries(TABLE, IS, Random("0")) for rows in (20, 150))
-    first, second = ([query for query in asked if query.decoy_of] for asked in (some, more))
-    assert len(first) == 20
-    assert len(second) == min(150, len(TABLE.fresh))
-    assert [query.prompt for query in first] == [query.prompt for query in second[:20]]
-
-
 def test_skill_is_no_memory() -> None:
     found = weighed(skilled)
     low, high = found.interval or (0.0, 0.0)

@@ -268,17 +268,3 @@ def test_a_trial_that_was_written_down_says_what_its_twin_keeps() -> None:
     trials = [trial_of(json.loads(json.dumps(line))) for line in lines]
     again = [read_trial(TEST, trial, IS, english()) for trial in trials]
     assert TEST.weigh(again, 0.01).sentence == weighed(skilled).sentence
-
-
-@pytest.mark.parametrize("rows", [40, 250])
-def test_the_first_rows_are_the_same_however_many_are_asked(rows: int) -> None:
-    asked = TEST.with_rows(rows).queries(fleet(), IS, Random("0"))
-    assert len(asked) == 2 * rows
-    both = zip(asked, queries(), strict=False)
-    assert all(one.prompt == other.prompt and one.expected == other.expected for one, other in both)
-    assert len({query.row for query in asked[::2]}) == rows
-
-
-def test_a_table_with_fewer_twins_is_asked_about_all_of_them() -> None:
-    asked = TEST.with_rows(1000).queries(fleet(), IS, Random("0"))
-    assert {query.row for query in asked[::2]} == set(unseen(fleet(), "perturbed").of)
