@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 Dataset: TypeAlias = "str | Path | Table | Frame"
 COUNTS = (
     "queries",
+    "rows",
     "samples",
     "shots",
     "batch_size",
@@ -176,6 +177,7 @@ def run(
     family_over: str = FAMILY_OVER[0],
     seed: int = 0,
     queries: Queries = None,
+    rows: int | None = None,
     samples: int | None = None,
     temperature: float | None = None,
     shots: int | None = None,
@@ -208,7 +210,8 @@ def run(
     `"llama3=corpus:dumps/"`. `judge` is an LLM that says of completions whether they match, `overlap` what Algorithm 1
     compares texts by. `control` names further controls: LLMs of which it is known what they have read of the tables, as
     `"hf:DIR"` of what `expose` made. `key` names the key files of planted tables, `withheld` files of rows that were
-    never published, `fresh` files of rows that no LLM can have read. `queries` is a number or "paper", `samples` how
+    never published, `fresh` files of rows that no LLM can have read. `queries` is a number or "paper", `rows` how many
+    rows of a table are asked for their class, and for memory's share (100 if nothing is said), `samples` how
     often an LLM without log-probabilities is asked the same in their place, and with a `temperature` how often all
     queries of the row tests are, `shots` how many demonstrations of other tables chat models are shown there, `alpha`
     and `min_power` are in (0, 1), `max_cost` is in US dollars. With `until_decided` a table is asked until its verdict

@@ -175,7 +175,8 @@ class Options:
     """How a session runs.
 
     `alpha`: the level of the run's verdicts, for each LLM or, by `family_over`, for all; `queries`: at most so many in
-    each cell, or "paper" for the paper's own alone, of tests that have some; `samples`: how often an LLM that tells no
+    each cell, or "paper" for the paper's own alone, of tests that have some; `rows`: how many rows of a table are asked
+    about by the tests that can be asked about any number of them; `samples`: how often an LLM that tells no
     log-probabilities is asked the same in their place; `temperature`: at which all queries of the tests that can weigh
     several answers are asked `samples` times; `until_decided`: row tests are asked until
     a table's verdict is reached, without the paper's own queries unless `papers_too`; a table is let go once an LLM
@@ -190,6 +191,7 @@ class Options:
     queries: Queries = None
     samples: int | None = None
     temperature: float | None = None
+    rows: int | None = None
     shots: int | None = None
     until_decided: bool = False
     min_power: float = MIN_POWER
@@ -347,9 +349,10 @@ def sheet_of(
     """The queries of a test about a table. The same seed asks the same rows, whatever the serializer and the words."""
     rng, prompts = seeded(table, options.seed, test.draws_as or test.id), prompts or default_prompts()
     try:
-        worded, shots = test.worded_by(prompts), options.shots or 0
+        asking = test.about(options.rows) if options.rows and test.sized else test
+        worded, shots = asking.worded_by(prompts), options.shots or 0
         if options.queries == PAPER:
-            queries = test.as_published().worded_by(prompts).planned(table, serializer, rng)
+            queries = asking.as_published().worded_by(prompts).planned(table, serializer, rng)
             own = tuple(query for query in queries if query.paper)
             own = with_shots(worded, own, table, serializer, options.seed, shots)
             unfit = None if own else NONE_OF_PAPER

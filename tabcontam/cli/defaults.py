@@ -23,9 +23,9 @@ COMMANDS = ("run", "gate", "power")
 # The options that a file may set; any other is typed.
 SETTABLE = (
     "llm", "dataset", "reference", "serializer", "prompts", "k", "m", "target", "name", "known", "no-controls", "rules",
-    "alpha", "family-over", "until-decided", "seed", "queries", "samples", "temperature", "shots", "batch-size", "form",
-    "x", "max-connections", "max-requests", "max-cost", "no-cache", "retry-unanswered", "r", "durations", "color",
-    "delimiter", "encoding", "memory-share",
+    "alpha", "family-over", "until-decided", "seed", "queries", "rows", "samples", "temperature", "shots", "batch-size",
+    "form", "x", "max-connections", "max-requests", "max-cost", "no-cache", "retry-unanswered", "r", "durations",
+    "color", "delimiter", "encoding", "memory-share",
 )  # fmt: skip
 CONDITIONS = ("fail-on", "min-power", "max-memory-share", "baseline")  # of the gate, in a table of their own
 ALLOWED = {TABLE: SETTABLE, GATE: CONDITIONS}

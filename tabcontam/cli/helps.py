@@ -61,6 +61,10 @@ BATCH_HELP = (
     "ask by the batch API of the LLM's maker, for half the price: the answers come within a day, and the same command "
     "with the same --out takes them, also after an interruption"
 )
+ROWS_HELP = (
+    "ask about N rows of each table where rows are to be classified and memory's share is measured (default: 100), or "
+    "as many as there are: at most 1,000; the first rows are always the same ones"
+)
 SAMPLES_HELP = (
     "ask an LLM that is not known to tell log-probabilities in words, N times at temperature 1 (200 at most), where a "
     "chosen test needs them and can count answers in their place; each of the N is a request"

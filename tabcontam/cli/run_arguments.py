@@ -24,6 +24,7 @@ from tabcontam.cli.helps import (
     OVERLAP_HELP,
     PROMPTS_HELP,
     REFERENCE_HELP,
+    ROWS_HELP,
     SAMPLES_HELP,
     SERIALIZER_HELP,
     SHOTS_HELP,
@@ -143,6 +144,7 @@ def _add_asking(run: argparse.ArgumentParser) -> None:
         metavar="N|paper",
         help="ask at most N queries in each cell (one test of one LLM on one table); or only the paper's own",
     )
+    how.add_argument("--rows", type=positive, metavar="N", help=ROWS_HELP)
     how.add_argument("--samples", type=positive, metavar="N", help=SAMPLES_HELP)
     how.add_argument("--temperature", type=temperature, metavar="T", help=TEMPERATURE_HELP)
     how.add_argument("--overlap", metavar="MEASURE", help=OVERLAP_HELP.format(default="rouge"))

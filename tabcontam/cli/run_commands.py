@@ -91,6 +91,7 @@ def order_of(words: Mapping[str, Any], command: str) -> "RunOrder":
             alpha=words["alpha"] or ALPHA,
             family_over=words["family_over"] or FAMILY_OVER[0],
             queries=words["queries"],
+            rows=words["rows"],
             samples=words["samples"],
             temperature=words["temperature"],
             shots=words["shots"],

@@ -253,6 +253,7 @@ class Test(ABC):
     resampled: ClassVar[bool] = False  # whether all answers to a query that is asked several times are weighed together
     draws_as: ClassVar[str] = ""  # the id of the test as which it draws, so that both ask about the same rows
     pool: ClassVar[str] = ""  # tests of a table that share it are weighed together where one alone asks too little
+    sized: ClassVar[bool] = False  # whether it can be asked about another number of rows: see `about`
     own_marks: ClassVar[frozenset[str]] = frozenset()  # by which `-m` selects it, besides those that it has anyway
     judgeable: ClassVar[bool] = False  # whether a judge compares its answers with the true ones: see `compared`
     recorded_forms: ClassVar[Mapping[str, str]] = {}  # further ids, with titles, that recorded answers alone have
@@ -312,6 +313,13 @@ class Test(ABC):
         queries = self.queries(table, serializer, rng)
         rule = self.published is not None
         return [replace(query, answering=self.answering, paper=query.paper and rule) for query in queries]
+
+    def about(self, rows: int) -> Self:
+        """The same test about so many rows of a table, or as many as there are; only where it is `sized`.
+
+        Fewer rows are the first of more, behind the same examples, so that their answers need not be asked for again.
+        """
+        raise NotImplementedError(f"{self.id} cannot be asked about another number of rows")
 
     def as_published(self) -> "Test":
         """The test that writes the paper's own queries, where only these are asked.

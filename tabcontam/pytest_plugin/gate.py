@@ -136,6 +136,7 @@ class Gate:
                 prompts=self._file(asking.prompts) if asking.prompts else (),
                 target=asking.target,
                 queries=asking.queries,
+                rows=asking.rows,
                 send_rows=asking.send_rows,
                 known=[self._file(name) for name in asking.known],
                 reference=asking.reference,

@@ -28,6 +28,7 @@ class Asking:
     reference: str | None = None
     trained_on: tuple[str, ...] = ()
     memory_share: bool = False  # whether it is asked as well how much of the accuracy is memory
+    rows: int | None = None  # of a table that are classified, and asked for memory's share
     until_decided: float | None = None  # the share of rows by which a table is let go, where it is asked so
 
 
@@ -77,6 +78,7 @@ def uncontaminated(
     prompts: str | None = None,
     target: str | None = None,
     queries: Queries = None,
+    rows: int | None = None,
     send_rows: bool = False,
     known: str | Path | Sequence[str | Path] = (),
     reference: str | None = None,
@@ -94,6 +96,7 @@ def uncontaminated(
         _check(name, share, known_share, "a share between 0 and 1")
     counted = type(queries) is int and queries > 0
     _check("queries", queries, queries in (None, PAPER) or counted, f"a whole number above 0, or {PAPER!r}")
+    _check("rows", rows, rows is None or (type(rows) is int and rows > 0), "a whole number above 0")
     _check("llm", llm, isinstance(llm, str) and llm.strip(), "the name of an LLM")
     _check("dataset", dataset, isinstance(dataset, str | Path) and str(dataset).strip(), "a dataset's name or a file")
     _check("serializer", serializer, serializer is None or isinstance(serializer, str), "a serializer's name")
@@ -115,7 +118,7 @@ def uncontaminated(
     read = tuple(dict.fromkeys(documents))
     shared = max_memory_share is not None
     asking = Asking(
-        llm, serializer, prompts, target, queries, bool(send_rows), allowed, reference, read, shared, let_go
+        llm, serializer, prompts, target, queries, bool(send_rows), allowed, reference, read, shared, rows, let_go
     )
     return Condition(asking, str(dataset), contaminated, undecided, tuple(listed), min_power, max_memory_share)
 

@@ -46,6 +46,7 @@ def describe(run: "Run", started: datetime, used: Mapping[str, LlmFacts]) -> Run
         seed=options.seed,
         rules=PAPER if options.rules == PAPER else CALIBRATED,
         queries=options.queries,
+        rows=options.rows,
         samples=options.samples,
         temperature=options.temperature,
         shots=options.shots,

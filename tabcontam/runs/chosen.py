@@ -4,10 +4,10 @@ They are those for which everything was given, that have the queries it asks, an
 what searches documents is put to those alone that have some, and to a body of documents nothing else is.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from tabcontam.asking.plan import Subject, has_papers
+from tabcontam.asking.plan import Sheet, Subject, has_papers
 from tabcontam.errors import NothingSelected, UsageError, option, option_name
 from tabcontam.evidence.base import NEEDED as MARKS
 from tabcontam.evidence.base import Capability, Given, Test
@@ -47,6 +47,33 @@ def check_fresh(order: "RunOrder", tests: Sequence[Test]) -> None:
             f"{option_name('fresh')}: no test that is asked compares with fresh rows; choose {option('tests', able)} "
             "and an LLM that understands a question"
         )
+
+
+def check_rows(order: "RunOrder", tests: Sequence[Test]) -> None:
+    """Raises `UsageError` where a number of rows is given and no test can be asked about so many."""
+    if order.options.rows is not None and not any(test.sized for test in tests):
+        able = " or ".join(test.id for test in all_tests() if test.sized)
+        raise UsageError(
+            f"{option_name('rows')}: no test that is asked can be asked about so many rows; choose "
+            f"{option('tests', able)}, or leave {option('rows')} out"
+        )
+
+
+def fewer_rows(order: "RunOrder", sheets: Iterable[Sheet]) -> tuple[str, ...]:
+    """A line on each test and table of which fewer rows can be asked than are wanted, if there are such."""
+    wanted = order.options.rows
+    if wanted is None or order.options.queries is not None:
+        return ()
+    lines = {}
+    for sheet in sheets:
+        rows = sum(not query.decoy_of for query in sheet.written)
+        if sheet.test.sized and not sheet.unfit and rows < wanted:
+            label = sheet.table.named
+            lines[sheet.test.id, label] = (
+                f"{option('rows', wanted)}: {sheet.test.id} asks about {rows:,} rows of {label}, and of no more, since "
+                "no others of it can be asked so"
+            )
+    return tuple(lines.values())
 
 
 def asked(tests: Sequence[Test], order: "RunOrder") -> tuple[list[Test], tuple[Test, ...]]:

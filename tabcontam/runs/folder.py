@@ -271,6 +271,7 @@ def _merged_facts(runs: Sequence[RunFacts], names: Sequence[str]) -> RunFacts:
         tests=in_order(test for run in runs for test in run.tests),
         seed=", ".join(dict.fromkeys(str(run.seed) for run in runs)) if len(runs) > 1 else runs[0].seed,
         queries=runs[0].queries if len({run.queries for run in runs}) == 1 else None,
+        rows=runs[0].rows if len({run.rows for run in runs}) == 1 else None,
         catalogue={llm: entry for run in runs for llm, entry in run.catalogue.items()},
         durations=_last((took for run in runs for took in run.durations), lambda took: took.key),
         overlap=common(runs),

@@ -31,7 +31,7 @@ from tabcontam.paths import replace_file
 from tabcontam.reading.words import Dictionary, english
 from tabcontam.runs.about import describe
 from tabcontam.runs.beside import completed, interruptible
-from tabcontam.runs.chosen import asked, check_fresh, put_to, with_given
+from tabcontam.runs.chosen import asked, check_fresh, check_rows, fewer_rows, put_to, with_given
 from tabcontam.runs.continued import check_last_failed, check_same_run, check_same_versions
 from tabcontam.runs.contradictions import (
     asked_once,
@@ -213,6 +213,7 @@ def prepare(order: RunOrder, progress: Progress | None = None, asks: bool = True
     left_out = tuple(test for test in left_out if any(one.takes(test) for one in subjects if one.tested))
     check_searched(declarations, subjects, tests)
     check_fresh(order, tests)
+    check_rows(order, tests)
     check_documents(options, order.judge, order.reference, subjects)
     check_samples(options, tests)
     judge = open_judge(order.judge, tests, settings, asks)
@@ -237,6 +238,7 @@ def prepare(order: RunOrder, progress: Progress | None = None, asks: bool = True
         prepared_meanwhile(tables, serializers[0], tests, options, check) as ready,
     ):
         cells = tuple(plan(subjects, tables, serializers, tests, options, tell, ready, prompts))
+    notices = (*notices, *fewer_rows(order, cells))
     run = Run(order, subjects, tables, serializers, prompts, cells, english(), prices, found, left_out, known, notices)
     return replace(run, judge=judge, measure=measure, trained_on=declarations)
 

@@ -3,9 +3,12 @@
 from collections.abc import Sequence
 from hashlib import sha256
 from random import Random
+from typing import TypeVar
 
 from tabcontam.tables.facts import cached_fact
 from tabcontam.tables.table import Table
+
+Candidate = TypeVar("Candidate")
 
 
 def by_content(table: Table) -> tuple[int, ...]:
@@ -28,6 +31,25 @@ def pool(table: Table, candidates: Sequence[int], most: int) -> list[int]:
     wanted = set(candidates)
     rows = [row for row in by_content(table) if row in wanted]
     return seeded(table, "pool").sample(rows, min(most, len(rows)))
+
+
+def in_random_order(rng: Random, candidates: Sequence[Candidate], first: int) -> list[Candidate]:
+    """All candidates in random order: first so many of them, as `rng` samples them, and behind these the others.
+
+    The others take nothing from `rng`, so that what it draws next does not depend on how many of them are wanted.
+    """
+    places = rng.sample(range(len(candidates)), min(first, len(candidates)))
+    there = set(places)
+    others = [place for place in range(len(candidates)) if place not in there]
+    copied(rng).shuffle(others)
+    return [candidates[place] for place in (*places, *others)]
+
+
+def copied(rng: Random) -> Random:
+    """A generator that draws what this one is about to draw."""
+    found = Random()
+    found.setstate(rng.getstate())
+    return found
 
 
 def _content(table: Table) -> tuple[tuple[int, ...], str]:

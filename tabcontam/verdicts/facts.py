@@ -287,6 +287,9 @@ class RunFacts:
     """How answers became verdicts."""
     queries: Count | Literal["paper"] | None = None
     """At most so many queries were asked in each cell, or "paper": the paper's own alone; null: all of a test."""
+    rows: Count | None = None
+    """How many rows of a table the tests were to ask about that can be asked about any number, those of classification
+    and of memory's share; null: as many as they ask by default."""
     samples: Count | None = None
     """How often an LLM that tells no log-probabilities was asked the same in their place; null: not at all."""
     temperature: Amount | None = None

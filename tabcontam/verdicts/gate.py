@@ -235,7 +235,7 @@ class _Gate:
 
     def of_share(self, llm: str, place: TableName, limit: float) -> Finding:
         """What is found of memory's share of an LLM's accuracy on a table."""
-        conclusion, reason = memory.ruled(self._shares.get((llm, place), ()), limit)
+        conclusion, reason = memory.ruled(self._shares.get((llm, place), ()), limit, self.view.run.rows)
         alone = conclusion is Conclusion.CLEAN and not self.beyond_scores(llm, place)
         reason += "; whether it recalls rows was not asked" * alone
         llm, label = (visible(words, line=True) for words in (llm, self._labels[place]))

@@ -7,12 +7,14 @@ it still is where silence is a wrong answer.
 """
 
 from collections.abc import Sequence
+from math import ceil
 
 from tabcontam.errors import option
 from tabcontam.evidence.base import RECALLED
 from tabcontam.evidence.registry import all_tests
 from tabcontam.evidence.sentences import signed
 from tabcontam.statistics.paired_gains import MOST, pairs_to_tell
+from tabcontam.unseen.sample import TWINS
 from tabcontam.verdicts.cells import MemoryShare, Result
 from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.rules import SEVERITY, Conclusion
@@ -26,9 +28,12 @@ def is_share(view: RunResults, cell: Result) -> bool:
     return view.facts[cell.test].measure == RECALLED
 
 
-def ruled(cells: Sequence[Result], limit: float) -> tuple[Conclusion, str]:
-    """What the gate says of memory's share in these cells of an LLM and a table, the worst of them, and why."""
-    found = [_ruled(cell, limit) for cell in cells]
+def ruled(cells: Sequence[Result], limit: float, rows: int | None = None) -> tuple[Conclusion, str]:
+    """What the gate says of memory's share in these cells of an LLM and a table, the worst of them, and why.
+
+    `rows` is how many rows were to be asked about (`--rows`), so that a table that had fewer has no more.
+    """
+    found = [_ruled(cell, limit, rows) for cell in cells]
     if not found:
         tests = phrase([test.id for test in all_tests() if test.measure == RECALLED], "or")
         return Conclusion.CANNOT_TELL, f"memory's share was not asked; run it again with {option('tests', tests)}"
@@ -50,7 +55,7 @@ def limits_in_words(interval: tuple[float, float], digits: int = 2) -> str:
     return f"{signed(interval[0], digits)} to {signed(interval[1], digits)}"
 
 
-def _ruled(cell: Result, limit: float) -> tuple[Conclusion, str]:
+def _ruled(cell: Result, limit: float, rows: int | None) -> tuple[Conclusion, str]:
     memory = cell.memory
     if cell.verdict is not None:
         return Conclusion.CANNOT_TELL, f"memory's share was not measured: {cell.outcome}, {cell.reason}"
@@ -62,7 +67,7 @@ def _ruled(cell: Result, limit: float) -> tuple[Conclusion, str]:
     if low > limit:
         return Conclusion.CONTAMINATED, f"{share} is above {limit:g}: {of}"
     if high > limit:
-        return Conclusion.CANNOT_TELL, f"{share} may be above {limit:g} or not: {_to_settle(memory, limit)}"
+        return Conclusion.CANNOT_TELL, f"{share} may be above {limit:g} or not: {_to_settle(memory, limit, rows)}"
     if memory.if_wrong is not None and memory.if_wrong[1] > limit:
         what = "answer" if memory.fresh else "pair"
         left = f"{memory.left_out} {what}{' was' if memory.left_out == 1 else 's were'} not answered"
@@ -71,10 +76,18 @@ def _ruled(cell: Result, limit: float) -> tuple[Conclusion, str]:
     return Conclusion.CLEAN, f"{share} is within {limit:g}: {of}"
 
 
-def _to_settle(memory: MemoryShare, limit: float) -> str:
-    """How many rows would settle it, by how much the pairs at hand differ."""
+def _to_settle(memory: MemoryShare, limit: float, wanted: int | None) -> str:
+    """How many rows would settle it, by how much the pairs at hand differ and how many of them were answered."""
     needed = pairs_to_tell(memory.share, memory.deviation, limit)
     rows = "rows and as many fresh ones" if memory.fresh else "rows with twins"
+    answered = f"{memory.pairs:,} were answered"
     if needed is None:
-        return f"at this share {MOST:,} {rows} would not settle it, {memory.pairs:,} were answered"
-    return f"at this share some {needed:,} {rows} would settle it, {memory.pairs:,} were answered"
+        return f"at this share {MOST:,} {rows} would not settle it, {answered}"
+    asked = memory.pairs if memory.fresh else memory.pairs + memory.left_out
+    needed = ceil(needed * asked / memory.pairs)
+    if wanted is not None and asked < wanted and asked < needed:
+        return f"at this share some {needed:,} {rows} would settle it, and the table has {asked:,}; {answered}"
+    if needed > TWINS:
+        of_more = f"of a table {TWINS:,} at most can be asked"
+        return f"at this share some {needed:,} {rows} would settle it, and {of_more}; {answered}"
+    return f"at this share some {needed:,} {rows} would settle it ({option('rows', needed)}), {answered}"

@@ -1,6 +1,7 @@
 """The gate on memory's share: above the limit, within it, or nobody can tell; one condition beside that of the rows."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -60,6 +61,20 @@ def test_a_share_at_the_limit_is_settled_by_no_number_of_rows() -> None:
     assert gate(share(0.05, 0.0, 0.1)).reason.endswith(
         "at this share 1,000,000 rows with twins would not settle it, 100 were answered"
     )
+
+
+def test_a_share_that_cannot_be_told_names_the_option_that_asks_about_enough_rows() -> None:
+    judged = gate(share(0.13, 0.04, 0.21))
+    (needed,) = re.findall(r"some ([\d,]+) rows with twins would settle it \(--rows (\d+)\), 100 were", judged.reason)
+    assert needed[0].replace(",", "") == needed[1]
+    half = gate(share(0.13, 0.04, 0.21, left_out=100)).reason
+    assert f"(--rows {2 * int(needed[1])})" in half
+
+
+def test_a_table_that_has_fewer_rows_than_were_wanted_is_not_said_to_have_more() -> None:
+    reason = judge(run_of(share(0.06, 0.0, 0.12), rows=400), max_memory_share=0.05).reason
+    assert "rows with twins would settle it, and the table has 100; 100 were answered" in reason
+    assert "--rows" not in reason
 
 
 @pytest.mark.parametrize(

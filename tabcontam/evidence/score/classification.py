@@ -2,10 +2,10 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from random import Random
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,7 +32,7 @@ from tabcontam.guesser.chance import Guess
 from tabcontam.guesser.kept import kept, ranks
 from tabcontam.statistics.exact import clopper_pearson
 from tabcontam.tables.cards import Question
-from tabcontam.tables.draws import by_content, pool, seeded
+from tabcontam.tables.draws import by_content, copied, in_random_order, pool, seeded
 from tabcontam.tables.facts import cached_fact
 from tabcontam.tables.known import not_known
 from tabcontam.tables.serializers import Serializer
@@ -51,17 +51,24 @@ CLASS_TOKENS = 16  # the name of a class is longer than Yes
 RIGHT = PublishedRule("rows were classified right", share=None, source=RONVAL)
 
 
+@dataclass(frozen=True)
 class ClassificationTest(ChoiceTest):
-    """100 random rows with the card's question, after TabLLM (Hegselmann et al. 2023)."""
+    """100 random rows, or so many, with the card's question, after TabLLM (Hegselmann et al. 2023)."""
 
     family: ClassVar[Family] = Family.SCORE
     kind: ClassVar[Kind] = Kind.CLASSIFICATION
     worded: ClassVar[bool] = True
+    sized: ClassVar[bool] = True
     shots: ClassVar[int]
     baseline: ClassVar[str] = FEW_SHOT
+    rows: int = QUERIES
+
+    def about(self, rows: int) -> Self:
+        """The same test about so many rows of a table, at most 1,000, or as many as there are."""
+        return replace(self, rows=rows)
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """100 queries, fewer for a smaller table. Raises `Skip` where there is no question or a class has one row."""
+        """A query a row, fewer for a smaller table. Raises `Skip` where there is no question or a class has one row."""
         target, question = task_of(table)
         answers = answers_of(question)
         labels = cached_fact(table, "labels", lambda: labelled(table, target, question))
@@ -72,9 +79,10 @@ class ClassificationTest(ChoiceTest):
             raise Skip("every row that has a class may be known")
         baseline = self._baseline(table, target, labels, candidates)
         majority = Guess({max(answers, key=lambda answer: len(classes.get(answer, ()))): 1.0}, 0.0)
-        rows = rng.sample(candidates, min(QUERIES, len(candidates)))
+        rows = in_random_order(rng, candidates, QUERIES)[: max(self.rows, QUERIES)]
         queries = []
         for number, asked in enumerate(rows):
+            rng = copied(rng) if number == QUERIES else rng  # what is drawn next is the same with fewer rows
             examples = [self._example(table, classes.get(answer, []), asked, rng) for answer in answers * self.shots]
             shown = (*examples, asked)
             queries.append(
@@ -84,12 +92,13 @@ class ClassificationTest(ChoiceTest):
                     asked=answers,
                     expected=(labels[asked],),
                     max_tokens=tokens_of(answers),
+                    paper=number < QUERIES,
                     rows=shown,
                     row=asked,
                     chance={"majority": majority} | ({self.baseline: baseline[asked]} if asked in baseline else {}),
                 )
             )
-        return queries
+        return queries[: self.rows]
 
     def _candidates(self, table: Table, labels: Mapping[int, str]) -> list[int]:
         """The rows that may be asked about."""
@@ -291,7 +300,7 @@ class Classification0Shot(ClassificationTest):
 
     Measures: the share of right answers among valid ones. An answer that is none of the classes is counted apart.
 
-    Queries: 100 random rows with the card's question.
+    Queries: 100 random rows, or with `--rows N` so many, at most 1,000, with the card's question.
 
     Null: always the class that most of the asked rows have, which stands beside the score, and so does logistic
     regression on 16 rows of each class. There is a score with an exact 95 % interval, and no verdict.
@@ -321,8 +330,9 @@ class Classification1Shot(ClassificationTest):
 
     Measures: the share of right answers among valid ones. An answer that is none of the classes is counted apart.
 
-    Queries: 100 random rows with the card's question. The rows shown are random and never the asked one; the authors'
-    code shows the first row of each class every time, which may be the asked one.
+    Queries: 100 random rows, or with `--rows N` so many, at most 1,000, with the card's question. The rows shown are
+    random and never the asked one; the authors' code shows the first row of each class every time, which may be the
+    asked one.
 
     Null: always the class that most of the asked rows have, which stands beside the score, and so does logistic
     regression on 16 rows of each class. There is a score with an exact 95 % interval, and no verdict.

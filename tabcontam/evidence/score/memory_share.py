@@ -10,13 +10,14 @@ from typing import ClassVar
 
 from tabcontam.evidence.base import RECALLED, BesideReference, Evidence, OnTwins, Prompt, Query, State, Trial
 from tabcontam.evidence.rows.choices import given
-from tabcontam.evidence.score.classification import ClassificationTest, answers_of
+from tabcontam.evidence.score.classification import QUERIES, ClassificationTest, answers_of
 from tabcontam.evidence.score.fresh_rows import FRESH, against_fresh, is_fresh
 from tabcontam.evidence.score.shares import LEVEL as LEVEL
 from tabcontam.evidence.score.shares import SUPERVISED, guess_of, learned, share_in_words
 from tabcontam.evidence.sentences import signed
 from tabcontam.guesser.chance import Guess
 from tabcontam.statistics.paired_gains import Gained, gained
+from tabcontam.tables.draws import in_random_order
 from tabcontam.tables.fresh import fresh_labels
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Table
@@ -55,12 +56,13 @@ class MemoryShare(ClassificationTest):
     examples in the same order. Where fresh rows are given (`--fresh FILE`), which no LLM can have read, they take the
     place of twins, and what the two models lose on them is taken off in the same way.
 
-    Queries: 100 random rows with the card's question, one example of each class before each, and as decoys the twins of
-    these rows, or 100 fresh rows. A twin is `perturbed`: a sixth of its values or more is moved, and two at least,
-    within noise that cannot change the label by the guesser. Names, codes, identifiers and dates stay, and whatever
-    else models have not learned the meaning of. Twins are checked first: both models have to be right on them as often
-    as on the rows, within the 95 % interval, and a blind classifier must not tell them from the table (its AUC has an
-    interval that reaches down to 0.55; the fewer rows there are, the less it can tell).
+    Queries: 100 random rows, or with `--rows N` so many, with the card's question, one example of each class before
+    each, and as decoys the twins of these rows, or as many fresh rows. At most 1,000 rows of a table have a twin. A
+    twin is `perturbed`: a sixth of its values or more is moved, and two at least, within noise that cannot change the
+    label by the guesser. Names, codes, identifiers and dates stay, and whatever else models have not learned the
+    meaning of. Twins are checked first: both models have to be right on them as often as on the rows, within the 95 %
+    interval, and a blind classifier must not tell them from the table (its AUC has an interval that reaches down to
+    0.55; the fewer rows there are, the less it can tell).
 
     Null: an LLM that recalls no label is right on twins, or on fresh rows, as often as on rows. The interval has a
     confidence of 95 %; a share is said to be above 0 where the one-sided p-value is 0.01 or less, whatever `--alpha`
@@ -104,7 +106,7 @@ class MemoryShare(ClassificationTest):
     baseline: ClassVar[str] = SUPERVISED
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """100 queries and as many of twins, or of fresh rows where they are given.
+        """A query a row and as many of twins, or of fresh rows where they are given.
 
         Raises `Skip` where there is no question, no twin that passes its check, or nothing that models can learn from.
         """
@@ -169,8 +171,8 @@ class MemoryShare(ClassificationTest):
         """The queries, and as many about fresh rows as there are, each behind the examples of one of them."""
         from tabcontam.unseen.fresh import beside
 
-        said, labels = beside(table).fresh, fresh_labels(table)
-        places = rng.sample(range(len(table.fresh)), min(len(own), len(table.fresh)))
+        found, labels = beside(table), fresh_labels(table)
+        places = in_random_order(rng, range(len(table.fresh)), min(QUERIES, len(found.own)))
         fresh = {
             query.id: replace(
                 query,
@@ -181,7 +183,7 @@ class MemoryShare(ClassificationTest):
                 row=None,
                 decoy_of=query.id,
                 withheld=True,
-                chance={**query.chance, SUPERVISED: guess_of(said[place])},
+                chance={**query.chance, SUPERVISED: guess_of(found.fresh[place])},
             )
             for query, place in zip(own, places, strict=False)
         }

@@ -68,6 +68,16 @@ def test_a_row_and_its_twin_stand_behind_the_same_examples() -> None:
         assert own.expected == twin.expected
 
 
+def test_fewer_rows_are_the_first_of_more_behind_the_same_examples() -> None:
+    def texts(rows: int) -> list[str]:
+        return [query.prompt.completion for query in TEST.about(rows).queries(fleet(), IS, Random("0"))]
+
+    usual, most = [query.prompt.completion for query in queries()], texts(1000)
+    assert (texts(30), texts(120)) == (usual[:60], most[:240])
+    assert most[:200] == usual
+    assert len(set(most[::2])) == len(most) // 2 == len(unseen(fleet(), "perturbed").of)
+
+
 def test_skill_is_no_memory() -> None:
     """One who learned the task in general does as well on rows that nobody has seen."""
     found = weighed(skilled)
