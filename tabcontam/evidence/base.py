@@ -246,7 +246,9 @@ class Test(ABC):
     referred: ClassVar[bool] = False  # whether what a reference LLM answers, too, counts for nothing: see `conceded`
     set_beside: ClassVar[bool] = False  # whether a reference LLM is asked the same for comparison: see `beside`
     answering: ClassVar[Answering] = Answering()  # what kind of answer it asks for
-    on_request: ClassVar[bool] = False  # asked only where it is chosen or, if it scores, an LLM loaded here scores text
+    on_request: ClassVar[bool] = (
+        False  # asked only where it is chosen or, if it scores text, an LLM here does
+    )
     beside_fresh: ClassVar[bool] = False  # whether it compares with rows that nobody can have read, if there are any
     only_with: ClassVar[Given] = Given.NOTHING  # what has to be given for it to be asked
     bet_on: ClassVar[bool] = False  # whether its answers can be bet on, query by query: see `stakes`
@@ -296,6 +298,11 @@ class Test(ABC):
         """The prompt set that words its queries: that of the cell which is planned, else the default one."""
         given: PromptSet | None = vars(self).get("_prompts")
         return given or default_prompts()
+
+    @property
+    def scores_text(self) -> bool:
+        """Whether it has texts scored and asks no question: an LLM that is loaded here does so for nothing but time."""
+        return Capability.SCORE in self.needs and Capability.INSTRUCTIONS not in self.needs
 
     def worded_by(self, prompts: PromptSet) -> Self:
         """The same test with its queries in the words of this set; it is equal to the one with other words."""

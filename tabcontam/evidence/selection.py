@@ -77,7 +77,7 @@ def selected(tests: Sequence[Test], names: str | None, marks: str | None = None)
     chosen_any, by_ids = chooses(names, marks), chooses(names)
 
     def usually(test: Test) -> bool:
-        costs_nothing = not test.needs.isdisjoint({Capability.SCORE, Capability.SEARCH})
+        costs_nothing = test.scores_text or Capability.SEARCH in test.needs
         return not (test.on_request and chosen_any) or (costs_nothing and not by_ids)
 
     found = [test for test in tests if chosen(test) and (usually(test) or requested(test))]

@@ -255,7 +255,7 @@ def _by_default(test: Test, scored: bool, order: RunOrder) -> bool:
     All that search documents are: whoever names documents wants them searched; so with fresh rows.
     """
     wanted = Capability.SEARCH in test.needs or (test.beside_fresh and bool(order.fresh))
-    return not test.on_request or (scored and Capability.SCORE in test.needs) or wanted
+    return not test.on_request or (scored and test.scores_text) or wanted
 
 
 def _scores(subject: Subject) -> bool:

@@ -14,7 +14,7 @@ from tabcontam.asking.plan import Options, Subject, plan, sheet_of
 from tabcontam.cli import listing
 from tabcontam.cli.commands import main
 from tabcontam.errors import Exit, UsageError
-from tabcontam.evidence.base import RECALLED, Query
+from tabcontam.evidence.base import Query
 from tabcontam.evidence.checks import given_away, rendered
 from tabcontam.evidence.prompts import (
     PLACEHOLDER,
@@ -29,6 +29,7 @@ from tabcontam.evidence.prompts import (
 )
 from tabcontam.evidence.registry import all_tests, built_in_tests, by_id
 from tabcontam.evidence.rows.completion import FeatureCompletion
+from tabcontam.evidence.score.memory_share import MemoryShare
 from tabcontam.paths import shipped
 from tabcontam.subjects.registry import Settings, resolve
 from tabcontam.tables.serializers import load_serializers
@@ -132,7 +133,7 @@ def test_every_set_asks_the_same_about_the_same_rows_in_other_words(test: str) -
 
 
 @pytest.mark.parametrize(  # the class of a ship says nothing, and a twin that may have another one is not asked about
-    "test", [one.id for one in built_in_tests() if one.worded and one.measure != RECALLED]
+    "test", [one.id for one in built_in_tests() if one.worded and not isinstance(one, MemoryShare)]
 )
 @pytest.mark.parametrize("prompts", SETS, ids=lambda item: item.name)
 def test_no_set_shows_what_is_asked_or_leaves_a_placeholder(test: str, prompts: PromptSet) -> None:

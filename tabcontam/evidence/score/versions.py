@@ -145,7 +145,7 @@ class Versions(ClassificationTest):
             expected=(answer[twin.labels[place]],),
             decoy_of=query.id,
             row=None,
-            chance={SUPERVISED: guess_of(said)},
+            chance={"majority": _renamed(query.chance["majority"], answer), SUPERVISED: guess_of(said)},
         )
 
     def _version_prompt(self, table: Table, serializer: Serializer, rows: Sequence[int], kind: str) -> Prompt:
@@ -193,6 +193,10 @@ def _answers(table: Table, kind: str) -> dict[str, str]:
         return {answer: answer for answer in answers}
     numbers = seeded(table, "classes", CODED).sample(range(len(answers)), len(answers))
     return {answer: str(number) for answer, number in zip(sorted(answers), numbers, strict=True)}
+
+
+def _renamed(guess: Guess, answer: Mapping[str, str]) -> Guess:
+    return Guess({answer[label]: share for label, share in guess.values.items()}, guess.rest)
 
 
 def _named(query: str, version: str) -> str:

@@ -5,10 +5,11 @@ from random import Random
 
 import pytest
 
-from tabcontam.evidence.base import RECALLED, Message, Prompt, Query, Reading, Reply, State
+from tabcontam.evidence.base import Message, Prompt, Query, Reading, Reply, State
 from tabcontam.evidence.checks import given_away, rendered
 from tabcontam.evidence.registry import all_tests, by_id
 from tabcontam.evidence.rows.completion import FeatureCompletion, FullCompletion, IncompleteCompletion
+from tabcontam.evidence.score.memory_share import MemoryShare
 from tabcontam.guesser.chance import Guess
 from tabcontam.reading.words import english
 from tabcontam.tables.serializers import load_serializers
@@ -241,7 +242,7 @@ def test_a_row_without_one_feature_stands_below_a_header_without_it(form: str) -
 
 @pytest.mark.parametrize("form", ["csv", "json", "markdown"])
 @pytest.mark.parametrize(  # the class of a ship says nothing, and a twin that may have another one is not asked about
-    "test", [one.id for one in all_tests() if not one.row_test and one.worded and one.measure != RECALLED]
+    "test", [one.id for one in all_tests() if not one.row_test and one.worded and not isinstance(one, MemoryShare)]
 )
 def test_nothing_expected_stands_in_a_prompt_that_shows_rows_in_these_forms(form: str, test: str) -> None:
     for asked in by_id()[test].queries(ships(180), FORMS[form], Random(0)):
