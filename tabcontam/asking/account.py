@@ -9,6 +9,7 @@ from tabcontam.asking.asker import Asker
 from tabcontam.asking.plan import Options, PlannedCell
 from tabcontam.asking.turns import Turns
 from tabcontam.evidence.base import Query, State, Trial, Verdict
+from tabcontam.groups import grouped
 from tabcontam.verdicts.cells import CellName, Result
 from tabcontam.verdicts.facts import Duration, LlmFacts
 from tabcontam.verdicts.in_turns import result_in_turns
@@ -88,6 +89,15 @@ class Account:
                 said.setdefault(model.spec, {}).update(dict.fromkeys(filter(None, (model.unread, *details))))
         what = "not all of it was read as it stands, and what was not read was not searched"
         return [visible(f"{spec}: {what}: {'; '.join(lines)}", line=True) for spec, lines in said.items() if lines]
+
+    def sampled(self) -> list[str]:
+        """A line for each control and large table of which it read a sample of the rows; none where all were read."""
+        said = []
+        for cells in grouped(self.cells, lambda cell: (cell.subject.model.spec, id(cell.table))).values():
+            if any(self.trials.get(cell.name) for cell in cells):
+                model, queries = cells[0].subject.model, [query for cell in cells for query in cell.queries]
+                said.append((model.spec, model.sampled(cells[0].table, queries)))
+        return [visible(f"{spec} {read}", line=True) for spec, read in said if read]
 
     def durations(self) -> list[Duration]:
         """How long the answers of each cell took, in seconds, added up; those that were stored took none."""

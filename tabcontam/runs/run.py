@@ -391,7 +391,11 @@ def execute(run: Run, progress: Progress) -> Outcome:
             limit=session.limit(),
             durations=tuple(session.durations()),
             judge=judge_facts(run, judging),
-            notes=(*facts.notes, *(Note(NoteKind.NOT_READ, line) for line in session.unread())),
+            notes=(
+                *facts.notes,
+                *(Note(NoteKind.NOT_READ, line) for line in session.unread()),
+                *(Note(NoteKind.SAMPLED, line) for line in session.sampled()),
+            ),
         )
         return results(about, session.results())
 

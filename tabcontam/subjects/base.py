@@ -253,6 +253,10 @@ class Model(Protocol):
         """How many copies of a row of the table, by its place there, it has read; None where nobody knows."""
         return None
 
+    def sampled(self, table: Table, queries: Sequence[Query]) -> str:
+        """What a control that is prepared for a large table reads of it, in words; empty where that is all."""
+        return ""
+
     async def answer(self, request: Request) -> Answer:
         """Ask once, by the method that answers this kind of question. Raises as they do."""
         match request.question:

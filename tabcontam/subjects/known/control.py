@@ -1,10 +1,12 @@
 """The control pair: two language models whose exposure to a table is known, built on the spot from texts about it.
 
 Both have read the pages of other datasets, as the cards describe these. `control:exposed` has read the table and its
-page; `control:unexposed` has read a twin with the same schema and none of its rows, and no page of it.
+page; `control:unexposed` has read a twin with the same schema and none of its rows, and no page of it. Of a large
+table both read a sample of the rows (`excerpt.py`).
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from hashlib import sha256
 
 from tabcontam.errors import Skip, UsageError, option, unknown
@@ -12,6 +14,7 @@ from tabcontam.evidence.base import Query
 from tabcontam.evidence.knowledge.decoys import described, features_of, other_cards, title_of
 from tabcontam.evidence.questions import Capability, Likelihoods, Reply, Scores, State
 from tabcontam.subjects.base import Form, Model, Request
+from tabcontam.subjects.known.excerpt import drawn_places, places_read
 from tabcontam.subjects.known.infinigram import InfiniGram, build
 from tabcontam.tables.cards import Card
 from tabcontam.tables.serializers import Serializer, load_serializers, shipped_templates
@@ -54,7 +57,7 @@ class ControlModel(Model):
         self.version = CONSTRUCTION
         self._forms = forms_read(serializers)
         self._language_model: InfiniGram | None = None
-        self._prepared: tuple[tuple[str, str], ControlModel] | None = None  # the last table alone: adult takes 100 MB
+        self._prepared: tuple[Hashable, ControlModel] | None = None  # the last table alone: adult takes 100 MB
 
     async def connect(self) -> None:
         """Nothing to reach. Raises `UsageError` where the suffix-array library cannot be loaded."""
@@ -67,15 +70,32 @@ class ControlModel(Model):
             ) from error
 
     def prepare(self, table: Table, queries: Sequence[Query] = ()) -> "ControlModel":
-        """The control of this table, or the one made before for its SHA-256 and title.
+        """The control of this table, or the one made before for its SHA-256 and title and what it reads of it.
 
         Raises `Skip` for a table without a twin, and for one too large to be read in minutes.
         """
-        key = (table.sha256, table.title)
+        places = self._places(table, queries)
+        key = (table.sha256, table.title, places)
         if self._prepared is None or self._prepared[0] != key:
             self._prepared = None  # the old one goes before the new one comes
-            self._prepared = (key, self._built(table))
+            self._prepared = (key, self._built(table, places))
         return self._prepared[1]
+
+    def sampled(self, table: Table, queries: Sequence[Query]) -> str:
+        """How many rows it reads of a large table or, where it has not read it, of its twin."""
+        places = self._places(table, queries)
+        if places is None:
+            return ""
+        read = f"{len(places):,} of {len(table.rows):,} rows"
+        if self.exposed:
+            return f"read a sample of {table.named}: {read}, among them all that are asked about or shown"
+        return f"read a sample of a twin of {table.named}: {read}"
+
+    def _places(self, table: Table, queries: Sequence[Query]) -> Sequence[int] | None:
+        """The places of the rows that it reads; of a twin the same whatever is asked, lest it knew more of these."""
+        if self.exposed:
+            return places_read(table, queries)
+        return drawn_places(len(table.rows) + len(table.withheld))
 
     def exposure(self, table: Table, row: int) -> float:
         """The copies that it reads: one in the CSV file and one in each other form, or none of them."""
@@ -109,8 +129,8 @@ class ControlModel(Model):
         self._language_model = None
         self._prepared = None
 
-    def _built(self, table: Table) -> "ControlModel":
-        characters = _characters(table, len(self._forms))
+    def _built(self, table: Table, places: Sequence[int] | None) -> "ControlModel":
+        characters = _characters(_rows_at(table, places), len(self._forms))
         if characters > MOST_CHARACTERS:
             size, most = characters // 10**6, MOST_CHARACTERS // 10**6
             raise Skip(f"{table.name} would be {size:,} MB of text; a control reads at most {most:,} MB")
@@ -122,18 +142,21 @@ class ControlModel(Model):
                 yield document
 
         model = ControlModel(self.exposed, self._forms)
-        model._language_model = build(read(control_documents(table, self._forms, self.exposed)))
+        model._language_model = build(read(control_documents(table, self._forms, self.exposed, places)))
         model.version = f"{CONSTRUCTION} {digest.hexdigest()[:12]}"
         return model
 
 
-def control_documents(table: Table, serializers: Iterable[Serializer], exposed: bool = True) -> Iterator[str]:
+def control_documents(
+    table: Table, serializers: Iterable[Serializer], exposed: bool = True, places: Sequence[int] | None = None
+) -> Iterator[str]:
     """What the web holds about datasets: pages that describe them, and the files of one of them.
 
     The pages are those of other cards and, where `exposed`, first the table's own. The files are a CSV file and its
-    rows in each other form: the table's where `exposed`, else its twin's. Raises `Skip` for a table without a twin.
+    rows in each other form: the table's where `exposed`, else its twin's. Of these the rows at some places are there,
+    or all; the pages, and the twin, are made of the whole table. Raises `Skip` for a table without a twin.
     """
-    forms, source = forms_read(serializers), table if exposed else twin(table)
+    forms, source = forms_read(serializers), _rows_at(table if exposed else twin(table), places)
     if exposed:
         yield page_of_table(table)
     for card in other_cards(table):
@@ -142,6 +165,13 @@ def control_documents(table: Table, serializers: Iterable[Serializer], exposed: 
         yield "".join(f"{text}\n" for text in form.rows(source.columns, source.rows))
     if exposed:
         yield _preview(table, forms)
+
+
+def _rows_at(table: Table, places: Sequence[int] | None) -> Table:
+    """A table of the rows at some places, as far as it has them; itself where no places are given."""
+    if places is None:
+        return table
+    return replace(table, rows=tuple(table.rows[place] for place in places if place < len(table.rows)))
 
 
 def forms_read(serializers: Iterable[Serializer]) -> tuple[Serializer, ...]:
