@@ -246,9 +246,7 @@ class Test(ABC):
     referred: ClassVar[bool] = False  # whether what a reference LLM answers, too, counts for nothing: see `conceded`
     set_beside: ClassVar[bool] = False  # whether a reference LLM is asked the same for comparison: see `beside`
     answering: ClassVar[Answering] = Answering()  # what kind of answer it asks for
-    on_request: ClassVar[bool] = (
-        False  # asked only where it is chosen or, if it scores text, an LLM here does
-    )
+    on_request: ClassVar[bool] = False  # asked only where it is chosen or, if it scores text, an LLM here does
     beside_fresh: ClassVar[bool] = False  # whether it compares with rows that nobody can have read, if there are any
     only_with: ClassVar[Given] = Given.NOTHING  # what has to be given for it to be asked
     bet_on: ClassVar[bool] = False  # whether its answers can be bet on, query by query: see `stakes`
