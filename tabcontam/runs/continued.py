@@ -49,6 +49,10 @@ def check_last_failed(run: "Run") -> None:
 def _check_same_run(folder: Path, run: "Run", held: RunResults) -> None:
     if held.run.seed != run.order.options.seed:
         raise UsageError(f"{folder} holds a run with seed {held.run.seed}; choose another folder with {option('out')}")
+    now, before = run.order.shard, held.run.shard
+    if (before and (before.parts, before.of)) != (now and ((now.number,), now.of)):
+        held_is = f"{before} of a run" if before else "a whole run"
+        raise UsageError(f"{folder} holds {held_is}; choose another folder with {option('out')}")
     if held.run.version != __version__:
         raise UsageError(
             f"{folder} holds a run of tabcontam {held.run.version}; choose another folder with {option('out')}"
