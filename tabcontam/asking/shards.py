@@ -69,8 +69,7 @@ def spans(loads: Sequence[int], parts: int) -> list[tuple[int, int]]:
 
 
 def _filled(loads: Sequence[int], most: int, least: int) -> list[tuple[int, int]]:
-    """Spans in order, each as long as its sum is at most `most`, and shorter where fewer than `least` would come of it.
-    """
+    """Spans in order, each as long as its sum is at most `most`, or shorter where fewer than `least` would be found."""
     found: list[tuple[int, int]] = []
     first, load = 0, 0
     for place, own in enumerate(loads):

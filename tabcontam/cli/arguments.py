@@ -177,9 +177,9 @@ def _add_rescore(command: argparse.ArgumentParser) -> None:
 
 def _add_report(command: argparse.ArgumentParser) -> None:
     command.description = (
-        "Make one report of several runs, and compare the cells that two of them have in common. The parts of a run that "
-        "several machines made (run --shard) become the run that one machine would have made. With --format: write the "
-        "tables or figures for a paper, a script or another page."
+        "Make one report of several runs, and compare the cells that two of them have in common. The parts of a run "
+        "that several machines made (run --shard) become the run that one machine would have made. With --format: "
+        "write the tables or figures for a paper, a script or another page."
     )
     command.add_argument(
         "runs",

@@ -198,9 +198,7 @@ def load_all(folders: Sequence[Path], over: Over | None = None, incomplete: bool
     return read_results(folders[0])
 
 
-def _merged(
-    folders: Sequence[Path], over: Over | None, incomplete: bool
-) -> tuple[RunResults, list[Line], list[Pair]]:
+def _merged(folders: Sequence[Path], over: Over | None, incomplete: bool) -> tuple[RunResults, list[Line], list[Pair]]:
     """Several runs as one, its trials, and the cells that two of them have, of which the later run's stands.
 
     Raises `UsageError`.

@@ -1,7 +1,7 @@
 """The parts of a run, which several machines made by `--shard`, as the one run that they are.
 
-Unlike runs that are merged, parts share one plan: what differs between them otherwise is an error, and what rests on all
-cells is computed anew, so that the joined results are those that one machine would have written.
+Unlike runs that are merged, parts share one plan: what differs between them otherwise is an error, and what rests on
+all cells is computed anew, so that the joined results are those that one machine would have written.
 """
 
 import re
@@ -10,7 +10,6 @@ from dataclasses import replace
 from functools import partial
 
 from tabcontam.errors import UsageError
-from tabcontam.groups import grouped
 from tabcontam.verdicts.cells import PROMPTS, InCell, Result
 from tabcontam.verdicts.facts import LlmFacts, RunFacts, ShardFacts, in_order
 from tabcontam.verdicts.notes import Note, NoteKind
@@ -101,8 +100,10 @@ def _check_same(runs: Sequence[RunFacts], names: Sequence[str]) -> None:
         values = [fact(run) for run in runs]
         for value, name in zip(values, names, strict=True):
             if value != values[0]:
-                says = f"{names[0]} has {what} {values[0]}, and {name} {value}" if what in TOLD else (
-                    f"{names[0]} and {name} have different {what}"
+                says = (
+                    f"{names[0]} has {what} {values[0]}, and {name} {value}"
+                    if what in TOLD
+                    else (f"{names[0]} and {name} have different {what}")
                 )
                 raise UsageError(visible(f"these are parts of different runs: {says}", line=True))
     seen: dict[int, str] = {}
@@ -120,7 +121,8 @@ def _check_same(runs: Sequence[RunFacts], names: Sequence[str]) -> None:
 
 
 def _shard(run: RunFacts) -> ShardFacts:
-    assert run.shard is not None
+    if run.shard is None:
+        raise UsageError("this is a whole run and no part of one")
     return run.shard
 
 
@@ -164,13 +166,12 @@ def _notes(runs: Sequence[RunFacts], names: Sequence[str]) -> tuple[Note, ...]:
     """The notes of all parts, each once, and in which libraries they differ."""
     notes = dict.fromkeys(note for run in runs for note in run.notes)
     for library in runs[0].versions:
-        by_version = grouped(zip(runs, names, strict=True), lambda one: one[0].versions.get(library, "none"))
-        if len(by_version) > 1:
-            each = ", ".join(f"{name}: {version}" for version, own in by_version.items() for _, name in own)
+        versions = [run.versions.get(library, "none") for run in runs]
+        if len(set(versions)) > 1:
+            each = ", ".join(f"{name}: {version}" for name, version in zip(names, versions, strict=True))
             notes[Note(NoteKind.VERSIONS, f"the parts ran with different versions of {library} ({each})")] = None
     dictionaries = dict.fromkeys(run.dictionary for run in runs)
     if len(dictionaries) > 1:
         what = f"the parts read words by different dictionaries ({phrase(list(dictionaries))})"
         notes[Note(NoteKind.VERSIONS, what)] = None
     return tuple(notes)
-

@@ -129,7 +129,7 @@ class Run:
     `resolved` has what a name of an LLM stands for; `left_out` are tests that --queries paper does not ask; `known` are
     the files whose rows the LLMs may know; `notices` are to be read before anything is sent; the `judge` is shown
     completions of the others; the `measure` is that by which Algorithm 1 compares texts; `trained_on` has the documents
-    that are declared to be training data of an LLM.
+    that are declared to be training data of an LLM; `grid` has the cells of all parts of a run that is made in parts.
     """
 
     order: RunOrder

@@ -41,7 +41,13 @@ class NoteKind(StrEnum):
 
 MEASURED = (Verdict.CONTAMINATED, Verdict.NOT_DETECTED, Verdict.NO_ANSWER)
 WARNINGS = (NoteKind.NO_POWER, NoteKind.NOT_KNOWN, NoteKind.PLAUSIBILITY)
-CLAIMS = (*WARNINGS, NoteKind.SHARD, NoteKind.STOPPED, NoteKind.INTERRUPTED, NoteKind.NOT_FINISHED)  # said before the text
+CLAIMS = (
+    *WARNINGS,
+    NoteKind.SHARD,
+    NoteKind.STOPPED,
+    NoteKind.INTERRUPTED,
+    NoteKind.NOT_FINISHED,
+)  # said before the text
 
 
 @dataclass(frozen=True)
