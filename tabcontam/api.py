@@ -15,6 +15,7 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
+from tabcontam.asking.shards import Shard
 from tabcontam.cli.run_arguments import BATCH_SIZE, FORMS
 from tabcontam.cli.run_commands import order_of
 from tabcontam.cli.values import dollars
@@ -196,6 +197,7 @@ def run(
     retry_unanswered: bool = False,
     last_failed: bool = False,
     memory_share: bool = False,
+    shard: str | None = None,
     out: str | Path | None = None,
     progress: bool = False,
 ) -> Results:
@@ -217,6 +219,7 @@ def run(
     and `min_power` are in (0, 1), `max_cost` is in US dollars. With `until_decided` a table is asked until its verdict
     is reached, and is let go once an LLM that remembers the share `min_power` of its rows would have been found.
     With `memory_share` it is asked as well how much of the accuracy is memory, whichever tests are chosen.
+    `shard`, as "3/8", asks that part of the run alone; `join` makes one run of all parts.
     With `batch` LLMs are asked by the batch API of their maker, for half the price, and the call waits for up to a
     day. The report lies in `out`, by default `reports/<time>`; the same call with the same `out` continues it.
     Nothing is printed, unless `progress` is true: then on standard error. It may be called where an event loop is
@@ -255,6 +258,7 @@ def run(
         "max_cost": _dollars(max_cost),
         "temperature": _temperature(temperature),
         "out": _folder(out),
+        "shard": _shard(shard),
         "prices": None if prices is None else Path(prices),
     }
     given = {word: words[word] for word in COUNTS if words[word] is not None and (word, words[word]) != OF_PAPER}
@@ -286,6 +290,28 @@ def _baseline(given: str | Path | Results) -> Baseline:
 def load_results(folder: str | Path) -> Results:
     """The results of a past run, or of recorded answers, in its folder. Raises `UsageError`."""
     return Results(Path(folder), read_results(Path(folder)))
+
+
+@spoken_in_python()
+def join(folders: Sequence[str | Path], out: str | Path, *, incomplete: bool = False) -> Results:
+    """The run whose parts `run(shard="1/8")` and its like wrote to these folders, recorded in `out`.
+
+    With `incomplete` some may be missing, as the report then says. Raises `UsageError` for a part that is missing, that
+    is given twice, or that is of another run.
+    """
+    from tabcontam.runs.folder import merge
+
+    given = [Path(folder) for folder in folders]
+    whole = cast("Path", _folder(out))
+    return Results(whole, merge(given, whole, incomplete=incomplete))
+
+
+def _shard(given: str | None) -> Shard | None:
+    """One part of a run. Raises `UsageError`."""
+    try:
+        return None if given is None else Shard.read(str(given))
+    except ValueError as error:
+        raise UsageError(f"shard is {error}") from None
 
 
 def _files(given: str | Path | Sequence[str | Path]) -> tuple[str, ...]:

@@ -61,6 +61,7 @@ SWITCHED_ON = (
     "last_failed",
     "stop_at_first",
     "memory_share",
+    "incomplete",
 )
 _python = ContextVar("_python", default=False)
 

@@ -63,7 +63,7 @@ def test_every_option_that_a_message_names_is_there_in_both_forms() -> None:
     """Fresh rows and texts are collected by a command alone."""
     commands = next(each for each in parser()._actions if isinstance(each, argparse._SubParsersAction)).choices
     typed = {name for each in commands.values() for name in each._option_string_actions}
-    arguments = set(inspect.signature(tabcontam.run).parameters)
+    arguments = {name for each in (tabcontam.run, tabcontam.join) for name in inspect.signature(each).parameters}
     named = [(word, path, call.lineno) for path, name, call in calls() if name in NAMES for word in texts(call.args[0])]
     assert {"send_rows", "out", "llm", "max_cost", "rules"} <= {word for word, *_ in named}
     for word, path, line in named:

@@ -177,8 +177,9 @@ def _add_rescore(command: argparse.ArgumentParser) -> None:
 
 def _add_report(command: argparse.ArgumentParser) -> None:
     command.description = (
-        "Make one report of several runs, and compare the cells that two of them have in common. With --format: write "
-        "the tables or figures for a paper, a script or another page."
+        "Make one report of several runs, and compare the cells that two of them have in common. The parts of a run "
+        "that several machines made (run --shard) become the run that one machine would have made. With --format: "
+        "write the tables or figures for a paper, a script or another page."
     )
     command.add_argument(
         "runs",
@@ -208,6 +209,12 @@ def _add_report(command: argparse.ArgumentParser) -> None:
         choices=("one", "two"),
         help="how many columns of a page of two a figure or a LaTeX table takes: one (3.35 inches) or two (7 inches) "
         "(default: two)",
+    )
+    command.add_argument(
+        "--incomplete",
+        action="store_true",
+        help="join parts of a run (see run --shard) although some of them are missing: the report says which, and the "
+        "gate cannot tell",
     )
     command.add_argument(
         "--exclude-recalled",

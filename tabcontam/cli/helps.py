@@ -73,6 +73,10 @@ TEMPERATURE_HELP = (
     "with --samples N: ask every query of the row tests and the quiz N times, each answer drawn at this temperature; a "
     "cell counts once, by the best of its answers, at the chance that one of them is right"
 )
+SHARD_HELP = (
+    "ask the I-th of N parts of the run alone, as 3/8, each part on a machine of its own and in a folder of its own; "
+    "report with all N folders joins them (docs/how-to-shard.md)"
+)
 SHOTS_HELP = (
     "in row tests show chat models N demonstrations before each question: the same asked of tables that scikit-learn "
     "carries, with the answers (16 at most)"

@@ -39,7 +39,7 @@ def report(options: argparse.Namespace) -> None:
             raise UsageError("--json prints results.json; leave it or --format out")
         if options.open:
             raise UsageError(f"--open shows the pages, which --format {options.format} does not write; leave one out")
-        results = load_all(options.runs, options.family_over)
+        results = load_all(options.runs, options.family_over, options.incomplete)
         if redacting:
             from tabcontam.report.redaction import redacted
 
@@ -53,10 +53,10 @@ def report(options: argparse.Namespace) -> None:
     if redacting:
         from tabcontam.runs.redacted import KEY, redact
 
-        results = redact(options.runs, out, options.redact_all, options.family_over)
+        results = redact(options.runs, out, options.redact_all, options.family_over, options.incomplete)
         print(f"the key of {out} is {out}{KEY}: keep it, and do not publish it", file=sys.stderr)
     else:
-        results = merge(options.runs, out, options.family_over)
+        results = merge(options.runs, out, options.family_over, options.incomplete)
     print_results(results, out, options)
     summarize(results)
     if options.open:
@@ -69,7 +69,7 @@ def _write_excluded(options: argparse.Namespace) -> None:
     from tabcontam.report.recalled_rows import merged, render_excluded, told
     from tabcontam.runs.folder import load_whole, shown_lines
 
-    words = ("format", "redact", "redact_all", "methods", "width", "out", "open", "json")
+    words = ("format", "redact", "redact_all", "methods", "width", "out", "open", "json", "incomplete")
     if given := [word for word in words if getattr(options, word)]:
         raise UsageError(f"--exclude-recalled writes its FILE and no report; leave --{given[0].replace('_', '-')} out")
     file = options.exclude_recalled.resolve()

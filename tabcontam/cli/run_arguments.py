@@ -27,6 +27,7 @@ from tabcontam.cli.helps import (
     ROWS_HELP,
     SAMPLES_HELP,
     SERIALIZER_HELP,
+    SHARD_HELP,
     SHOTS_HELP,
     SPLIT_COLUMN_HELP,
     SPLIT_HELP,
@@ -36,7 +37,7 @@ from tabcontam.cli.helps import (
     WITHHELD_HELP,
 )
 from tabcontam.cli.parsing import Parser
-from tabcontam.cli.values import dollars, folder, level, path, positive, queries, summary, temperature
+from tabcontam.cli.values import dollars, folder, level, path, positive, queries, shard, summary, temperature
 from tabcontam.subjects.form import FORMS as FORMS
 from tabcontam.verdicts.rules import ALPHA, FAILURES, FAMILY_OVER, MIN_POWER, RULES
 
@@ -52,6 +53,7 @@ def add_run(run: argparse.ArgumentParser) -> None:
     _add_asking(run)
     where = run.add_argument_group("where the report goes")
     where.add_argument("--out", type=folder, metavar="DIR", help="the run's folder; the same command continues it")
+    where.add_argument("--shard", type=shard, metavar="I/N", help=SHARD_HELP)
     add_open(where)
     add_output(where)
     gate = run.add_argument_group("what the exit code says")

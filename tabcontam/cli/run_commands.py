@@ -129,6 +129,7 @@ def order_of(words: Mapping[str, Any], command: str) -> "RunOrder":
         defaults=words.get("defaults", ""),
         began=words["began"],
         memory_share=words["memory_share"] or words.get("max_memory_share") is not None,
+        shard=words.get("shard"),
     )
 
 

@@ -9,6 +9,7 @@ if TYPE_CHECKING:  # each of them takes as long to import as a bare interpreter 
     from decimal import Decimal
     from pathlib import Path
 
+    from tabcontam.asking.shards import Shard
     from tabcontam.verdicts.rules import Queries
 
 SUMMARY = "cnuaspAN"
@@ -33,6 +34,16 @@ def summary(text: str) -> str:
     if strange := [letter for letter in text if letter not in SUMMARY]:
         raise argparse.ArgumentTypeError(f"{strange[0]!r} is none of {SUMMARY}")
     return text
+
+
+def shard(text: str) -> "Shard":
+    """One part of a run, as 3/8."""
+    from tabcontam.asking.shards import Shard
+
+    try:
+        return Shard.read(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 def positive(text: str) -> int:

@@ -9,6 +9,7 @@ from importlib import metadata
 from typing import TYPE_CHECKING
 
 from tabcontam.asking.plan import Subject
+from tabcontam.asking.shards import digest
 from tabcontam.runs.overlap import stated
 from tabcontam.tables.known import has_columns
 from tabcontam.tables.sources import without_queries
@@ -21,6 +22,7 @@ from tabcontam.verdicts.facts import (
     PromptFacts,
     RunFacts,
     SerializerFacts,
+    ShardFacts,
     catalogued,
 )
 from tabcontam.verdicts.notes import Note, NoteKind
@@ -37,7 +39,7 @@ LIBRARIES = ("numpy", "openai", "pandas", "scikit-learn", "scipy")
 def describe(run: "Run", started: datetime, used: Mapping[str, LlmFacts]) -> RunFacts:
     """The facts of a run; `used` has what was sent to each LLM so far."""
     options = run.order.options
-    levels = {cell.test.family.value: cell.level for cell in run.cells}
+    levels = {cell.test.family.value: cell.level for cell in run.grid}
     return RunFacts(
         version=__version__,
         versions=versions(),
@@ -56,6 +58,7 @@ def describe(run: "Run", started: datetime, used: Mapping[str, LlmFacts]) -> Run
         level=min(levels.values()),
         levels=levels,
         overlap=stated(run.measure),
+        shard=_shard(run),
         dictionary=run.dictionary.name,
         llms=tuple(_llm(run, subject, used) for subject in run.subjects if not subject.reference),
         references=tuple(_llm(run, subject, used) for subject in run.subjects if subject.reference),
@@ -94,11 +97,19 @@ def describe(run: "Run", started: datetime, used: Mapping[str, LlmFacts]) -> Run
     )
 
 
+def _shard(run: "Run") -> ShardFacts | None:
+    shard = run.order.shard
+    if shard is None:
+        return None
+    cells = sum(not cell.subject.reference for cell in run.grid)
+    return ShardFacts(parts=(shard.number,), of=shard.of, plan=digest(run.grid), cells=cells)
+
+
 def not_asked(run: "Run") -> str:
     """What `--queries paper` leaves out, in a line: tests, queries, and what the rules then cannot tell."""
     if run.order.options.queries != PAPER:
         return ""
-    cells = [cell for cell in run.cells if cell.subject is run.subjects[0]]
+    cells = [cell for cell in run.grid if cell.subject is run.subjects[0]]
     beyond = sum(cell.beyond for cell in cells)
     undecided = sum(cell.uninformative is not None for cell in cells)
     left_out = [f"{phrase([test.id for test in run.left_out])} whole"] if run.left_out else []

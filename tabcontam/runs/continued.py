@@ -49,6 +49,10 @@ def check_last_failed(run: "Run") -> None:
 def _check_same_run(folder: Path, run: "Run", held: RunResults) -> None:
     if held.run.seed != run.order.options.seed:
         raise UsageError(f"{folder} holds a run with seed {held.run.seed}; choose another folder with {option('out')}")
+    now, before = run.order.shard, held.run.shard
+    if (before and (before.parts, before.of)) != (now and ((now.number,), now.of)):
+        held_is = f"{before} of a run" if before else "a whole run"
+        raise UsageError(f"{folder} holds {held_is}; choose another folder with {option('out')}")
     if held.run.version != __version__:
         raise UsageError(
             f"{folder} holds a run of tabcontam {held.run.version}; choose another folder with {option('out')}"
@@ -99,11 +103,11 @@ def _check_same_run(folder: Path, run: "Run", held: RunResults) -> None:
     named = {spec: str(run.resolved.get(spec, spec)) for spec in specs}
     known = [file.sha256 for file in held.run.known], [file.sha256 for file in run.known]
     references = [llm.spec for llm in held.run.references], [one.model.spec for one in run.subjects if one.reference]
-    for given, (before, now), names in (
+    for given, (had, has), names in (
         (option("known"), known, [file.name for file in held.run.known]),
         (option("reference"), references, references[0]),
     ):
-        if set(before) != set(now):
+        if set(had) != set(has):
             kind = f"with {given} {phrase(names)}" if names else f"without {given}"
             raise UsageError(f"{folder} holds a run {kind}; choose another folder with {option('out')}")
     if lost := [one for one in held.run.trained_on if one not in run.trained_on]:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from tabcontam.asking.plan import Options, Subject
+from tabcontam.asking.shards import Shard
 from tabcontam.errors import UsageError, option, option_name
 from tabcontam.evidence.base import Capability, Test
 from tabcontam.evidence.registry import all_tests
@@ -45,6 +46,36 @@ def check_options(options: Options) -> None:
             f"{option('until_decided')} leaves the paper's own queries out; leave {option('queries', PAPER)} out, "
             f"or add {option('marks', PAPER)}"
         )
+
+
+def check_shard(shard: Shard | None, options: Options, judge: str | None) -> None:
+    """Raises `UsageError` for what one part of a run cannot do, since it needs what the others are answered."""
+    if shard is None:
+        return
+    if options.stop_at_first:
+        raise UsageError(
+            f"{option('stop_at_first')} stops an LLM by what was found of all of its tables, and a part of a run "
+            f"knows its own alone; leave {option('stop_at_first')} or {option('shard', shard)} out"
+        )
+    if judge is not None:
+        raise UsageError(
+            f"a judge is shown the completions of all parts; leave {option('judge', judge)} out, join the parts, and "
+            f"give the same command with it and without {option('shard', shard)} the joined folder: answers are kept"
+        )
+
+
+def check_plannable(shard: Shard | None, subjects: Sequence[Subject]) -> None:
+    """Raises `UsageError` where an LLM of another part cannot be opened here: the parts would be cut otherwise.
+
+    A key that is missing here is no such reason: it is needed where the LLM is asked alone.
+    """
+    for model in (subject.model for subject in subjects if shard):
+        if isinstance(model, MissingModel):
+            try:
+                model.check_at_hand()
+            except UsageError as error:
+                every = f"{option('shard', shard)}: every machine plans the whole run, and that needs {model.spec} here"
+                raise UsageError(f"{every}: {error}") from error
 
 
 def check_samples(options: Options, tests: Sequence[Test]) -> None:

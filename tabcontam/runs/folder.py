@@ -29,6 +29,7 @@ from tabcontam.evidence.registry import by_id
 from tabcontam.paths import replace_file
 from tabcontam.replay.records import CATALOGUE
 from tabcontam.replay.squares import one_cell_a_square
+from tabcontam.runs.joined import check_none_missing, in_plan_order, joined_facts
 from tabcontam.runs.overlap import common
 from tabcontam.verdicts.cells import CellName, Result
 from tabcontam.verdicts.comparison import Pair, comparisons, facts_apart, of_runs
@@ -168,12 +169,13 @@ def shown_lines(folder: Path, cells: Sequence[Result]) -> list[Line]:
     return with_judgements(map(shown, last_lines(folder, cells)), judgements_in(folder))
 
 
-def merge(folders: Sequence[Path], out: Path, over: Over | None = None) -> RunResults:
+def merge(folders: Sequence[Path], out: Path, over: Over | None = None, incomplete: bool = False) -> RunResults:
     """One report from several runs, recorded in `out`; `over` says whose cells share an error budget, if not as before.
 
+    Parts of one run, as `--shard` makes them, become that run; with `incomplete` also where some of them are missing.
     Raises `UsageError`.
     """
-    found, lines, pairs = _merged(folders, over)
+    found, lines, pairs = _merged(folders, over, incomplete)
     open_folder(out)
     replace_file(out / TRIALS, as_lines(lines))
     if judged := _judged(folders, found.cells):
@@ -187,16 +189,16 @@ def _judged(folders: Sequence[Path], cells: Sequence[Result]) -> list[Judgement]
     return [one for folder in folders for one in judgements_in(folder) if one.made or one.place in kept]
 
 
-def load_all(folders: Sequence[Path], over: Over | None = None) -> RunResults:
+def load_all(folders: Sequence[Path], over: Over | None = None, incomplete: bool = False) -> RunResults:
     """The results of a folder, or of several as `merge` would record them; nothing is written. Raises `UsageError`."""
     if len(folders) > 1 or over:
-        found, lines, pairs = _merged(folders, over)
+        found, lines, pairs = _merged(folders, over, incomplete)
         said = judged_by(Judgements(_judged(folders, found.cells)), compared_in(lines), found.cells)
         return replace(found, comparisons=comparisons(found.run, found.cells, lines, pairs), **said)
     return read_results(folders[0])
 
 
-def _merged(folders: Sequence[Path], over: Over | None) -> tuple[RunResults, list[Line], list[Pair]]:
+def _merged(folders: Sequence[Path], over: Over | None, incomplete: bool) -> tuple[RunResults, list[Line], list[Pair]]:
     """Several runs as one, its trials, and the cells that two of them have, of which the later run's stands.
 
     Raises `UsageError`.
@@ -213,7 +215,13 @@ def _merged(folders: Sequence[Path], over: Over | None) -> tuple[RunResults, lis
         cells |= {cell.key: cell for cell in part.cells}
         said = _with_references(said, reference_lines(folder, part.cells))
     names = [str(folder) for folder in folders]
-    about = _merged_facts([replace(part.run, family_over=over or part.run.family_over) for part in parts], names)
+    facts = [replace(part.run, family_over=over or part.run.family_over) for part in parts]
+    if any(run.shard for run in facts):
+        joined = joined_facts(facts, names)
+        if not incomplete and len(folders) > 1:
+            check_none_missing(joined, cells.values())
+        return results(joined, in_plan_order(joined, cells.values())), [*lines.values(), *said.values()], []
+    about = _merged_facts(facts, names)
     under_test = {llm.spec for llm in about.llms if not llm.control}
     judged_cells = [replace(cell, control=cell.control and cell.llm not in under_test) for cell in cells.values()]
     pairs = of_runs(zip(names, [part.cells for part in parts], trials, strict=True))

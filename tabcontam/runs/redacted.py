@@ -43,7 +43,13 @@ KEPT = (
 )  # of a trial of a redacted table
 
 
-def redact(folders: Sequence[Path], out: Path, everything: bool = False, over: Over | None = None) -> RunResults:
+def redact(
+    folders: Sequence[Path],
+    out: Path,
+    everything: bool = False,
+    over: Over | None = None,
+    incomplete: bool = False,
+) -> RunResults:
     """Write one report of these runs to `out` as it can be published, and its key to `out`.key.json; its results.
 
     Raises `UsageError` where `out` holds a run, or is one of the folders.
@@ -53,7 +59,7 @@ def redact(folders: Sequence[Path], out: Path, everything: bool = False, over: O
         raise UsageError(f"{out} holds a run with its prompts and answers; choose another folder with {option('out')}")
     with TemporaryDirectory() as merged:
         whole = Path(merged)
-        found = merge(folders, whole, over)
+        found = merge(folders, whole, over, incomplete)
         published, done = redacted(found, everything)
         lines = list(Journal(whole).lines())
         shown = [line for line in shown_lines(whole, found.cells) if not _hidden(done, line)]

@@ -18,6 +18,7 @@ from tabcontam.asking.preparing import prepared_meanwhile, takes_long
 from tabcontam.asking.progress import Progress
 from tabcontam.asking.replies import Store
 from tabcontam.asking.session import Session
+from tabcontam.asking.shards import Shard, part_of
 from tabcontam.asking.trials import RESULTS, Journal, Line, alone, open_folder
 from tabcontam.errors import Unavailable, UsageError, option, option_name
 from tabcontam.evidence.base import OF_A_PAPER, RECALLED, Capability, Test
@@ -38,8 +39,10 @@ from tabcontam.runs.contradictions import (
     check_batches,
     check_documents,
     check_options,
+    check_plannable,
     check_prices,
     check_samples,
+    check_shard,
     check_splits,
 )
 from tabcontam.runs.cutoffs import at_cutoff
@@ -81,6 +84,7 @@ class RunOrder:
 
     With `memory_share` the tests that measure it are asked, whichever others are chosen. `tests` are asked in place of
     those that are chosen by name and mark, and rows are then written in any form that shows them, passages among them.
+    With a `shard` that part of the run alone is asked.
     """
 
     llms: tuple[str, ...] = ()
@@ -115,6 +119,7 @@ class RunOrder:
     defaults: str = ""
     began: float = field(default_factory=time.monotonic)
     memory_share: bool = False
+    shard: Shard | None = None
 
 
 @dataclass(frozen=True)
@@ -124,7 +129,7 @@ class Run:
     `resolved` has what a name of an LLM stands for; `left_out` are tests that --queries paper does not ask; `known` are
     the files whose rows the LLMs may know; `notices` are to be read before anything is sent; the `judge` is shown
     completions of the others; the `measure` is that by which Algorithm 1 compares texts; `trained_on` has the documents
-    that are declared to be training data of an LLM.
+    that are declared to be training data of an LLM; `grid` has the cells of all parts of a run that is made in parts.
     """
 
     order: RunOrder
@@ -142,6 +147,7 @@ class Run:
     judge: Model | None = None
     measure: Measure = BY_WORDS
     trained_on: tuple[TrainedOn, ...] = ()
+    grid: tuple[PlannedCell, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -176,6 +182,7 @@ def prepare(order: RunOrder, progress: Progress | None = None, asks: bool = True
     progress = progress or Progress()
     order = replace(order, splits=at_cutoff(order.splits, order.llms))
     check_options(order.options)
+    check_shard(order.shard, order.options, order.judge)
     also = [test for test in all_tests() if order.memory_share and test.measure == RECALLED]
     picked = selected(all_tests(), order.expression, order.marks)
     chosen = order.tests or [test for test in all_tests() if test in (*picked, *also)]
@@ -220,6 +227,7 @@ def prepare(order: RunOrder, progress: Progress | None = None, asks: bool = True
     measure = measure_for(order.overlap, tests, load=asks)
     lacking = _lacking(subjects) if asks else {}
     check_reachable(subjects, lacking)
+    check_plannable(order.shard, subjects)
     notices = (*lines, *asked_once(options, tests, subjects), *(check_batches(subjects) if order.options.batch else ()))
     if order.options.most_dollars is not None:
         check_prices((*subjects, *([Subject(judge)] if judge else [])), prices)
@@ -237,10 +245,11 @@ def prepare(order: RunOrder, progress: Progress | None = None, asks: bool = True
         reaching as check,
         prepared_meanwhile(tables, serializers[0], tests, options, check) as ready,
     ):
-        cells = tuple(plan(subjects, tables, serializers, tests, options, tell, ready, prompts))
-    notices = (*notices, *fewer_rows(order, cells))
+        grid = tuple(plan(subjects, tables, serializers, tests, options, tell, ready, prompts))
+    notices = (*notices, *fewer_rows(order, grid))
+    cells = tuple(part_of(grid, order.shard)) if order.shard else grid
     run = Run(order, subjects, tables, serializers, prompts, cells, english(), prices, found, left_out, known, notices)
-    return replace(run, judge=judge, measure=measure, trained_on=declarations)
+    return replace(run, judge=judge, measure=measure, trained_on=declarations, grid=grid)
 
 
 def _named(order: RunOrder, subjects: Sequence[Subject]) -> list[Model]:

@@ -8,7 +8,18 @@ the gate could not tell before, what is found now is new. What it cannot tell no
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from tabcontam.verdicts.gate import SHARE, Conclusion, Finding, Judgement, Tested, findings_of, rulings, together
+from tabcontam.errors import UsageError
+from tabcontam.verdicts.gate import (
+    SHARE,
+    Conclusion,
+    Finding,
+    Judgement,
+    Tested,
+    findings_of,
+    in_parts,
+    rulings,
+    together,
+)
 from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.whole import check_whole
 from tabcontam.verdicts.wording import visible
@@ -46,8 +57,10 @@ def judge_new(
     now = findings_of(view, llms, datasets, fail_on, min_power, max_memory_share)
     undecided_fails = "undecided" in fail_on
     if baseline is None:
-        return together(tuple(finding for _, finding in now), undecided_fails)
+        return in_parts(view, together(tuple(finding for _, finding in now), undecided_fails))
     check_whole(baseline.results)
+    if (shard := baseline.results.run.shard) is not None:
+        raise UsageError(f"the baseline {baseline.name} has {shard} of a run alone; join all parts with report")
     by_rows = rulings(view, llms, datasets)
     named = baseline.results.llms  # also controls, which are tested where they are named
     before = {knowledge: rulings(baseline.results, named, knowledge=knowledge) for knowledge in (False, True)}
@@ -61,7 +74,7 @@ def judge_new(
         return ruling.conclusion if ruling else None
 
     findings = tuple(_compared(finding, was(tested, finding), baseline) for tested, finding in now)
-    return replace(together(findings, undecided_fails), baseline=baseline.name)
+    return replace(in_parts(view, together(findings, undecided_fails)), baseline=baseline.name)
 
 
 def _compared(finding: Finding, before: Conclusion | None, baseline: Baseline) -> Finding:

@@ -253,6 +253,29 @@ class MergedRun:
     """When it started."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class ShardFacts:
+    """Which parts of a run these results hold, of a run that several machines made."""
+
+    parts: tuple[Count, ...]
+    """The numbers of the parts, from 1."""
+    of: Count
+    """How many parts the run has."""
+    plan: str
+    """The SHA-256 of what all parts ask, in hexadecimal digits: the same in all of them."""
+    cells: Count
+    """How many cells all parts have."""
+
+    @property
+    def missing(self) -> tuple[int, ...]:
+        """The numbers of the parts that are not here."""
+        return tuple(number for number in range(1, self.of + 1) if number not in self.parts)
+
+    def __str__(self) -> str:
+        several = len(self.parts) > 1
+        return f"part{'s' * several} {', '.join(map(str, self.parts))} of {self.of}"
+
+
 def asked_queries(run: "RunFacts | MergedRun") -> str:
     """Which of their queries the tests of a run asked, in words."""
     if run.queries == PAPER:
@@ -334,6 +357,8 @@ class RunFacts:
     """The serializers of the run."""
     prompts: tuple[PromptFacts, ...] = ()
     """The prompt sets of the run; empty in results that were made before there were several."""
+    shard: ShardFacts | None = None
+    """Which parts of a run these are; null where they are the whole run, or all of its parts were joined."""
     runs: tuple[MergedRun, ...] = ()
     """What was merged, in order."""
     redacted: tuple[str, ...] | None = None

@@ -33,7 +33,7 @@ other, as after an edit by hand, is an error; and no table is clean that its cel
 """
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -161,7 +161,7 @@ def judge(
     Raises `UsageError` for a name that the results do not have, another condition, and what is not a run's results.
     """
     found = findings_of(view, llms, datasets, fail_on, min_power, max_memory_share)
-    return together(tuple(finding for _, finding in found), "undecided" in fail_on)
+    return in_parts(view, together(tuple(finding for _, finding in found), "undecided" in fail_on))
 
 
 def findings_of(
@@ -181,7 +181,31 @@ def findings_of(
     if max_memory_share is not None and not (isinstance(max_memory_share, int | float) and 0 < max_memory_share < 1):
         raise UsageError(f"the most of memory's share is a number between 0 and 1, not {max_memory_share!r}")
     check_whole(view)
-    gate, subjects = _Gate(view, "knowledge" in fail_on, min_power), _subjects(view, llms, datasets)
+    found = _found(view, llms, datasets, "knowledge" in fail_on, min_power, max_memory_share)
+    if view.run.shard is None:
+        return found
+    return [(one, replace(finding, conclusion=Conclusion.CANNOT_TELL)) for one, finding in found]
+
+
+def in_parts(view: RunResults, judgement: Judgement) -> Judgement:
+    """The judgement; of some parts of a run it says what is missing, and which conclusion waits for the others."""
+    shard = view.run.shard
+    if shard is None:
+        return judgement
+    missing = f"part{'s' * (len(shard.missing) > 1)} {', '.join(map(str, shard.missing))}"
+    line = f"these are {shard} of a run, and {missing} can change their verdicts; join all with report, and gate that"
+    return replace(judgement, conclusion=Conclusion.CANNOT_TELL, reason=f"{line} ({judgement.reason})")
+
+
+def _found(
+    view: RunResults,
+    llms: Sequence[str],
+    datasets: Sequence[str],
+    knowledge: bool,
+    min_power: float | None,
+    max_memory_share: float | None,
+) -> list[tuple[Tested, Finding]]:
+    gate, subjects = _Gate(view, knowledge, min_power), _subjects(view, llms, datasets)
     if max_memory_share is None:
         return [(one, gate.finding(*one)) for one in subjects]
     shares = [(one, gate.of_share(*one, max_memory_share)) for one in subjects if one[0] not in view.documents]

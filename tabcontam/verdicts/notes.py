@@ -29,6 +29,7 @@ class NoteKind(StrEnum):
     SEEDS = "seeds"  # merged runs differ in them
     VERSIONS = "versions"
     EDITIONS = "editions"
+    SHARD = "shard"  # results of some parts of a run alone
     STOPPED = "stopped"  # at the user's limit
     ENDED = "ended"  # of one LLM
     INTERRUPTED = "interrupted"
@@ -41,7 +42,13 @@ class NoteKind(StrEnum):
 
 MEASURED = (Verdict.CONTAMINATED, Verdict.NOT_DETECTED, Verdict.NO_ANSWER)
 WARNINGS = (NoteKind.NO_POWER, NoteKind.NOT_KNOWN, NoteKind.PLAUSIBILITY)
-CLAIMS = (*WARNINGS, NoteKind.STOPPED, NoteKind.INTERRUPTED, NoteKind.NOT_FINISHED)  # said before the text
+CLAIMS = (
+    *WARNINGS,
+    NoteKind.SHARD,
+    NoteKind.STOPPED,
+    NoteKind.INTERRUPTED,
+    NoteKind.NOT_FINISHED,
+)  # said before the text
 
 
 @dataclass(frozen=True)

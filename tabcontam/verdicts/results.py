@@ -337,6 +337,10 @@ class RunResults:
             asked = "the row tests were asked in turns until each table was decided (controls were asked everything)"
             notes.append(Note(NoteKind.TURNS, f"{asked}. {E_VALUE}"))
         notes += [*self._allowed, *self._known_exposure, *run.notes]
+        if run.shard is not None:
+            here = f"these are {run.shard} of a run, {len(self.cells):,} of its {run.shard.cells:,} cells"
+            later = "verdicts, q-values and the ranking rest on all parts and stand after the join: report with all of "
+            notes.append(Note(NoteKind.SHARD, f"{here}: {later}their folders"))
         if run.limit:
             higher = "the same command with a higher limit and this --out continues the run"
             notes.append(Note(NoteKind.STOPPED, f"{run.limit}; {higher}"))

@@ -30,10 +30,10 @@ def _faults(view: RunResults, alpha: float) -> Iterator[str]:
         {(cell.dataset, cell.edition or "", cell.split or "") for cell in view.cells},
     )
     for_others = {one.llm for one in view.run.trained_on}  # of whom nothing need be asked
-    yield from (f"none of the cells of {llm} is there" for llm in stated if llm not in {*llms, *for_others})
-    yield from (
-        f"none of the cells of {dataset.named} is there" for dataset in view.run.datasets if dataset.key not in asked
-    )
+    if view.run.shard is None:  # else other parts have them
+        yield from (f"none of the cells of {llm} is there" for llm in stated if llm not in {*llms, *for_others})
+        tables = (dataset for dataset in view.run.datasets if dataset.key not in asked)
+        yield from (f"none of the cells of {dataset.named} is there" for dataset in tables)
     controls = {llm.spec for llm in view.run.llms if llm.control}
     for llm in view.joined:
         own = [cell for cell in view.cells if cell.llm == llm]
