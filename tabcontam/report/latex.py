@@ -169,12 +169,13 @@ def _measure(rank: Rank, measure: str) -> str:
 
 
 def _memory(view: RunResults) -> Iterator[Float]:
+    found = memory.shown(view)
     rows = [
         _row(escaped(one.llm), escaped(one.label), f"{own.accuracy:.2f}", memory.on_unseen(own), _share(own))
-        for one in memory.shown(view)
+        for one in found
         for own in [one.memory]
     ]
-    header = ("LLM", "Table", "On rows", "On unseen twins", "Memory's share")
+    header = ("LLM", "Table", "On rows", f"On {memory.unseen(found)}", "Memory's share")
     caption = escaped(f"{memory.TITLE}. {memory.ABOUT}")
     yield from _floats(Float(memory.TITLE.lower(), caption, "memory", "llrrr", header, rows))
 

@@ -244,7 +244,7 @@ def _memory(view: RunResults) -> Iterator[str]:
         (code(one.llm), code(one.label), f"{one.memory.accuracy:.2f}", memory.on_unseen(one.memory), one.share)
         for one in found
     ]
-    yield from table(("LLM", "Table", "On rows", "On unseen twins", "Memory's share"), rows, right=3)
+    yield from table(("LLM", "Table", "On rows", f"On {memory.unseen(found)}", "Memory's share"), rows, right=3)
 
 
 def _ranking(view: RunResults) -> Iterator[str]:

@@ -3,7 +3,7 @@
 Nothing is measured or decided here: the numbers are those of the cells, as `verdicts.memory` and the gate have them.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -70,6 +70,17 @@ def in_words(memory: MemoryShare, table: str = "") -> str:
     return f"accuracy {own:.2f}{on}, {twin:.2f} on {unseen_rows(memory)}, memory's share {share_in_words(memory)}"
 
 
+def unseen(found: Sequence[Shown]) -> str:
+    """What the rows of all that is shown are compared with: unseen twins, fresh rows that take their place, or both."""
+    return " or ".join(sorted({unseen_rows(one.memory) for one in found}, reverse=True))
+
+
+def legend(found: Sequence[Shown], own: str, other: str) -> str:
+    """What the two dots of a line stand for, by their names."""
+    words = unseen(found).replace("unseen", "their unseen")
+    return f"{own}: accuracy on rows of the table; {other}: on {words}"
+
+
 def on_unseen(memory: MemoryShare) -> str:
     """The accuracy on unseen twins, or on fresh rows, which is said."""
     return f"{memory.twin_accuracy:.2f}{' (fresh rows)' if memory.fresh else ''}"
@@ -93,7 +104,14 @@ def is_measured(cell: Result) -> bool:
 
 def context(view: RunResults) -> dict[str, Any]:
     """What the page's template is given."""
-    return {"memory_shares": shown(view), "memory_title": TITLE, "memory_about": ABOUT}
+    found = shown(view)
+    return {
+        "memory_shares": found,
+        "memory_title": TITLE,
+        "memory_about": ABOUT,
+        "memory_unseen": unseen(found),
+        "memory_legend": legend(found, "Full dot", "empty dot"),
+    }
 
 
 def clauses(titles: Titles, block: Block) -> Iterator[str]:

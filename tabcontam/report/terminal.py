@@ -282,7 +282,7 @@ def _print_memory(paper: Paper, view: RunResults) -> None:
         paper.beside([(f"{one.llm} {one.label} ", "")], "; ".join(filter(None, (one.words, one.beside))))
         if paper.width >= memory.WIDTH + 2 * INDENT:
             paper.parts([(f"{' ' * INDENT}0|", "dim"), (one.line, ""), ("|1", "dim")])
-    paper.line(f"{memory.ON_ROWS} on rows, {memory.ON_TWINS} on their unseen twins", "dim")
+    paper.line(memory.legend(found, memory.ON_ROWS, memory.ON_TWINS), "dim")
     paper.line()
 
 

@@ -89,6 +89,17 @@ def test_the_page_has_two_dots_and_a_line_at_their_places() -> None:
     )
 
 
+def test_fresh_rows_are_called_so_wherever_dots_and_columns_are_named() -> None:
+    fresh = shared("gpt-4o", "adult", 0.13, (0.05, 0.21))
+    fresh["memory"]["fresh"] = 100
+    alone, both = run_of(fresh), run_of(fresh, shared("gpt-4o", "titanic", 0.13, (0.05, 0.21)))
+    assert "*: accuracy on rows of the table; o: on fresh rows" in terminal(alone)
+    assert "o: on their unseen twins or fresh rows" in terminal(both)
+    assert "On fresh rows" in render_markdown(alone)
+    assert ">On fresh rows</th>" in section(render_html(alone, []), "memory")
+    assert "On unseen twins or fresh rows" in render_markdown(both)
+
+
 def test_the_page_of_scores_alone_speaks_of_no_verdict_no_level_and_no_control() -> None:
     exposed = cell(
         "control:exposed", "adult", "memory_share", "skipped", control=True, lacks="a chat model", exposure=1

@@ -38,4 +38,4 @@ def _difficulty(own: float, other: float) -> str:
     if abs(own - other) < LEAST:
         return f"; {MODELS} get {own:.3f} on both"
     taken = "taken off" if own > other else "added"
-    return f"; {MODELS} get {own:.3f} and {other:.3f}, and this difference is {taken}"
+    return f"; {MODELS} get on average {own:.3f} of the first and {other:.3f} of the second, and this difference is {taken}"

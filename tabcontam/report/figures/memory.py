@@ -6,7 +6,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from tabcontam.report.figures.heatmap import EDGE, GREY, INK, LONGEST, QUIET, WIDTH, cut, length
-from tabcontam.report.memory import Shown, shown
+from tabcontam.report.memory import Shown, legend, shown
 from tabcontam.verdicts.results import RunResults
 
 MOST = 40  # lines of a page, half as many where names stand above them
@@ -14,7 +14,7 @@ ROW, ABOVE = 0.19, 0.15  # inches of a line, and of the names above it where the
 TOP, BOTTOM, LINE = 0.3, 0.52, 0.11  # above the first line, below the last one, and of a line of explanations
 DOTS = "#0072b2"
 SHARE = "memory's share"
-WORDS = ("full: accuracy on rows; empty: on their unseen twins", "in brackets: 95% interval")
+INTERVAL = "in brackets: 95% interval"
 
 
 def memory_shares(view: RunResults, room: float = WIDTH) -> list[Figure]:
@@ -46,7 +46,8 @@ def _figure(view: RunResults, found: Sequence[Shown], room: float) -> Figure:
         if not beside:
             axes.text(0, number - 0.28, label, va="center", size=6.5, color=INK, parse_math=False)
     figure.text(1 - EDGE / room, 1 - 0.2 / height, SHARE, size=7, weight="bold", color=INK, ha="right")
-    for number, words in enumerate(["; ".join(WORDS)] if beside else reversed(WORDS)):
+    legends = (legend(found, "full", "empty"), INTERVAL)
+    for number, words in enumerate(["; ".join(legends)] if beside else reversed(legends)):
         figure.text(EDGE / room, (0.05 + LINE * number) / height, words, size=6, color=QUIET)
     return figure
 
