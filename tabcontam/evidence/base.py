@@ -198,6 +198,35 @@ class BesideReference:
 
 
 @dataclass(frozen=True)
+class OfReference:
+    """One of several reference LLMs, and how often it is right on the compared rows and on their unseen twins."""
+
+    llm: str
+    accuracy: float
+    twin_accuracy: float
+
+
+@dataclass(frozen=True)
+class AmongReferences:
+    """How much oftener an LLM is right on rows than several reference LLMs lead one to expect of one like it on twins.
+
+    `apart` is the least and the most that it would be without one of them; `outside` says that the LLM's accuracy on
+    twins is above or below those of all of them.
+    """
+
+    pairs: int
+    references: tuple[OfReference, ...]
+    accuracy: float  # of the LLM on the rows that all of them answered
+    twin_accuracy: float
+    expected: float  # accuracy on the rows
+    share: float
+    interval: tuple[float, float]
+    p_value: float  # that it is no more
+    apart: tuple[float, float]
+    outside: bool
+
+
+@dataclass(frozen=True)
 class Evidence:
     """What the answers weigh against the null, before any verdict."""
 
@@ -246,9 +275,7 @@ class Test(ABC):
     referred: ClassVar[bool] = False  # whether what a reference LLM answers, too, counts for nothing: see `conceded`
     set_beside: ClassVar[bool] = False  # whether a reference LLM is asked the same for comparison: see `beside`
     answering: ClassVar[Answering] = Answering()  # what kind of answer it asks for
-    on_request: ClassVar[bool] = (
-        False  # asked only where it is chosen or, if it scores text, an LLM here does
-    )
+    on_request: ClassVar[bool] = False  # asked only where it is chosen or, if it scores text, an LLM here does
     beside_fresh: ClassVar[bool] = False  # whether it compares with rows that nobody can have read, if there are any
     only_with: ClassVar[Given] = Given.NOTHING  # what has to be given for it to be asked
     bet_on: ClassVar[bool] = False  # whether its answers can be bet on, query by query: see `stakes`
@@ -408,6 +435,13 @@ class Test(ABC):
         """What the read trials of a cell show beside those of a reference LLM; only where it is `set_beside`.
 
         None where nothing of it was answered by both.
+        """
+        return None
+
+    def among(self, trials: Sequence[Trial], others: Mapping[str, Sequence[Trial]]) -> AmongReferences | None:
+        """The same beside several reference LLMs, whose read trials stand under their names.
+
+        None where nothing of it was answered by all that answered anything, or fewer than two did.
         """
         return None
 
