@@ -26,7 +26,7 @@ class Account:
 
     cells: Sequence[PlannedCell]
     options: Options
-    reference: str
+    references: list[str]
     found_by: Mapping[str, CellName]
     unreachable: Mapping[str, str]
     skips: Mapping[CellName, str]
@@ -150,10 +150,11 @@ class Account:
 
     def _of_reference(self, cell: PlannedCell) -> Reference | None:
         """The reference with what it answered to a cell's queries; None where it has no say."""
-        if not self.reference or not asked_of_reference(cell.test):
+        if not self.references or not asked_of_reference(cell.test):
             return None
-        own = self.trials.get(cell.name._replace(llm=self.reference), {})
-        return Reference(self.reference, list(own.values()))
+        first, *further = self.references
+        said = {llm: list(self.trials.get(cell.name._replace(llm=llm), {}).values()) for llm in self.references}
+        return Reference(first, said[first], {llm: said[llm] for llm in further if cell.test.set_beside})
 
     def _conceded(self, cell: PlannedCell, trial: Trial) -> Trial:
         """A read trial without what the reference answered, too."""

@@ -52,12 +52,14 @@ def in_words(capabilities: frozenset[Capability]) -> str | None:
 class Subject:
     """An LLM of the run; `joined` says that it is a control beside the LLMs under test.
 
-    The `reference` is not under test either: what it answers, too, is no sign that rows were seen.
+    The `reference` is not under test either: what it answers, too, is no sign that rows were seen. A `further` one
+    stands beside memory's share alone.
     """
 
     model: Model
     joined: bool = False
     reference: bool = False
+    further: bool = False
 
     @property
     def tested(self) -> bool:
@@ -256,7 +258,9 @@ def plan(
 
     def cells(subject: Subject) -> Iterator[PlannedCell]:
         for number, (sheet, reason) in enumerate(zip(whole, reasons, strict=True)):
-            if not subject.takes(sheet.test) or (subject.reference and not asked_of_reference(sheet.test)):
+            if not subject.takes(sheet.test):
+                continue
+            if subject.reference and not asked_of_reference(sheet.test, further=subject.further):
                 continue
             in_turn = options.until_decided and subject.sequential and not reason
             sequential = in_turn and sheet.test.bet_on and any(query.row is not None for query in sheet.written)

@@ -59,8 +59,8 @@ class Session(Account):
     def __post_init__(self) -> None:
         self._again = Again(self.options)
         self.budget = Budget(self.options.most_requests, self.options.most_dollars)
-        self.reference = next((subject.model.spec for subject in self._subjects() if subject.reference), "")
-        self._referring = bool(self.reference)
+        self.references = [subject.model.spec for subject in self._subjects() if subject.reference]
+        self._referring = bool(self.references)
         self._turns = turns_of(self.cells, self.options, self._conceded)
 
     async def connect(self) -> None:
@@ -131,7 +131,8 @@ class Session(Account):
         try:
             for first in (subject for subject in subjects if subject.reference):
                 await self._ask_one(first)
-                self._referring = False
+            self._referring = False
+            if self.references:
                 for cell in self.cells:  # of which answers were known before
                     self._end_if_found(cell)
             await asyncio.gather(*(self._ask_one(subject) for subject in subjects if not subject.reference))

@@ -78,8 +78,7 @@ def set_defaults(
     made = _defaults(file, read, by_name(commands[options.command]), words)
     for place, value in made.values.items():
         setattr(options, place, value)
-    reference = made.values.get("reference")
-    options.llms_of_file = [*made.values.get("llm", ()), *([reference] if reference else [])]
+    options.llms_of_file = [*made.values.get("llm", ()), *made.values.get("reference", ())]
     return str(made) if made.words else ""
 
 

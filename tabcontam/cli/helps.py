@@ -39,7 +39,8 @@ TRAINED_ON_HELP = (
 )
 REFERENCE_HELP = (
     "an LLM that did not see the tables, as an older one: what it answers, too, counts for nothing; memory's share is "
-    "said beside what it loses on the same unseen twins"
+    "said beside what it loses on the same unseen twins (repeatable: then beside all of them, and what the first one "
+    "answers alone counts for nothing)"
 )
 CONTROL_HELP = (
     "a control beside the two: an LLM of which it is known how often it has read each row of the tables, as hf:DIR of "

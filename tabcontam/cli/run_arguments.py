@@ -119,7 +119,7 @@ def _add_asking(run: argparse.ArgumentParser) -> None:
     what.add_argument("--withheld", action="append", default=[], metavar="FILE", help=WITHHELD_HELP)
     what.add_argument("--fresh", action="append", default=[], metavar="FILE", help=FRESH_HELP)
     what.add_argument("--trained-on", action="append", default=[], metavar="LLM=DOCUMENTS", help=TRAINED_ON_HELP)
-    what.add_argument("--reference", metavar="SPEC", help=REFERENCE_HELP)
+    what.add_argument("--reference", action="append", default=[], metavar="SPEC", help=REFERENCE_HELP)
     what.add_argument("--judge", metavar="LLM", help=JUDGE_HELP)
     what.add_argument(
         "--no-controls",

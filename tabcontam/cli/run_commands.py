@@ -117,7 +117,7 @@ def order_of(words: Mapping[str, Any], command: str) -> "RunOrder":
         withheld=tuple(words["withheld"]),
         fresh=tuple(words["fresh"]),
         trained_on=tuple(words["trained_on"]),
-        reference=words["reference"],
+        references=tuple(words["reference"]),
         judge=words["judge"],
         overlap=words["overlap"],
         send_rows=words["send_rows"],

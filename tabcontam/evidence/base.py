@@ -198,6 +198,35 @@ class BesideReference:
 
 
 @dataclass(frozen=True)
+class OfReference:
+    """One of several reference LLMs, and how often it is right on the compared rows and on their unseen twins."""
+
+    llm: str
+    accuracy: float
+    twin_accuracy: float
+
+
+@dataclass(frozen=True)
+class AmongReferences:
+    """How much oftener an LLM is right on rows than several reference LLMs lead one to expect of one like it on twins.
+
+    `apart` is the least and the most that it would be without one of them; `outside` says that the LLM's accuracy on
+    twins is above or below those of all of them.
+    """
+
+    pairs: int
+    references: tuple[OfReference, ...]
+    accuracy: float  # of the LLM on the rows that all of them answered
+    twin_accuracy: float
+    expected: float  # accuracy on the rows
+    share: float
+    interval: tuple[float, float]
+    p_value: float  # that it is no more
+    apart: tuple[float, float]
+    outside: bool
+
+
+@dataclass(frozen=True)
 class Evidence:
     """What the answers weigh against the null, before any verdict."""
 
@@ -406,6 +435,13 @@ class Test(ABC):
         """What the read trials of a cell show beside those of a reference LLM; only where it is `set_beside`.
 
         None where nothing of it was answered by both.
+        """
+        return None
+
+    def among(self, trials: Sequence[Trial], others: Mapping[str, Sequence[Trial]]) -> AmongReferences | None:
+        """The same beside several reference LLMs, whose read trials stand under their names.
+
+        None where nothing of it was answered by all that answered anything, or fewer than two did.
         """
         return None
 

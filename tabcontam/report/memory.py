@@ -41,8 +41,11 @@ class Shown:
 
     @property
     def beside(self) -> str:
-        """What the share is beside that of a reference LLM; empty where there is none."""
-        other = self.memory.beside
+        """What the share is beside that of a reference LLM, or of several; empty where there is none."""
+        other, among = self.memory.beside, self.memory.among
+        if among is not None:
+            of = f"an accuracy of {among.expected:.2f}, expected by {len(among.references)} references"
+            return f"{signed(among.share)} ({limits_in_words(among.interval)}) above {of}"
         if other is None:
             return ""
         return f"{signed(other.share)} ({limits_in_words(other.interval)}) beside {self.reference}"

@@ -14,7 +14,7 @@ from tabcontam.evidence.base import UNDECIDED, Verdict
 from tabcontam.evidence.registry import built_in_tests
 from tabcontam.report.sentences import NOT_TOLD, ONE_COLUMN, REMEMBERING, UNDECIDED_BECAUSE
 from tabcontam.tables.cards import Card, all_cards
-from tabcontam.verdicts.cells import InTable, Result, TableVerdict
+from tabcontam.verdicts.cells import InTable, MemoryShare, Result, TableVerdict
 from tabcontam.verdicts.facts import FILE, DatasetFacts, KnownFacts, LlmFacts, RunFacts, TrainedOn
 from tabcontam.verdicts.notes import Note, NoteKind
 from tabcontam.verdicts.results import RunResults
@@ -177,8 +177,15 @@ class Redaction:
     def _folders(self) -> Mapping[str, str]:
         return {run.folder: f"run {number}" for number, run in enumerate(self.run.runs, start=1)}
 
+    def _memory(self, memory: MemoryShare | None) -> MemoryShare | None:
+        """Memory's share, whose reference LLMs bear the names that they have here."""
+        if memory is None or memory.among is None:
+            return memory
+        named = tuple(replace(one, llm=self.llm(one.llm)) for one in memory.among.references)
+        return replace(memory, among=replace(memory.among, references=named))
+
     def _cell(self, cell: Result, names: Mapping[TableId, Mapping[str, str]]) -> Result:
-        cell = replace(cell, reference=cell.reference and self.llm(cell.reference))
+        cell = replace(cell, reference=cell.reference and self.llm(cell.reference), memory=self._memory(cell.memory))
         if cell.llm in self._documents:  # whose sentences quote them, and name a file that cannot be read
             cell = replace(cell, reason=self._because(cell, cell.rests_on), sentence=_held(cell))
         if not self.hides(cell.dataset, cell.edition):

@@ -107,7 +107,7 @@ def _check_same_run(folder: Path, run: "Run", held: RunResults) -> None:
         (option("known"), known, [file.name for file in held.run.known]),
         (option("reference"), references, references[0]),
     ):
-        if set(had) != set(has):
+        if set(had) != set(has) or (names == references[0] and had[:1] != has[:1]):
             kind = f"with {given} {phrase(names)}" if names else f"without {given}"
             raise UsageError(f"{folder} holds a run {kind}; choose another folder with {option('out')}")
     if lost := [one for one in held.run.trained_on if one not in run.trained_on]:

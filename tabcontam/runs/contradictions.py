@@ -109,7 +109,9 @@ def asked_once(options: Options, tests: Sequence[Test], subjects: Sequence[Subje
     return tuple(line for line, there in zip(lines, (once, greedy), strict=True) if there)
 
 
-def check_documents(options: Options, judge: str | None, reference: str | None, subjects: Sequence[Subject]) -> None:
+def check_documents(
+    options: Options, judge: str | None, references: Sequence[str], subjects: Sequence[Subject]
+) -> None:
     """Raises `UsageError` for what is said of how LLMs are asked, where documents alone are searched."""
     named = [subject.model for subject in subjects if subject.tested]
     if not all(model.documents for model in named):
@@ -122,7 +124,7 @@ def check_documents(options: Options, judge: str | None, reference: str | None, 
         "shots": options.shots,
         "batch": options.batch,
         "judge": judge,
-        "reference": reference,
+        "reference": references,
     }
     if wrong := [word for word, value in given.items() if value]:
         raise UsageError(

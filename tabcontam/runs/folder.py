@@ -138,14 +138,16 @@ def last_lines(folder: Path, cells: Sequence[Result]) -> list[Line]:
     return [line for place, own in by_cell for line in islice(own, cells[place].queries or 0)]
 
 
-def referred(cell: Result) -> CellName:
-    """Where the reference's own trials of a cell's queries stand."""
-    return cell.key._replace(llm=cell.reference or "")
+def referred(cell: Result) -> list[CellName]:
+    """Where the reference's own trials of a cell's queries stand, and those of further ones beside memory's share."""
+    among = cell.memory.among.references if cell.memory and cell.memory.among else ()
+    named = dict.fromkeys([cell.reference, *(one.llm for one in among)])
+    return [cell.key._replace(llm=llm) for llm in named if llm]
 
 
 def reference_lines(folder: Path, cells: Sequence[Result]) -> list[Line]:
     """The newest trial of every query that a reference was asked for these cells."""
-    wanted = {referred(cell) for cell in cells if cell.reference}
+    wanted = {name for cell in cells for name in referred(cell)}
     lines = {line_key(line): line for line in Journal(folder).lines()} if wanted else {}
     return [line for key, line in lines.items() if key[:-1] in wanted]
 

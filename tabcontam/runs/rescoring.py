@@ -76,8 +76,12 @@ def _judged_again(folder: Path, past: RunResults, rules: str | None) -> RunResul
             continue
         with _readable(folder, cell):
             serializer = serializers[cell.serializer or ""]
-            others = [read_trial(test, trial_of(line), serializer, dictionary) for line in said.get(referred(cell), [])]
-            reference = Reference(cell.reference, others) if cell.reference else None
+            others = {
+                name.llm: [read_trial(test, trial_of(line), serializer, dictionary) for line in said.get(name, [])]
+                for name in referred(cell)
+            }
+            first = others.pop(cell.reference, []) if cell.reference else []
+            reference = Reference(cell.reference, first, others) if cell.reference else None
             level, beside = run.level_of(test.family), siblings(cell.key, test, read)
             if cell.sequential:
                 again = again_in_turns(cell, past.cells, test, trials, reference)

@@ -107,7 +107,7 @@ class RunOrder:
     withheld: tuple[str, ...] = ()
     fresh: tuple[str, ...] = ()
     trained_on: tuple[str, ...] = ()
-    reference: str | None = None
+    references: tuple[str, ...] = ()
     judge: str | None = None
     overlap: str | None = None
     send_rows: bool = False
@@ -207,10 +207,11 @@ def prepare(order: RunOrder, progress: Progress | None = None, asks: bool = True
     with progress.doing("looking up the LLMs"):
         opened = {name: _opened(spec, settings) for name, spec in (joined | named).items()}
         check_declared(declarations, {name: model for name, (model, _) in opened.items()})
-        reference = _reference(order.reference, opened, settings, order.control)
-        opened |= reference
+        references = _references(order.references, opened, settings, order.control)
+        opened |= references
     subjects = tuple(
-        Subject(model, joined=name in joined, reference=name in reference) for name, (model, _) in opened.items()
+        Subject(model, name in joined, reference=name in references, further=name in list(references)[1:])
+        for name, (model, _) in opened.items()
     )
     if not order.tests and not chooses(order.expression, order.marks):
         scored = any(map(_scores, subjects))
@@ -221,7 +222,7 @@ def prepare(order: RunOrder, progress: Progress | None = None, asks: bool = True
     check_searched(declarations, subjects, tests)
     check_fresh(order, tests)
     check_rows(order, tests)
-    check_documents(options, order.judge, order.reference, subjects)
+    check_documents(options, order.judge, order.references, subjects)
     check_samples(options, tests)
     judge = open_judge(order.judge, tests, settings, asks)
     measure = measure_for(order.overlap, tests, load=asks)
@@ -331,12 +332,24 @@ def _lacking(subjects: Sequence[Subject]) -> dict[str, str]:
     return lacking
 
 
-def _reference(
-    spec: str | None, opened: Mapping[str, tuple[Model, Found | None]], settings: Settings, named: Sequence[str]
+def _references(
+    specs: Sequence[str], opened: Mapping[str, tuple[Model, Found | None]], settings: Settings, named: Sequence[str]
 ) -> dict[str, tuple[Model, Found | None]]:
-    """The reference, if one is named. Raises `UsageError` for one that is tested, a control, or not to be had."""
-    if spec is None:
-        return {}
+    """The references. Raises `UsageError` for one that is tested, named twice, a control, or not to be had."""
+    found: dict[str, tuple[Model, Found | None]] = {}
+    for spec in specs:
+        ((name, (model, how)),) = _reference(spec, opened, settings, named).items()
+        for other, (known, _) in found.items():
+            if other == name or (known.identity is not None and known.identity == model.identity):
+                raise UsageError(f"{option_name('reference')}: {spec} is {other}, which is named already")
+        found[name] = model, how
+    return found
+
+
+def _reference(
+    spec: str, opened: Mapping[str, tuple[Model, Found | None]], settings: Settings, named: Sequence[str]
+) -> dict[str, tuple[Model, Found | None]]:
+    """A reference by its name. Raises `UsageError` for one that is tested, a control, or not to be had."""
     found, name = resolve(spec), name_of(spec)
     model = found.open(settings)
     if model.documents:

@@ -182,6 +182,44 @@ class BesideReference:
 
 
 @dataclass(frozen=True, kw_only=True)
+class OfReference:
+    """One of several reference LLMs beside which memory's share stands."""
+
+    llm: str
+    """The LLM, as it was named."""
+    accuracy: Share
+    """Its accuracy on the rows that all of them answered, and the LLM under test, too."""
+    twin_accuracy: Share
+    """Its accuracy on their twins."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class AmongReferences:
+    """Memory's share beside several reference LLMs: what is above the accuracy that they lead one to expect."""
+
+    pairs: Count
+    """How many rows all LLMs answered together with the twins."""
+    references: tuple[OfReference, ...]
+    """Those that answered any, in the order in which they were named."""
+    accuracy: Share
+    """The accuracy of the LLM under test on these rows."""
+    twin_accuracy: Share
+    """Its accuracy on their twins."""
+    expected: Number
+    """The accuracy on rows of who has this one on twins, by the curve of the references."""
+    share: Number
+    """How far the accuracy on rows is above that."""
+    interval: Interval
+    """Its 95% interval."""
+    p_value: Share
+    """How often as much or more would be seen of who is on the curve."""
+    apart: Interval
+    """The least and the most that it would be without one of the references."""
+    outside: Truth
+    """Whether the accuracy on twins is above or below those of all references, so that the curve goes beyond them."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class MemoryShare:
     """Memory's share of an accuracy, of rows whose unseen twins were asked as well; docs/method.md says how."""
 
@@ -206,6 +244,8 @@ class MemoryShare:
     answer at all was right."""
     beside: BesideReference | None = None
     """The same beside the reference LLM; null where there is none, or it gave no answer to compare with."""
+    among: AmongReferences | None = None
+    """The same beside several reference LLMs; null where fewer than two were named and answered."""
     fresh: Count = 0
     """How many fresh rows were answered that take the place of twins; 0 where there are twins."""
 

@@ -17,7 +17,7 @@ from tabcontam.evidence.base import (
     Verdict,
     as_read,
 )
-from tabcontam.evidence.base import BesideReference as OfReference
+from tabcontam.evidence.base import AmongReferences as OfReferences
 from tabcontam.evidence.registry import by_id
 from tabcontam.evidence.sentences import signed
 from tabcontam.groups import grouped
@@ -26,10 +26,12 @@ from tabcontam.statistics.eprocess import ALL as ALL_BETS
 from tabcontam.tables.serializers import Serializer
 from tabcontam.verdicts import one_column
 from tabcontam.verdicts.cells import (
+    AmongReferences,
     BesideReference,
     CellName,
     FamilyEvidence,
     MemoryShare,
+    OfReference,
     Result,
     Statistic,
     TableName,
@@ -107,7 +109,7 @@ def result(
     share = evidence.hits / evidence.asked if evidence.asked else None
     if evidence.p_value is None:  # without a verdict its own score, or else its statistic
         share = evidence.value if evidence.score is None else evidence.score
-    memory, compared = _memory(evidence, test.beside(trials, reference.trials) if reference else None, reference)
+    memory, compared = _memory(evidence, test, trials, reference)
     said = (found, conceded.said, compared)
     cell = replace(
         unjudged(name, test, own.verdict, own.reason, planned),
@@ -138,19 +140,50 @@ def result(
 
 
 def _memory(
-    evidence: Evidence, beside: OfReference | None, reference: Reference | None
+    evidence: Evidence, test: Test, trials: Sequence[Trial], reference: Reference | None
 ) -> tuple[MemoryShare | None, str]:
-    """Memory's share as results hold it, and in words what it is beside the reference LLM."""
+    """Memory's share as results hold it, and in words what it is beside the reference LLM, or several of them."""
     if evidence.twins is None:
         return None, ""
     own = MemoryShare(**vars(evidence.twins))
-    if beside is None or reference is None:
+    if reference is None:
+        return own, ""
+    if reference.further:
+        named = {reference.llm: reference.trials, **reference.further}
+        own, said = _among(own, test.among(trials, named))
+        answered = len(own.among.references) if own.among else len(named)
+        silent = f"; {len(named) - answered} more answered nothing" if answered < len(named) else ""
+        return own, said + silent
+    beside = test.beside(trials, reference.trials)
+    if beside is None:
         return own, ""
     own = replace(own, beside=BesideReference(**vars(beside)))
     low, high = (signed(limit) for limit in beside.interval)
     own_two = f"{beside.accuracy:.2f} and {beside.twin_accuracy:.2f}, {beside.pairs} pairs"
     larger = f"{signed(beside.share)} ({low} to {high}) larger than that of the reference {reference.llm}"
     said = f"the difference of both accuracies is {larger} ({own_two}; p = {beside.p_value:.2g})"
+    return own, said
+
+
+def _among(own: MemoryShare, found: OfReferences | None) -> tuple[MemoryShare, str]:
+    """The same beside several references."""
+    if found is None:
+        return own, "no row was answered by all reference LLMs and this one, or fewer than two answered any"
+    references = tuple(OfReference(**vars(one)) for one in found.references)
+    own = replace(own, among=AmongReferences(**{**vars(found), "references": references}))
+    low, high = (signed(limit) for limit in found.interval)
+    least, most = (signed(limit) for limit in found.apart)
+    others = "fresh rows" if own.fresh else "twins"
+    said = (
+        f"beside {len(references)} reference LLMs an accuracy of {found.expected:.2f} is expected of who has "
+        f"{found.twin_accuracy:.2f} on {others}, and its own is {signed(found.share)} ({low} to {high}) above that "
+        f"(p = {found.p_value:.2g}, {found.pairs} pairs; without one of them {least} to {most})"
+    )
+    if found.outside:
+        twin = [one.twin_accuracy for one in references]
+        said += (
+            f", which goes beyond the references, whose accuracies on {others} are {min(twin):.2f} to {max(twin):.2f}"
+        )
     return own, said
 
 

@@ -1,7 +1,7 @@
 """What a reference LLM knows counts for nothing: it has not seen the table, so that no row is needed to know it."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from tabcontam.evidence.base import Reading, Test, Trial
 
@@ -10,10 +10,14 @@ ENOUGH = 0.5  # of the queries have to be answered by the reference; else a cell
 
 @dataclass(frozen=True)
 class Reference:
-    """A reference LLM, and its own read trials of the queries of a cell."""
+    """A reference LLM, and its own read trials of the queries of a cell; with those of further references, if any.
+
+    What the first one answers counts for nothing. The others stand beside memory's share, and are asked nothing else.
+    """
 
     llm: str
     trials: Sequence[Trial]
+    further: Mapping[str, Sequence[Trial]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -50,9 +54,9 @@ def concede(test: Test, trials: Sequence[Trial], reference: Reference | None) ->
     return Conceded(weighed, telling, _said(reference.llm, len(trials), answered, few, shared))
 
 
-def asked_of_reference(test: Test) -> bool:
-    """Whether a reference LLM is asked the queries of a test."""
-    return test.referred or test.set_beside
+def asked_of_reference(test: Test, *, further: bool = False) -> bool:
+    """Whether a reference LLM, or a further one, is asked the queries of a test."""
+    return test.set_beside or (test.referred and not further)
 
 
 def same_query(one: Trial, other: Trial) -> bool:

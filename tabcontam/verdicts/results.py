@@ -374,13 +374,14 @@ class RunResults:
             names = phrase([one.documents for one in declared])
             text = f"{names}: training data of {llm} by the user's word; rows that stand there count for it"
             notes.append(Note(NoteKind.TRAINED, text))
-        for reference in self.run.references:
+        for number, reference in enumerate(self.run.references):
             stated = ", ".join(filter(None, (reference.named_otherwise, reference.version)))
             took = f" ({reference.took})" if reference.took else ""
             named = f"reference {reference.spec}{f' ({stated})' if stated else ''}"
-            beside = any(cell.memory and cell.memory.beside for cell in self.cells)
-            compared = "; beside it stands what it loses on unseen twins" if beside else ""
-            text = f"{named}: what it answers, too, counts for nothing{compared}"
+            beside = any(cell.memory and (cell.memory.beside or cell.memory.among) for cell in self.cells)
+            compared = "beside it stands what it loses on unseen twins" if beside else ""
+            counts = "" if number else "what it answers, too, counts for nothing"
+            text = f"{named}: {'; '.join(filter(None, (counts, compared))) or 'nothing stands beside it'}"
             notes.append(Note(NoteKind.REFERENCE, f"{text}{took}"))
         found = [
             table

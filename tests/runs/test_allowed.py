@@ -86,7 +86,7 @@ def order(server: LoopbackServer, players: Path, out: str, reference: str | None
         expression=TEST,
         controls=False,
         cache=False,
-        reference=None if reference is None else f"openai:{reference}@{server.url}",
+        references=() if reference is None else (f"openai:{reference}@{server.url}",),
         out=players.parent / out,
     )
     return replace(basis, **more)  # type: ignore[arg-type]
@@ -233,7 +233,7 @@ def test_a_reference_is_asked_row_tests_alone(server: LoopbackServer, players: P
 
 def test_rows_are_shown_to_a_reference_elsewhere_only_with_leave(server: LoopbackServer, players: Path) -> None:
     elsewhere = "openai:old@http://llm.example/v1"
-    run = prepare(replace(order(server, players, "run"), reference=elsewhere))
+    run = prepare(replace(order(server, players, "run"), references=(elsewhere,)))
     with pytest.raises(UsageError, match=rf"rows would be shown to {re.escape(elsewhere)}; add --send-rows"):
         check_rows_may_leave(run)
     with pytest.raises(UsageError, match="no price is known for openai:old"):
@@ -252,7 +252,7 @@ def test_a_reference_is_another_llm_than_those_under_test(
     server: LoopbackServer, players: Path, reference: str, message: str
 ) -> None:
     with pytest.raises(UsageError, match=message):
-        prepare(replace(order(server, players, "run"), reference=reference.format(url=server.url)))
+        prepare(replace(order(server, players, "run"), references=(reference.format(url=server.url),)))
 
 
 def test_a_reference_that_cannot_be_reached_ends_the_run_before_anything_is_asked(

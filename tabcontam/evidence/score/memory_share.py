@@ -8,7 +8,20 @@ from random import Random
 from statistics import fmean, pstdev
 from typing import ClassVar
 
-from tabcontam.evidence.base import RECALLED, BesideReference, Evidence, OnTwins, Prompt, Query, State, Trial
+import numpy as np
+
+from tabcontam.evidence.base import (
+    RECALLED,
+    AmongReferences,
+    BesideReference,
+    Evidence,
+    OfReference,
+    OnTwins,
+    Prompt,
+    Query,
+    State,
+    Trial,
+)  # fmt: skip
 from tabcontam.evidence.rows.choices import given
 from tabcontam.evidence.score.classification import QUERIES, ClassificationTest, answers_of
 from tabcontam.evidence.score.fresh_rows import FRESH, against_fresh, is_fresh
@@ -17,6 +30,7 @@ from tabcontam.evidence.score.shares import SUPERVISED, guess_of, learned, share
 from tabcontam.evidence.sentences import signed
 from tabcontam.guesser.chance import Guess
 from tabcontam.statistics.paired_gains import Gained, gained
+from tabcontam.statistics.reference_curve import above_curve
 from tabcontam.tables.draws import in_random_order
 from tabcontam.tables.fresh import fresh_labels
 from tabcontam.tables.serializers import Serializer
@@ -87,7 +101,9 @@ class MemoryShare(ClassificationTest):
     on average are easier than the rest, so that the accuracy is another one than that of `classification_1shot`, and
     less of it can be memory's. Fresh rows have none of these limits. But where the world has changed since the table
     was made, an LLM that knows the world of the table, and no row of it, loses on them what models may not lose. One
-    test in a hundred says a share above 0 by chance, and nothing corrects for the number of LLMs and tables.
+    test in a hundred says a share above 0 by chance, and nothing corrects for the number of LLMs and tables. Reference
+    LLMs that have read the rows themselves hide what others have: where all have, nothing is left of the difference
+    that is said beside them.
 
     Source: the project's own; after the perturbed tables of Bordt et al. 2024 and Oren et al.'s demand for an exact
     null. Accuracy on rows against rows like them is compared in ConStat (Dekoninck et al. 2024) and GSM1k.
@@ -149,6 +165,32 @@ class MemoryShare(ClassificationTest):
         found = gained([one.lost - other.lost for one, other in both])
         accuracy, twins = (fmean(right) for right in zip(*((other.own, other.twin) for _, other in both), strict=True))
         return BesideReference(len(both), accuracy, twins, found.mean, found.interval, found.p_value)
+
+    def among(self, trials: Sequence[Trial], others: Mapping[str, Sequence[Trial]]) -> AmongReferences | None:
+        """How far rows are above a curve of several reference LLMs (after Dekoninck et al. 2024, section 3)."""
+        own = by_row(trials)
+        known = {llm: pairs for llm, read in others.items() if (pairs := by_row(read))}
+        names = [name for name in own if all(name in pairs for pairs in known.values())]
+        if len(known) < 2 or not names:
+            return None
+        ours = np.array([[own[name].own, own[name].twin] for name in names], dtype=np.float64).T
+        theirs = np.array(
+            [[[pairs[name].own, pairs[name].twin] for name in names] for pairs in known.values()], dtype=np.float64
+        )
+        found = above_curve(ours[0], ours[1], theirs[:, :, 0], theirs[:, :, 1])
+        means = theirs.mean(axis=1)
+        return AmongReferences(
+            pairs=len(names),
+            references=tuple(OfReference(llm, float(a), float(b)) for llm, (a, b) in zip(known, means, strict=True)),
+            accuracy=float(ours[0].mean()),
+            twin_accuracy=float(ours[1].mean()),
+            expected=found.expected,
+            share=found.above,
+            interval=found.interval,
+            p_value=found.p_value,
+            apart=found.apart,
+            outside=found.outside,
+        )
 
     def _candidates(self, table: Table, labels: Mapping[int, str]) -> list[int]:
         from tabcontam.unseen.fresh import beside

@@ -38,4 +38,5 @@ def _difficulty(own: float, other: float) -> str:
     if abs(own - other) < LEAST:
         return f"; {MODELS} get {own:.3f} on both"
     taken = "taken off" if own > other else "added"
-    return f"; {MODELS} get on average {own:.3f} of the first and {other:.3f} of the second, and this difference is {taken}"
+    get = f"get on average {own:.3f} of the first and {other:.3f} of the second"
+    return f"; {MODELS} {get}, and this difference is {taken}"

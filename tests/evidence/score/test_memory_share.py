@@ -278,3 +278,30 @@ def test_a_trial_that_was_written_down_says_what_its_twin_keeps() -> None:
     trials = [trial_of(json.loads(json.dumps(line))) for line in lines]
     again = [read_trial(TEST, trial, IS, english()) for trial in trials]
     assert TEST.weigh(again, 0.01).sentence == weighed(skilled).sentence
+
+
+def test_a_cell_says_what_it_is_beside_several_references() -> None:
+    trials, name = answered(recalling), CellName("m", "fleet", "1", "is", TEST.id)
+    others = Reference("old", answered(skilled), {"older": answered(careless), "silent": []})
+    cell = result(name, TEST, trials, len(trials), "calibrated", 0.01, reference=others)
+    assert cell.memory is not None
+    among = cell.memory.among
+    assert among is not None
+    assert ([one.llm for one in among.references], cell.memory.beside) == (["old", "older"], None)
+    assert among.share == pytest.approx(among.accuracy - among.expected)
+    assert among.interval[0] <= among.share <= among.interval[1]
+    assert among.apart[0] <= among.share <= among.apart[1]
+    assert "beside 2 reference LLMs an accuracy of " in (cell.sentence or "")
+
+
+def test_references_that_recall_the_rows_hide_it_and_one_below_all_of_them_is_said_to_be() -> None:
+    """The adversaries: references that have read the table, and an LLM that none of them is like."""
+    known = answered(recalling)
+    hidden = TEST.among(known, {"one": known, "other": known})
+    assert hidden is not None
+    assert (round(hidden.share, 9), hidden.outside) == (0.0, False)
+    assert hidden.p_value > 0.3
+    assert TEST.among(known, {"one": known, "silent": []}) is None
+    beyond = TEST.among(known, {"one": answered(skilled), "other": answered(skilled)})
+    assert beyond is not None
+    assert beyond.outside == (beyond.twin_accuracy != beyond.references[0].twin_accuracy)

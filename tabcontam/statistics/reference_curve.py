@@ -1,0 +1,89 @@
+"""Is an accuracy above what several reference LLMs lead one to expect? After ConStat (Dekoninck et al. 2024)."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from tabcontam.statistics.paired_gains import gained
+
+Right = npt.NDArray[np.float64]
+DRAWS, PART = 2_000, 500
+
+
+@dataclass(frozen=True)
+class AboveCurve:
+    """How far an accuracy on rows lies above what the accuracy on other rows lets expect, by a curve of references.
+
+    `apart` is the least and the most that it would be without one of the references.
+    """
+
+    expected: float
+    above: float
+    interval: tuple[float, float]
+    p_value: float
+    apart: tuple[float, float]
+    outside: bool
+
+
+def above_curve(own: Right, twin: Right, rows: Right, twins: Right) -> AboveCurve:
+    """What the LLM with the right answers `own` and `twin`, a number for each pair, has above its references.
+
+    `rows` and `twins` are theirs, an array of references by pairs; 1 is right and 0 is wrong. The curve goes from an
+    accuracy of 0 on both to one of 1 on both, and has one number that is fitted, its bend c: x + c x (1 - x) is
+    expected on rows of who has x on twins. So two references that are alike are enough, and there is no slope that
+    chance makes flat. (ConStat, section 3, fits a smoothing spline, with the same two ends, to five or more.)
+
+    The 95 % interval and the p-value, which is one-sided, are by the basic bootstrap over pairs, the same for all LLMs,
+    and over references, of which one fewer is drawn than there are, so that few are not taken to be more alike than
+    they are (Rao and Wu 1988). Where `gained` has a wider interval or a larger p-value of the pairs, with the curve as
+    it is, that one stands: so there is a width where nothing differs.
+    Raises ValueError for fewer than two references, or no pair.
+    """
+    if len(rows) < 2 or not len(own):
+        raise ValueError("fewer than two references, or no pair")
+    x, of = twin.mean(), twins.mean(axis=1)
+    bent = _weights(x, of[None, :], np.ones((1, len(of))))[0]
+    pairs = gained([float(each) for each in (own - twin) - bent @ (rows - twins)])
+    drawn = np.sort(np.concatenate(list(_drawn(own, twin, rows, twins))))
+    low, high = 2 * pairs.mean - np.quantile(drawn, (0.975, 0.025))
+    p_value = (1 + int((2 * pairs.mean - drawn <= 0).sum())) / (DRAWS + 1)
+    without = [
+        float((own - twin).mean() - _bend(x, np.delete(of, one), np.delete((rows - twins).mean(axis=1), one)))
+        for one in range(len(of))
+    ]
+    return AboveCurve(
+        expected=float(own.mean()) - pairs.mean,
+        above=pairs.mean,
+        interval=(max(-1.0, min(low, pairs.interval[0])), min(1.0, max(high, pairs.interval[1]))),
+        p_value=max(p_value, pairs.p_value),
+        apart=(min(without), max(without)),
+        outside=bool(not of.min() <= x <= of.max()),
+    )
+
+
+def _bend(x: float, of: Right, lost: Right) -> float:
+    """How much more is expected on rows than on twins, at an accuracy on twins of `x`."""
+    return float(_weights(x, of[None, :], np.ones((1, len(of))))[0] @ lost)
+
+
+def _weights(x: Right | float, of: Right, counted: Right) -> Right:
+    """How much each reference's loss counts in what is expected at `x`: draws by references, each counted so often."""
+    lever = of * (1 - of)
+    total = (counted * lever**2).sum(axis=1, keepdims=True)
+    at = np.reshape(x * (1 - x), (-1, 1))
+    weights: Right = np.divide(counted * lever * at, total, out=np.zeros(lever.shape), where=total > 0)
+    return weights
+
+
+def _drawn(own: Right, twin: Right, rows: Right, twins: Right) -> Iterator[Right]:
+    """The same of pairs and references that are drawn anew, a part of the draws at a time."""
+    rng = np.random.default_rng(0)
+    number, references = len(own), len(rows)
+    for _ in range(DRAWS // PART):
+        of_pairs = rng.multinomial(number, np.full(number, 1 / number), PART) / number
+        counted = rng.multinomial(references - 1, np.full(references, 1 / references), PART).astype(np.float64)
+        lost, x = of_pairs @ (rows - twins).T, of_pairs @ twin
+        weights = _weights(x, of_pairs @ twins.T, counted)
+        yield of_pairs @ (own - twin) - (weights * lost).sum(axis=1)
