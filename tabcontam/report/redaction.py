@@ -179,7 +179,10 @@ class Redaction:
 
     def _memory(self, memory: MemoryShare | None) -> MemoryShare | None:
         """Memory's share, whose reference LLMs bear the names that they have here."""
-        if memory is None or memory.among is None:
+        if memory is None:
+            return memory
+        memory = replace(memory, further=tuple(map(self.llm, memory.further)))
+        if memory.among is None:
             return memory
         named = tuple(replace(one, llm=self.llm(one.llm)) for one in memory.among.references)
         return replace(memory, among=replace(memory.among, references=named))

@@ -140,8 +140,7 @@ def last_lines(folder: Path, cells: Sequence[Result]) -> list[Line]:
 
 def referred(cell: Result) -> list[CellName]:
     """Where the reference's own trials of a cell's queries stand, and those of further ones beside memory's share."""
-    among = cell.memory.among.references if cell.memory and cell.memory.among else ()
-    named = dict.fromkeys([cell.reference, *(one.llm for one in among)])
+    named = [cell.reference, *(cell.memory.further if cell.memory else ())]
     return [cell.key._replace(llm=llm) for llm in named if llm]
 
 

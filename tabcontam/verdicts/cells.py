@@ -246,6 +246,8 @@ class MemoryShare:
     """The same beside the reference LLM; null where there is none, or it gave no answer to compare with."""
     among: AmongReferences | None = None
     """The same beside several reference LLMs; null where fewer than two were named and answered."""
+    further: tuple[str, ...] = ()
+    """The references that were named after the first one, whether they answered or not."""
     fresh: Count = 0
     """How many fresh rows were answered that take the place of twins; 0 where there are twins."""
 

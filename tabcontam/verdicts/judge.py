@@ -153,7 +153,7 @@ def _memory(
         own, said = _among(own, test.among(trials, named))
         answered = len(own.among.references) if own.among else len(named)
         silent = f"; {len(named) - answered} more answered nothing" if answered < len(named) else ""
-        return own, said + silent
+        return replace(own, further=tuple(reference.further)), said + silent
     beside = test.beside(trials, reference.trials)
     if beside is None:
         return own, ""

@@ -287,6 +287,8 @@ def test_a_cell_says_what_it_is_beside_several_references() -> None:
     assert cell.memory is not None
     among = cell.memory.among
     assert among is not None
+    assert cell.memory.further == ("older", "silent")
+    assert "; 1 more answered nothing" in (cell.sentence or "")
     assert ([one.llm for one in among.references], cell.memory.beside) == (["old", "older"], None)
     assert among.share == pytest.approx(among.accuracy - among.expected)
     assert among.interval[0] <= among.share <= among.interval[1]
