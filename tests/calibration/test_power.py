@@ -358,13 +358,16 @@ def test_ctrl_c_ends_the_processes_at_once(tmp_path: Path) -> None:
     errors = tmp_path / "errors"
     with errors.open("wb") as file:
         process = subprocess.Popen(arguments, env=environment(), stdout=subprocess.DEVNULL, stderr=file)
-        while not re.search(rb" left", errors.read_bytes()):
-            assert process.poll() is None
-            time.sleep(0.1)
-        time.sleep(3)
-        process.send_signal(signal.SIGINT)
-        since = time.monotonic()
-        assert process.wait(60) == 2
+        try:
+            while not re.search(rb" left", errors.read_bytes()):
+                assert process.poll() is None
+                time.sleep(0.1)
+            time.sleep(3)
+            process.send_signal(signal.SIGINT)
+            since = time.monotonic()
+            assert process.wait(60) == 2
+        finally:
+            process.kill()
     assert time.monotonic() - since < 15
     assert errors.read_text().splitlines()[-1] == "tabcontam: interrupted; nothing was kept"
 
