@@ -35,7 +35,9 @@ def answered(skill: float, share: float, hard: list[float], rng: Random) -> list
             (f"{number:03}-twin", f"{number:03}", other < twin),
         ):
             said = "yes" if right else "no"
-            query = Query(name, lambda: Prompt((), "", ""), asked=("yes", "no"), expected=("yes",), max_tokens=1, decoy_of=of)
+            query = Query(
+                name, lambda: Prompt((), "", ""), asked=("yes", "no"), expected=("yes",), max_tokens=1, decoy_of=of
+            )
             reading = Reading(said, right, paper_hit=False, readable=True)
             trials.append(Trial(query, Reply(said, State.OK), reading))
     return trials
