@@ -22,6 +22,11 @@ TEST, RUNS, PAIRS, BEND = MemoryShare(), 300, 100, 0.2
 CASES = ("usual", "better", "one skill", "one contaminated", "all contaminated")
 
 
+def unasked() -> Prompt:
+    """The answers are known, so that nothing is worded."""
+    raise NotImplementedError
+
+
 def answered(skill: float, share: float, hard: list[float], rng: Random) -> list[Trial]:
     """The read trials of one LLM: right on twins by its skill, and on rows by that and the bend, or where recalled."""
     trials = []
@@ -35,9 +40,7 @@ def answered(skill: float, share: float, hard: list[float], rng: Random) -> list
             (f"{number:03}-twin", f"{number:03}", other < twin),
         ):
             said = "yes" if right else "no"
-            query = Query(
-                name, lambda: Prompt((), "", ""), asked=("yes", "no"), expected=("yes",), max_tokens=1, decoy_of=of
-            )
+            query = Query(name, unasked, asked=("yes", "no"), expected=("yes",), max_tokens=1, decoy_of=of)
             reading = Reading(said, right, paper_hit=False, readable=True)
             trials.append(Trial(query, Reply(said, State.OK), reading))
     return trials
