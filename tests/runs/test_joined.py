@@ -109,7 +109,7 @@ def test_a_table_in_two_parts_is_joined_to_the_run_and_the_gate_tells_of_it(
 
 def test_beside_a_reference_the_llms_of_a_table_stay_together(tmp_path: Path) -> None:
     """What the reference answers counts for nothing, also where tables are asked until they are decided."""
-    changes: dict[str, Any] = {"reference": LLMS[2], "datasets": ("iris", "wine")}
+    changes: dict[str, Any] = {"references": (LLMS[2],), "datasets": ("iris", "wine")}
     changes["options"] = Options(until_decided=True, queries=12)
     ran(tmp_path / "whole", **changes)
     made = parts(tmp_path, 2, **changes)

@@ -94,7 +94,7 @@ def test_without_the_built_in_controls_those_that_are_named_stay() -> None:
         ({"control": (MODE,)}, f"--control: {MODE} is an LLM under test, too"),
         ({"control": (f"other={MODE}",)}, "--control: other is an LLM under test, too"),
         ({"control": ("control:exposed",), "llms": ()}, "control:exposed is an LLM under test, too"),
-        ({"control": (READ,), "reference": READ}, f"{READ} is a control of this run; leave --control {READ} out"),
+        ({"control": (READ,), "references": (READ,)}, f"{READ} is a control of this run; leave --control {READ} out"),
         ({"control": ("nobody",)}, "unknown LLM 'nobody'"),
     ],
 )  # fmt: skip
