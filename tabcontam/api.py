@@ -15,7 +15,6 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
-from tabcontam.asking.shards import Shard
 from tabcontam.cli.run_arguments import BATCH_SIZE, FORMS
 from tabcontam.cli.run_commands import order_of
 from tabcontam.cli.values import dollars
@@ -37,6 +36,7 @@ from tabcontam.verdicts.wording import visible
 if TYPE_CHECKING:
     import pandas as pd
 
+    from tabcontam.asking.shards import Shard
     from tabcontam.tables.frames import Frame
 
 Dataset: TypeAlias = "str | Path | Table | Frame"
@@ -306,8 +306,10 @@ def join(folders: Sequence[str | Path], out: str | Path, *, incomplete: bool = F
     return Results(whole, merge(given, whole, incomplete=incomplete))
 
 
-def _shard(given: str | None) -> Shard | None:
+def _shard(given: str | None) -> "Shard | None":
     """One part of a run. Raises `UsageError`."""
+    from tabcontam.asking.shards import Shard
+
     try:
         return None if given is None else Shard.read(str(given))
     except ValueError as error:

@@ -59,10 +59,11 @@ def independent(own: Sequence[float], others: Sequence[float], confidence: float
 def placed(own: Sequence[float], others: Sequence[float]) -> tuple[Floats, Floats]:
     """For each value the share of others below it; for each other the share of values above it. Ties are halves."""
     ones, twos = np.asarray(own, dtype=np.float64), np.asarray(others, dtype=np.float64)
-    return _below(ones, twos), 1.0 - _below(twos, ones)
+    return share_below(ones, twos), 1.0 - share_below(twos, ones)
 
 
-def _below(values: Floats, others: Floats) -> Floats:
+def share_below(values: Floats, others: Floats) -> Floats:
+    """For each value the share of the others below it; ties are halves."""
     ordered = np.sort(others)
     less, not_more = np.searchsorted(ordered, values, side="left"), np.searchsorted(ordered, values, side="right")
     return np.asarray((less + not_more) / (2 * len(ordered)))

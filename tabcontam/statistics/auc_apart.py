@@ -6,7 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from tabcontam.statistics.auc import Floats, share_below
+
 Ints = NDArray[np.int64]
 RESAMPLES = 2_000
 
@@ -45,10 +46,5 @@ def auc_apart(sides: Sequence[Floats], signs: Sequence[int], labels: Ints, seed:
 
 def _auc(chances: Floats, labels: Ints, there: Sequence[int]) -> float:
     asked = there[-1:] if len(there) == 2 else there
-    return float(np.mean([_of_class(chances[:, name], labels == name) for name in asked]))
-
-
-def _of_class(chances: Floats, own: NDArray[np.bool_]) -> float:
-    others = np.sort(chances[~own])
-    less, not_more = (np.searchsorted(others, chances[own], side=side) for side in ("left", "right"))
-    return float((less + not_more).mean() / (2 * len(others)))
+    sides = ((chances[labels == name, name], chances[labels != name, name]) for name in asked)
+    return float(np.mean([share_below(own, others).mean() for own, others in sides]))

@@ -5,7 +5,7 @@ the table's cells. `tests.benchmarks.versions` puts both beside each other.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import ClassVar
@@ -18,7 +18,7 @@ from tabcontam.tables.table import Cell
 from tabcontam.unseen.base import Twin, Unseen
 from tabcontam.unseen.conditional import Conditional
 from tabcontam.unseen.moves import Moves, written
-from tabcontam.unseen.sample import Ints, Sample
+from tabcontam.unseen.sample import Sample
 
 NOISE = 0.01  # of a feature's standard deviation: so far a number is moved at most, and by its last digit at least
 VALUES = 10  # of a feature of numbers, beyond which they measure something and are moved
@@ -106,7 +106,7 @@ class Task(Twin):
         """A twin of each row. Raises `Skip` where a feature has texts to read."""
         moves, columns = _with_more_digits(found, guesser, rng)
         worded = [
-            cells if moves.numeric(place) or moves.named(place) else _reworded(found, cells)
+            cells if moves.numeric(place) or moves.named(place) else _called(found, cells, _words)
             for place, cells in enumerate(columns)
         ]
         return _made(self.kind, found, _words(found.features), worded)
@@ -135,10 +135,12 @@ class Standardised(Twin):
         """A twin of each row. Raises `Skip` where a feature has texts to read."""
         moves, columns = _with_more_digits(found, guesser, rng)
         told = [
-            _standardised(found, cells, rng) if moves.numeric(place) else _numbered(found, cells, rng)
+            _standardised(found, cells, rng)
+            if moves.numeric(place)
+            else _called(found, cells, lambda known: map(str, rng.permutation(len(known)).tolist()))
             for place, cells in enumerate(columns)
         ]
-        order = [name for name in found.table.columns if name in set(found.features)]
+        order = [name for name in found.table.columns if name != found.table.target]
         return _made(self.kind, found, [f"X{order.index(name) + 1}" for name in found.features], told)
 
 
@@ -254,10 +256,11 @@ def _words(names: Sequence[str]) -> list[str]:
     return found if len(set(found)) == len(set(names)) else list(names)
 
 
-def _reworded(found: Sample, cells: Sequence[Cell]) -> list[Cell]:
+def _called(found: Sample, cells: Sequence[Cell], names: Callable[[list[str]], Iterable[str]]) -> list[Cell]:
+    """The cells with other `names` for their different values, which it is given sorted; missing cells stay missing."""
     known = sorted({str(cell) for cell in cells if not found.table.is_missing(cell)})
-    worded = dict(zip(known, _words(known), strict=True))
-    return [None if found.table.is_missing(cell) else worded[str(cell)] for cell in cells]
+    named = dict(zip(known, names(known), strict=True))
+    return [None if found.table.is_missing(cell) else named[str(cell)] for cell in cells]
 
 
 def _standardised(found: Sample, cells: Sequence[Cell], rng: np.random.Generator) -> list[Cell]:
@@ -268,10 +271,3 @@ def _standardised(found: Sample, cells: Sequence[Cell], rng: np.random.Generator
     spread = float(np.nanstd(numbers)) or 1.0
     told = FACTOR * (numbers - np.nanmean(numbers)) / spread + rng.normal(0, BLUR, len(cells))
     return [None if np.isnan(number) else f"{number:.{DIGITS}f}" for number in told.tolist()]
-
-
-def _numbered(found: Sample, cells: Sequence[Cell], rng: np.random.Generator) -> list[Cell]:
-    known = sorted({str(cell) for cell in cells if not found.table.is_missing(cell)})
-    codes: Ints = rng.permutation(len(known))
-    code = {cell: str(number) for cell, number in zip(known, codes.tolist(), strict=True)}
-    return [None if found.table.is_missing(cell) else code[str(cell)] for cell in cells]

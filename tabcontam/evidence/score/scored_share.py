@@ -173,20 +173,16 @@ def shared(trials: Sequence[Trial]) -> Shared | None:
     if not rows:
         return None
     found, plain = gained([row.gain for row in rows]), gained([row.plain for row in rows])
-    own, twins = (fmean(_loss(chances, row.label) for row, chances in of) for of in _sides(rows)[:2])
-    classes = sorted({name for row in rows for name in (*row.own, *row.learned)})
-    labels = np.array([classes.index(row.label) for row in rows], dtype=np.int64)
-    sides = [np.array([[chances.get(name, 0.0) for name in classes] for _, chances in of]) for of in _sides(rows)]
-    low, high = (limit * WORST for limit in found.interval)
-    p_value = max(found.p_value, plain.p_value)
-    return Shared(own, twins, found.mean * WORST, (low, high), p_value, auc_apart(sides, (1, -1, -1, 1), labels))
-
-
-def _sides(rows: Sequence[_Both]) -> list[list[tuple[_Both, Chances]]]:
-    """The rows with what is said of them, of their twins, and of both by models."""
+    named = [row.label for row in rows]
     sides = ([row.own for row in rows], [row.twin for row in rows])
     models = ([row.learned for row in rows], [row.learned_twin for row in rows])
-    return [list(zip(rows, chances, strict=True)) for chances in (*sides, *models)]
+    own, twins = (fmean(map(_loss, side, named)) for side in sides)
+    classes = sorted({name for row in rows for name in (*row.own, *row.learned)})
+    labels = np.array([classes.index(label) for label in named], dtype=np.int64)
+    told = [np.array([[chances.get(name, 0.0) for name in classes] for chances in of]) for of in (*sides, *models)]
+    low, high = (limit * WORST for limit in found.interval)
+    p_value = max(found.p_value, plain.p_value)
+    return Shared(own, twins, found.mean * WORST, (low, high), p_value, auc_apart(told, (1, -1, -1, 1), labels))
 
 
 def _said(found: Shared | None) -> list[str]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from random import Random
 from statistics import fmean
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from tabcontam.errors import Skip
 from tabcontam.evidence.base import Evidence, Prompt, Query, Trial
@@ -20,6 +20,9 @@ from tabcontam.tables.draws import seeded
 from tabcontam.tables.facts import cached_fact
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Table
+
+if TYPE_CHECKING:
+    from tabcontam.unseen.base import Unseen
 
 VERSIONS = {"bordt_perturbed": "perturbed", "bordt_task": "task", "bordt_statistical": "statistical"}
 CODED = "bordt_statistical"  # the version whose classes are numbers
@@ -36,10 +39,10 @@ class Versions(ClassificationTest):
     fourth is what an LLM learns from the examples. Beside each stands what gradient boosting and logistic regression,
     which learned from other rows, lose on the same version.
 
-    Queries: 100 random rows with the card's question and one example of each class before each, and as decoys the same
-    row behind the same examples in each of the other versions, which are made as the features of this table suggest:
-    see the unseen twins `bordt_perturbed`, `bordt_task` and `bordt_statistical`. A version that models find harder or
-    easier than the rows is not asked, which is said.
+    Queries: 100 random rows, or with `--rows N` so many, with the card's question and one example of each class before
+    each, and as decoys the same row behind the same examples in each of the other versions, which are made as the
+    features of this table suggest: see the unseen twins `bordt_perturbed`, `bordt_task` and `bordt_statistical`. A
+    version that models find harder or easier than the rows is not asked, which is said.
 
     Null: right as often on each version, row by row. The intervals have a confidence of 95 %; there is a score, the
     accuracy on the rows as they are, and no verdict.
@@ -110,24 +113,19 @@ class Versions(ClassificationTest):
         )
 
     def _candidates(self, table: Table, labels: Mapping[int, str]) -> list[int]:
-        from tabcontam.unseen.making import unseen
-
-        return list(unseen(table, _passing(table)[0]).of)
+        return list(_first(table).of)
 
     def _baseline(
         self, table: Table, target: str, labels: Mapping[int, str], candidates: Sequence[int]
     ) -> Mapping[int, Guess]:
-        from tabcontam.unseen.making import unseen
-
-        twin = unseen(table, _passing(table)[0])
+        twin = _first(table)
         return {row: guess_of(said) for row, said in zip(twin.of, twin.own, strict=True)}
 
     def _example(self, table: Table, candidates: list[int], asked: int, rng: Random) -> int:
         """One of the rows that stand in every version."""
-        from tabcontam.unseen.making import unseen
-
-        of = unseen(table, _passing(table)[0]).place
-        return super()._example(table, [row for row in candidates if row in of], asked, rng)
+        of, named = _first(table).place, ("versions", *candidates[:1])  # a class by its first row
+        there = cached_fact(table, named, lambda: [row for row in candidates if row in of])
+        return super()._example(table, there, asked, rng)
 
     def _in(self, table: Table, serializer: Serializer, query: Query, kind: str) -> Query:
         """The same query about another version of its rows."""
@@ -183,6 +181,13 @@ def _passing(table: Table) -> tuple[str, ...]:
     if isinstance(passing, str):
         raise Skip(passing)
     return passing
+
+
+def _first(table: Table) -> "Unseen":
+    """The first version that passes: all are made of the same rows."""
+    from tabcontam.unseen.making import unseen
+
+    return unseen(table, _passing(table)[0])
 
 
 def _answers(table: Table, kind: str) -> dict[str, str]:
