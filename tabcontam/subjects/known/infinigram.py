@@ -32,6 +32,7 @@ UNKNOWN = 0xFFFF  # a token that the corpus does not hold; only in prompts and s
 SEPARATOR = 0xFFFE  # closes a document; the last id, so that a tie never ends a text
 LARGEST_VOCABULARY = 65_000
 REMEMBERED = 1 << 16  # contexts with a token, and where the corpus holds them
+TEXTS = 1 << 14  # places of texts whose next tokens are remembered
 CHUNK = 1 << 20  # characters tokenized at once: the words of a whole corpus would fill a gigabyte as Python objects
 
 Finish = Literal["stop", "length", "end"]
@@ -48,6 +49,16 @@ class Generated(NamedTuple):
     text: str
     finish: Finish
     tokens: int
+
+
+class _After:
+    """Where a text stands: its known contexts, and what each next token comes to that was looked up."""
+
+    __slots__ = ("contexts", "steps")
+
+    def __init__(self, contexts: tuple[Known, ...]) -> None:
+        self.contexts = contexts
+        self.steps: dict[int, tuple[float, _After]] = {}
 
 
 @dataclass(frozen=True)
@@ -118,7 +129,7 @@ class InfiniGram:
         A context of length L gives P_L(t) = (n_L(t) + P_(L-1)(t)) / (n_L + 1), where n_L counts the context and n_L(t)
         the context followed by t; below length 0 all words, the end of a document and the unknown are equally likely.
         """
-        return self._scored(ids, [self._nothing])[0]
+        return self._scored(ids, self._begun)[0]
 
     def compare(self, beginning: str, endings: Sequence[str]) -> list[float]:
         """The log-probability in nats of each ending of a text, less a number that is the same for all of them.
@@ -128,8 +139,8 @@ class InfiniGram:
         pieces = self.vocabulary.pieces
         texts = {ending: tuple(self.vocabulary.encode(pieces(beginning + ending))) for ending in endings}
         head = begun_alike(texts.values())
-        _, contexts = self._scored(next(iter(texts.values()))[:head], [self._nothing])
-        found = {ending: sum(self._scored(ids[head:], contexts)[0]) for ending, ids in texts.items()}
+        _, begun = self._scored(next(iter(texts.values()))[:head], self._begun)
+        found = {ending: sum(self._scored(ids[head:], begun)[0]) for ending, ids in texts.items()}
         return [found[ending] for ending in endings]
 
     @property
@@ -137,14 +148,38 @@ class InfiniGram:
         """The context without a token, which stands everywhere."""
         return 0, range(len(self.suffixes))
 
-    def _scored(self, ids: Sequence[int], contexts: Sequence[Known]) -> tuple[list[float], Sequence[Known]]:
-        """The log-probabilities of the next tokens after some contexts, and the contexts with them."""
-        scores = []
+    @property
+    def _begun(self) -> "_After":
+        """Where a text begins."""
+        return self._after((self._nothing,))
+
+    def _scored(self, ids: Sequence[int], begun: "_After") -> tuple[list[float], "_After"]:
+        """The log-probabilities of the next tokens of a text begun, and where it stands after them."""
+        scores, now = [], begun
         for token in ids:
-            extended = self._extended(contexts, _as_bytes([token]))
-            scores.append(self._log_probability(_counts(contexts, 0), _counts(extended, 1)))
-            contexts = [self._nothing, *extended]
-        return scores, contexts
+            if token not in now.steps:
+                now.steps[token] = self._step(now.contexts, token)
+            score, now = now.steps[token]
+            scores.append(score)
+        return scores, now
+
+    def _step(self, contexts: Sequence[Known], token: int) -> tuple[float, "_After"]:
+        """The log-probability of a token after some contexts, and where the text stands with it."""
+        extended = self._extended(contexts, _as_bytes([token]))
+        score = self._log_probability(_counts(contexts, 0), _counts(extended, 1))
+        return score, self._after((self._nothing, *extended))
+
+    def _after(self, contexts: tuple[Known, ...]) -> "_After":
+        """Texts of the same contexts go on alike: the rows of a table end as others do, whatever they began with."""
+        if contexts not in self._texts:
+            if len(self._texts) == TEXTS:
+                self._texts.clear()
+            self._texts[contexts] = _After(contexts)
+        return self._texts[contexts]
+
+    @cached_property
+    def _texts(self) -> dict[tuple[Known, ...], "_After"]:
+        return {}
 
     def longest_suffix(self, ids: Sequence[int]) -> tuple[int, range]:
         """The length of the longest suffix of `ids` that occurs in the corpus, and its range in `suffixes`."""
