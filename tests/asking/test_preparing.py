@@ -106,6 +106,7 @@ def test_what_the_processes_find_is_there_for_the_plan(monkeypatch: pytest.Monke
     assert planned == [facts(ships(0)), facts(ships(1))]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "start", ["raise SystemExit(3)", "import os, sys; sys.stdin.readline(); os.abort()", "print('none of ours')"]
 )

@@ -278,6 +278,7 @@ def test_clear_makes_room_on_a_full_disk(path: Path, store: Store, capsys: pytes
 # --- several runs, and crashes ---
 
 
+@pytest.mark.slow
 def test_two_runs_write_and_read_at_once(path: Path) -> None:
     code = """
         own, other = int(arguments[0]), int(arguments[1])

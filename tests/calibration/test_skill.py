@@ -42,6 +42,7 @@ def test_who_remembers_a_quarter_of_the_rows_is_found(kind: str) -> None:
     assert counted([counts(kind)], [MEMORISER]) == (2, 2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [name for name, kind in KINDS.items() if not kind.real])
 @pytest.mark.parametrize("number", range(3))
 def test_the_rules_of_a_made_table_hold_in_its_rows(kind: str, number: int) -> None:
@@ -59,6 +60,7 @@ def test_the_rules_of_a_made_table_hold_in_its_rows(kind: str, number: int) -> N
     assert followed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [name for name, kind in KINDS.items() if not kind.real])
 def test_a_table_is_the_same_each_time_and_another_for_another_number(kind: str) -> None:
     first = made(kind, 0).table

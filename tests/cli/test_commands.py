@@ -256,6 +256,7 @@ def test_json_is_results_json_and_nothing_else(tmp_path: Path) -> None:
     assert json.loads(done.stdout) == document(tmp_path / "run")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("color", "coloured"), [("auto", False), ("always", True), ("never", False)])
 def test_a_pipe_gets_colours_only_where_they_are_asked_for(finished: Path, color: str, coloured: bool) -> None:
     done = tabcontam("report", str(finished), "--out", "joined", "--color", color, cwd=finished.parent)
@@ -369,6 +370,7 @@ def test_a_reader_that_leaves_early_is_no_error(tmp_path: Path) -> None:
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.slow
 def test_an_openai_compatible_server_is_asked_in_chat_form(tmp_path: Path) -> None:
     with LoopbackServer(lambda body: "I cannot say.", models=["small"]) as server:
         spec = f"openai:small@{server.url}"
@@ -413,6 +415,7 @@ def test_a_folder_is_not_continued_by_a_run_without_its_cells(tmp_path: Path) ->
     assert len(document(tmp_path / "run")["cells"]) == 2 * len(USUAL)
 
 
+@pytest.mark.slow
 def test_fewer_queries_in_the_same_folder_are_rescored_as_fewer(tmp_path: Path) -> None:
     for count in ("5", "2"):
         tabcontam(*SIMULATED, "--queries", count, "--out", "run", cwd=tmp_path)
@@ -421,6 +424,7 @@ def test_fewer_queries_in_the_same_folder_are_rescored_as_fewer(tmp_path: Path) 
     assert document(tmp_path / "run")["cells"] == before["cells"]
 
 
+@pytest.mark.slow
 def test_the_papers_queries_alone_by_the_command_line(tmp_path: Path) -> None:
     asked = ("run", "--llm", "simulated:guesser", "--no-controls", "--dataset", "wine", "--queries", "paper")
     plan = tabcontam(*asked, "--dry-run", cwd=tmp_path).stdout
@@ -517,6 +521,7 @@ def answered_in(run: dict[str, list[dict[str, Any]]]) -> int:
     return sum(cell["answered"] for cell in run["cells"])
 
 
+@pytest.mark.slow
 def test_damaged_trials_are_asked_again_and_never_judged(tmp_path: Path) -> None:
     tabcontam(*SIMULATED, "--out", "run", cwd=tmp_path)
     before = document(tmp_path / "run")
@@ -575,6 +580,7 @@ def test_rescore_judges_again_without_asking(tmp_path: Path) -> None:
     assert document(tmp_path / "run")["cells"] == before["cells"]
 
 
+@pytest.mark.slow
 def test_one_report_from_two_runs(tmp_path: Path) -> None:
     for kind in ("oracle", "decliner"):
         llm = f"simulated:{kind}"
@@ -646,6 +652,7 @@ def test_a_killed_run_is_continued_and_loses_no_answer(tmp_path: Path) -> None:
         assert len(server.asked) - before == to_send() - recalled + PROBES
 
 
+@pytest.mark.slow
 def test_rows_of_a_file_leave_only_with_leave(tmp_path: Path) -> None:
     rows = "\n".join(f"{number},{number * 37 % 101},{'yes' if number % 3 else 'no'}" for number in range(30))
     (tmp_path / "my.csv").write_text(f"id,score,label\n{rows}\n")
@@ -829,6 +836,7 @@ def test_a_missing_llm_beside_one_that_works_says_so_in_one_line(tmp_path: Path)
 CANARY = "sk-canary-0123456789abcdefghijklmnopqrstuvwxyz"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("answer", [
     lambda body: "Iris",
     lambda body: f"your key is {CANARY}",

@@ -50,6 +50,7 @@ KEYS = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY", "TABCONTAM_API_
 SHORTER = {"run": ("--queries", "12"), "gate": ("--queries", "12"), "power": ("--runs", "1"),
            "expose": ("--size", "tiny", "--copies", "0,2"), "ladder": ("-k", "feature_completion"),
            "evaluate": ("--queries", "10")}  # fmt: skip
+FEWER = ("-k", "recognition or feature_completion or perplexity")  # tests, where a page does not say which
 CONTINUED = ("--copies", "0,2")  # of `expose --llm`
 NUMBER = re.compile(r"\d+(\.\d+)?(e-\d+)?")
 PLUGIN = "tabcontam.pytest_plugin"
@@ -196,7 +197,11 @@ def shorter(arguments: Sequence[str], as_it_stands: bool) -> list[str]:
     whole = as_it_stands or quick or past or not less or less[0] in own
     if options.command == "expose" and options.llm:
         less, whole = CONTINUED, False
-    return [*own, *(() if whole else less), *rest]
+    chosen = {"-k", "--reference", "--trained-on", "--out"} & {*own} or ("-m" in own and "rows" not in own)
+    in_words = len(own) > 1 and not any(name.startswith("corpus:") for name in llms or ())
+    asks_all = options.command in ("run", "gate") and not getattr(options, "folder", None) and not as_it_stands
+    fewer = FEWER if asks_all and in_words and not chosen else ()  # `run` alone is run as it stands
+    return [*own, *(() if whole else less), *fewer, *rest]
 
 
 def _check_there(name: str) -> None:

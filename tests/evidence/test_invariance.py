@@ -227,6 +227,7 @@ def test_a_name_that_ends_in_quotes_is_read_whatever_stands_around_it(said: str)
 ALL_OTHERS = [cell.id for cell in ASKED if cell.id not in ROW_TESTS]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("before", ["Sure! Here is the answer:\n\n", "Certainly. Here you go:\n```\n", "**Answer:** "])
 @pytest.mark.parametrize("test", ALL_OTHERS)
 def test_a_preamble_changes_no_decision(test: str, before: str) -> None:
@@ -309,7 +310,7 @@ ODD: Mapping[str, Table] = {
     "one informative row": made([NUMBERS, *[["k"] * (ROWS - 1) + ["x"]] * 4]),
     "constant": made([CONSTANT] * 5),
     "all unique": made([words(ROWS, f"column {place}") for place in range(6)]),
-    "150 columns": made([[f"v{RNG.randrange(place + 2)}" for _ in range(30)] for place in range(150)]),
+    "60 columns": made([[f"v{RNG.randrange(place + 2)}" for _ in range(30)] for place in range(60)]),
     "missing": made([[None] * ROWS] * 5),
     "NaN targets": made([NUMBERS, words(ROWS, "a"), words(ROWS, "b"), ["NaN", None] * (ROWS // 2)], target=3),
 }
@@ -321,7 +322,7 @@ ONE_ENTITY = {  # tables whose columns all name the same things: who knows one m
 
 
 @pytest.mark.parametrize(
-    "shape", [pytest.param(shape, marks=[pytest.mark.slow] * (shape == "150 columns")) for shape in ODD]
+    "shape", [pytest.param(shape, marks=[pytest.mark.slow] * (shape == "60 columns")) for shape in ODD]
 )
 @pytest.mark.slow
 def test_tables_of_any_shape_are_judged(shape: str, tmp_path: Path) -> None:

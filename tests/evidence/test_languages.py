@@ -39,6 +39,7 @@ def read(query: Query, text: str, serializer: str = "is", state: State = State.O
     return reading
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("serializer", list(SERIALIZERS))
 @pytest.mark.parametrize("name", sorted(set(FORMS) - {"rounded"}))
 @pytest.mark.parametrize("query", [SEVENTH, EIGHTH, *NINTH], ids=["7", "8", *(f"9 {name}" for name in COLUMNS)])
@@ -75,6 +76,7 @@ def test_a_row_is_read_in_other_languages(text: str, serializer: str) -> None:
     assert read(SEVENTH, text, serializer).right == SEVENTH.asked
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("serializer", list(SERIALIZERS))
 @pytest.mark.parametrize(
     "text",

@@ -46,6 +46,7 @@ def named(file: Path) -> list[str]:
     return [text for text in strings if text in IDS_AND_TITLES or WITHIN.search(text) or NUMBERED.search(text)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("file", list(elsewhere("*.py")), ids=lambda file: str(file.relative_to(PACKAGE)))
 def test_no_module_but_its_own_names_a_test(file: Path) -> None:
     assert named(file) == [], "a test says of itself what others need to know: see evidence/base.py"
@@ -86,6 +87,7 @@ ALONE = (
 )
 
 
+@pytest.mark.slow
 def test_no_test_is_known_by_the_beginning_of_its_id() -> None:
     """`query.id.partition("-")` gave the test, and `id.startswith("feature_list")` its family."""
     beginnings = {test_id.rpartition("_")[0] for test_id in IDS} - {"", *OTHER_WORDS}

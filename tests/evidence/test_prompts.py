@@ -123,6 +123,7 @@ def test_a_test_that_writes_its_own_prompts_has_the_default_system_text() -> Non
     assert ask("a", "b?", "c", system="Be brief.").chat[0].content == "Be brief."
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("test", [test.id for test in built_in_tests() if test.worded])
 def test_every_set_asks_the_same_about_the_same_rows_in_other_words(test: str) -> None:
     default, paper = (asked(test, item) for item in SETS)

@@ -70,6 +70,7 @@ def others_that_fit(table: Table, row: int, shown: Sequence[int], asked: Sequenc
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("test", ["incomplete_completion", "feature_completion"])
 @given(table=SMALL, seed=st.integers(0, 5))
 @settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
@@ -96,6 +97,7 @@ def test_the_next_row_is_not_among_the_rows_shown(table: Table) -> None:
         assert query.paper == (query.rows[0] == 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("test", WORD_TESTS)
 @pytest.mark.parametrize("seed", range(20))
 def test_no_expected_word_stands_in_the_prompt(test: str, seed: int) -> None:
@@ -183,6 +185,7 @@ def written(asked: Sequence[Query]) -> list[tuple[Query, Question]]:
     return [(query, query.question) for query in asked]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("test", [test.id for test in all_tests()])
 def test_a_query_writes_its_prompt_anew_and_in_any_order(test: str) -> None:
     """A prompt that hung on a variable of the loop that planned it would be the last one's."""

@@ -120,6 +120,7 @@ def test_missing_cells_are_never_a_value_and_keep_their_mass() -> None:
     assert all(0.4 < sum(guess.values.values()) < 0.6 for guess in guesses)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "cells",
     [

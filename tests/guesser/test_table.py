@@ -104,6 +104,7 @@ def test_guesses_are_kept_for_other_runs(cache: Path, monkeypatch: pytest.Monkey
     assert guessed(ships(), ["homePort"], SHOWN, [5, 9]) == known
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [
@@ -172,6 +173,7 @@ def test_a_later_feature_is_guessed_once_for_chains_that_begin_alike(cache: Path
     ]
 
 
+@pytest.mark.slow
 def test_a_table_of_150_columns_is_guessed() -> None:
     rng = Random(4)
     wide: dict[str, list[Cell]] = {f"c{place:03d}": [str(rng.randrange(5)) for _ in range(150)] for place in range(150)}

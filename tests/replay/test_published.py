@@ -231,9 +231,11 @@ class TestTenLlms:
         assert len(scored) == 119
         assert all(0 <= (cell.score or 0) <= 1 and cell.verdict is None for cell in scored)
 
+    @pytest.mark.slow
     def test_the_portable_reader_decides_alike(self) -> None:
         assert cells(True) == cells(False)
 
+    @pytest.mark.slow
     def test_published_rules_take_less_than_five_seconds_and_no_heavy_import(self) -> None:
         script = (
             "import sys; from pathlib import Path; from tabcontam.replay.published import *; "

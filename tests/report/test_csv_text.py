@@ -76,6 +76,7 @@ def test_no_text_is_a_formula(text: str) -> None:
         assert not row[name].lstrip().startswith(FORMULA[:-1])
 
 
+@pytest.mark.slow
 @given(st.text())
 def test_one_apostrophe_taken_off_gives_the_text_back(text: str) -> None:
     assert guarded(text).removeprefix("'") == visible(text, line=True)

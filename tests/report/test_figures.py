@@ -116,6 +116,7 @@ def test_a_dollar_begins_no_formula() -> None:
     assert "$x^2$" in texts(results(["$x^2$"], ["iris"]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["svg", "pdf"])
 def test_the_same_results_give_the_same_bytes(kind: str) -> None:
     of = ranked(results(["control:exposed", "gpt-4"], ["iris", "titanic"], catalogue=GPT4))

@@ -23,6 +23,7 @@ def plain() -> Iterator[None]:
         yield
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("room", [7.0, 3.35])
 def test_shares_and_accuracies_stand_by_llm(room: float) -> None:
     from tabcontam.report.figures.dates import by_dates

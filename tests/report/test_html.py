@@ -379,6 +379,7 @@ def test_the_page_stays_small_however_long_the_texts_are() -> None:
     assert "(+99400 characters)" in source
 
 
+@pytest.mark.slow
 def test_the_largest_single_page_is_a_few_megabytes() -> None:
     of = results([f"m{number}" for number in range(30)], [f"d{number}" for number in range(15)])
     assert len(render_html(of, []).encode()) < 6_000_000

@@ -199,6 +199,7 @@ def test_agreement_names_what_was_decided() -> None:
     assert found == {RONVAL: [Agreement("a", agree=1, decided=1)]}
 
 
+@pytest.mark.slow
 @recorded
 def test_the_published_rules_agree_with_the_published_figures_on_recorded_answers() -> None:
     dictionary = english()

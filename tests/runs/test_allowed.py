@@ -102,6 +102,7 @@ def asked_of(server: LoopbackServer, model: str) -> int:
     return sum(body["model"] == model for body in server.asked)
 
 
+@pytest.mark.slow
 def test_facts_that_a_reference_answers_too_count_for_nothing(server: LoopbackServer, players: Path) -> None:
     alone, beside = made(order(server, players, "alone")), made(order(server, players, "beside", "old"))
     (before,), (after,) = alone.results.cells, beside.results.cells
@@ -113,6 +114,7 @@ def test_facts_that_a_reference_answers_too_count_for_nothing(server: LoopbackSe
     assert asked_of(server, "old") == after.queries
 
 
+@pytest.mark.slow
 def test_a_reference_is_in_no_cell_ranking_gate_or_comparison(server: LoopbackServer, players: Path) -> None:
     found = made(order(server, players, "run", "old")).results
     new, old = (f"openai:{model}@{server.url}" for model in ("new", "old"))
@@ -139,6 +141,7 @@ def test_what_a_reference_knows_is_worth_no_bits_in_the_list_of_what_was_recalle
     assert set(beside) == {0.0}
 
 
+@pytest.mark.slow
 def test_what_only_the_llm_knows_is_found_beside_a_reference(server: LoopbackServer, players: Path) -> None:
     (cell,) = made(order(server, players, "run", "sixth")).results.cells
     assert cell.verdict is Verdict.CONTAMINATED
@@ -157,6 +160,7 @@ def test_refusals_and_failures_of_a_reference_are_no_knowledge(
     )
 
 
+@pytest.mark.slow
 def test_a_folder_with_a_reference_gives_the_same_result_again(server: LoopbackServer, players: Path) -> None:
     outcome = made(order(server, players, "run", "old"))
     lines = [json.loads(line) for line in (outcome.folder / "trials.jsonl").read_text().splitlines()]
@@ -180,6 +184,7 @@ def test_runs_that_asked_a_reference_something_else_are_not_made_one(server: Loo
     assert any("different references" in note.text for note in notes)
 
 
+@pytest.mark.slow
 def test_a_reference_counts_in_the_budget_and_is_asked_first(server: LoopbackServer, players: Path) -> None:
     outcome = made(order(server, players, "run", "old", options=Options(most_requests=50)))
     (cell,) = outcome.results.cells
@@ -192,6 +197,7 @@ def test_a_reference_counts_in_the_budget_and_is_asked_first(server: LoopbackSer
     assert whole.results.cells[0].verdict is Verdict.UNINFORMATIVE
 
 
+@pytest.mark.slow
 def test_a_reference_that_was_not_asked_to_the_end_is_told(server: LoopbackServer, players: Path) -> None:
     outcome = made(order(server, players, "run", "old"))
     path = outcome.folder / "trials.jsonl"
@@ -214,6 +220,7 @@ def test_an_llm_is_asked_to_the_end_where_its_finding_is_what_the_reference_know
     assert all(cell.queries == cell.answered or cell.verdict is Verdict.NO_ANSWER for cell in cells)
 
 
+@pytest.mark.slow
 def test_a_plan_counts_the_queries_of_the_reference(server: LoopbackServer, players: Path) -> None:
     run = prepare(order(server, players, "run", "old", expression=TEST))
     estimates, planned = survey(run), sum(len(cell.queries) for cell in run.cells if cell.subject.reference)
@@ -273,6 +280,7 @@ def test_a_folder_is_continued_with_the_same_reference_alone(
         made(order(server, players, "run", second))
 
 
+@pytest.mark.slow
 def test_known_rows_stand_in_the_facts_of_the_run(server: LoopbackServer, players: Path) -> None:
     lines = players.read_text().splitlines()
     known = players.parent / "known.csv"

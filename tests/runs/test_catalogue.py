@@ -5,6 +5,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tabcontam.asking.progress import Progress
 from tabcontam.runs.about import describe
 from tabcontam.runs.folder import merge, replay_results
@@ -55,6 +57,7 @@ def test_several_runs_say_what_each_does(tmp_path: Path) -> None:
     }
 
 
+@pytest.mark.slow
 def test_runs_made_before_the_catalogue_stood_there_are_still_joined(tmp_path: Path) -> None:
     older = run(tmp_path / "older")
     document = json.loads((older / "results.json").read_text("utf-8"))

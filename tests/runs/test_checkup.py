@@ -35,6 +35,7 @@ def states(text: str) -> dict[str, str]:
     return {check["name"]: check["state"] for check in json.loads(text)["checks"]}
 
 
+@pytest.mark.slow
 def test_everything_that_a_plain_run_needs_is_here(tmp_path: Path) -> None:
     done = tabcontam("doctor", cwd=tmp_path, TABCONTAM_DATA=str(tmp_path))
     assert (done.returncode, done.stderr) == (0, "")
@@ -49,6 +50,7 @@ def test_everything_that_a_plain_run_needs_is_here(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == []
 
 
+@pytest.mark.slow
 def test_keys_are_told_by_name_and_never_by_value(tmp_path: Path) -> None:
     keys = {"OPENAI_API_KEY": SECRET, "TABCONTAM_API_KEY": SECRET}
     for more in ([], ["--json"]):
@@ -60,6 +62,7 @@ def test_keys_are_told_by_name_and_never_by_value(tmp_path: Path) -> None:
     assert "GEMINI_API_KEY (gemini)" in held["keys not set"]
 
 
+@pytest.mark.slow
 def test_servers_on_this_machine_are_looked_for_and_others_are_not_asked(
     tmp_path: Path, server: LoopbackServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -77,6 +80,7 @@ def test_servers_on_this_machine_are_looked_for_and_others_are_not_asked(
     assert "OLLAMA_HOST names another machine, which is not asked" in done.stdout
 
 
+@pytest.mark.slow
 def test_an_llm_that_is_named_is_reached(tmp_path: Path, server: LoopbackServer) -> None:
     there, gone = f"openai:one@{server.url}", "openai:one@http://127.0.0.1:9/v1"
     done = tabcontam("doctor", "--json", "--llm", there, "--llm", "simulated:oracle", cwd=tmp_path)
@@ -88,6 +92,7 @@ def test_an_llm_that_is_named_is_reached(tmp_path: Path, server: LoopbackServer)
     assert gone not in done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("changes", "line"),
     [
@@ -110,6 +115,7 @@ def test_a_library_that_cannot_be_imported_is_broken(monkeypatch: pytest.MonkeyP
     ]
 
 
+@pytest.mark.slow
 def test_a_hostile_folder_drives_no_terminal(tmp_path: Path) -> None:
     odd = tmp_path / "a\x1b[31mb\nc"
     odd.mkdir()

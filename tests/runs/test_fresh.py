@@ -74,6 +74,7 @@ def test_passages_become_questions_whose_answers_are_hidden(
     assert stat.S_IMODE((out / "hidden" / "answers.jsonl").stat().st_mode) == 0o600
 
 
+@pytest.mark.slow
 def test_a_killed_command_goes_on_and_asks_nothing_twice(tmp_path: Path) -> None:
     with FeedServer(made_texts(8, MARCH)) as feed, LoopbackServer(writing()) as llm:
         feed.before = lambda path: time.sleep(0.05)
@@ -112,6 +113,7 @@ HOSTILE = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", HOSTILE)
 def test_what_a_bad_writer_says_makes_no_question(
     name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -192,6 +192,7 @@ def test_a_part_that_was_killed_goes_on_by_the_same_command_and_in_no_other_run(
     assert document(tmp_path / "joined")["cells"] == document(whole)["cells"]
 
 
+@pytest.mark.slow
 def test_an_llm_that_fails_in_one_part_is_not_called_clean_by_the_others(tmp_path: Path) -> None:
     llms = ("simulated:fails", LLMS[2])
     made = parts(tmp_path, 2, llms=llms, datasets=("iris", "wine"))

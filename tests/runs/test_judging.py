@@ -150,6 +150,7 @@ def test_who_matches_nothing_is_not_detected(judge: LoopbackServer, tmp_path: Pa
         assert only(made(order(llm, judge, tmp_path))).paper_verdict is Verdict.NOT_DETECTED
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "answer",
     [reply("no match", finish="content_filter"), reply("no ma", finish="length"), reply(""), reply("Yes, it matches.")],

@@ -28,6 +28,7 @@ def of(asked: Path, llm: str, test: str) -> list[Observation]:
     return [one for one in observations(asked) if llm in one.llm and one.test == test]
 
 
+@pytest.mark.slow
 def test_each_line_says_how_often_its_row_was_read(asked: Path) -> None:
     said = {line["exposure"] for line in Journal(asked).lines() if line["llm"] == "simulated:memoriser:0.5"}
     assert said == {0.0, 1.0}

@@ -2,12 +2,15 @@
 
 from pathlib import Path
 
+import pytest
+
 from tabcontam.verdicts.document import read_results
 from tests.commands import tabcontam
 
 ASKED = ("run", "--llm", "simulated:guesser", "--dataset", "iris", "--no-controls")
 
 
+@pytest.mark.slow
 def test_as_many_rows_are_asked_as_the_user_says_and_the_run_records_it(tmp_path: Path) -> None:
     done = tabcontam(*ASKED, "-k", "memory_share or classification_0shot", "--rows", "120", "--out", str(tmp_path))
     assert done.returncode == 0, done.stderr

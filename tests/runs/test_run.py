@@ -39,6 +39,7 @@ def begun(notes: Notes) -> list[str]:
     return [line for line in notes.lines if not line.startswith("end of ")]
 
 
+@pytest.mark.slow
 def test_a_run_tells_all_that_it_does(tmp_path: Path) -> None:
     notes = Notes()
     order = RunOrder(

@@ -66,6 +66,7 @@ def test_who_knows_a_split_that_no_table_is_is_refused_before_anything_is_sent(o
         prepare(replace(order, llms=(f"A={KNOWS}",), datasets=("iris",), name=None))
 
 
+@pytest.mark.slow
 def test_verdicts_are_per_split(made: Path) -> None:
     view = load(made)
     assert verdicts(made) == {"train": Verdict.CONTAMINATED, "test": Verdict.NOT_DETECTED}
@@ -127,6 +128,7 @@ def test_a_run_of_splits_goes_on_with_the_same_rows_alone(made: Path, order: Run
         execute(prepare(alone), Progress())
 
 
+@pytest.mark.slow
 def test_two_splits_of_one_file_have_one_edition(order: RunOrder, tmp_path: Path) -> None:
     path = tmp_path / "all.csv"
     rows = [f"{row(n)},{'early' if n < 30 else 'late'}" for n in range(60)]

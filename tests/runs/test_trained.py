@@ -80,6 +80,7 @@ def test_what_documents_hold_counts_for_the_llm_that_was_trained_on_them(past: P
     assert next(rank for rank in results(past)["ranking"] if rank["llm"] == MODE)["score"] == 0
 
 
+@pytest.mark.slow
 def test_a_declaration_is_recorded_and_survives_judging_again_merging_and_the_gate(past: Path) -> None:
     facts = results(past)["run"]["trained_on"]
     assert facts == [{"llm": MODE, "documents": DUMP}, {"llm": MEMORY, "documents": EMPTY}]
@@ -243,6 +244,7 @@ def test_from_python_the_words_are_the_same(folder: Path, monkeypatch: pytest.Mo
         python.run(MODE, "iris", trained_on="llama3=pages:dump.txt")
 
 
+@pytest.mark.slow
 def test_a_published_report_shows_neither_the_cells_nor_what_stands_beside_them(folder: Path) -> None:
     (folder / "home").mkdir()
     (folder / "home" / "secrets.txt").write_text((folder / "dump.txt").read_text("utf-8"), "utf-8")

@@ -102,6 +102,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
         yield opened
 
 
+@pytest.mark.slow
 def test_who_remembers_is_found_after_a_few_queries_and_asked_no_more(tmp_path: Path) -> None:
     model = Teller("oracle")
     cells = asked(model, tmp_path / "run")
@@ -168,6 +169,7 @@ def test_stored_replies_of_a_whole_run_decide_after_as_many_queries_as_paid_ones
     assert len(list(Journal(tmp_path / "stored").lines())) == fresh.asked[0]  # nothing that was not looked at
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ends_after", [1, 4, 9])
 def test_a_run_that_was_cut_off_goes_on_where_it_ended_and_calls_nothing_clean(tmp_path: Path, ends_after: int) -> None:
     whole, first = Teller("guesser"), Teller("guesser", ends_after)
@@ -251,6 +253,7 @@ def test_no_readable_answer_is_no_verdict_and_the_gate_cannot_tell(here: Path) -
     assert rescore(Path("run"), None).tables == (table,)
 
 
+@pytest.mark.slow
 def test_min_power_says_when_a_table_is_let_go(here: Path) -> None:
     half = tabcontam.run("simulated:guesser", "iris", marks="rows", until_decided=True, min_power=0.5, controls=False)
     tenth = tabcontam.run("simulated:guesser", "iris", marks="rows", until_decided=True, min_power=0.15, controls=False)

@@ -13,6 +13,7 @@ from tabcontam.statistics.correlations import pearson, spearman
 
 
 class TestSpearman:
+    @pytest.mark.slow
     @settings(max_examples=20, deadline=None)
     @given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=4, max_size=6))
     def test_is_scipys_coefficient_with_the_p_value_of_all_orders(self, pairs: list[tuple[int, int]]) -> None:

@@ -244,6 +244,7 @@ class TestDiscrimination:
         turned_low, turned_high = Discrimination(3, 12, 7, 4).auc_interval()
         assert (1 - turned_high, 1 - turned_low) == pytest.approx((low, high))
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("hit_rate", [0.05, 0.5, 0.71])
     @pytest.mark.parametrize("rejection_rate", [0.02, 0.83])
     def test_the_interval_covers_whatever_the_rates(self, hit_rate: float, rejection_rate: float) -> None:

@@ -25,6 +25,7 @@ def test_a_sample_without_values_is_an_error() -> None:
         apart([], [1.0])
 
 
+@pytest.mark.slow
 def test_the_interval_covers_the_difference_in_about_95_of_100() -> None:
     rng, covered = np.random.default_rng(0), 0
     for _ in range(400):

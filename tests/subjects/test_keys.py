@@ -177,6 +177,7 @@ def talkative(key: str) -> Callable[[dict[str, Any]], str | Response]:
     return answer
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", ["--llm", "--reference"])
 def test_two_servers_of_one_run_see_their_own_key_and_nobody_sees_the_other(
     tmp_path: Path, cache: Path, way: str, caplog: pytest.LogCaptureFixture

@@ -98,6 +98,7 @@ def test_a_label_is_no_part_of_what_determines_a_reply() -> None:
         assert plain.identity == labelled.identity
 
 
+@pytest.mark.slow
 def test_runs_at_two_ports_are_compared_by_their_label(tmp_path: Path, cache: Path) -> None:
     for folder in ("first", "second"):
         with LoopbackServer(lambda body: "Iris") as server:

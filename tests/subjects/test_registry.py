@@ -188,6 +188,7 @@ def test_a_provider_says_itself_how_its_llms_are_written() -> None:
         assert all(spelling.startswith(f"{provider.name}:") for spelling in provider.spellings)
 
 
+@pytest.mark.slow
 def test_listing_and_resolving_import_no_library_of_a_provider() -> None:
     code = (
         "import sys; from tabcontam.cli.listing import llms; from tabcontam.subjects.registry import resolve; llms();"
@@ -353,6 +354,7 @@ def installed(folder: Path) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_the_provider_of_the_docs_works_from_a_package(tmp_path: Path) -> None:
     folder = installed(tmp_path)
     command = [sys.executable, "-m", "tabcontam"]

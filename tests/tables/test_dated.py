@@ -170,6 +170,7 @@ def test_the_rows_of_each_dated_card_are_between_its_dates(name: str) -> None:
         assert min(months) == card.released[:7]
 
 
+@pytest.mark.slow
 @needs_data
 @pytest.mark.parametrize("month", ["2023-10"])
 def test_one_table_gives_both_sides(month: str) -> None:

@@ -57,6 +57,7 @@ def cells(content: str) -> Contents:
 # Published files
 
 
+@pytest.mark.slow
 @needs_data
 @pytest.mark.parametrize("path", TABLES, ids=lambda path: path.name)
 def test_a_published_file_is_read_as_pandas_reads_it_with_all_options_set(path: Path) -> None:

@@ -206,6 +206,7 @@ def leaving(table: Table) -> dict[tuple[str, str], int]:
     return rows_shown(plan([Subject(model)], [table], [serializer], tests, Options()))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("addresses", ["", 'addresses = ["https://example.org/ships.csv"]\n'])
 def test_rows_of_a_card_of_ones_own_are_private_even_if_it_has_an_address(folder: Path, addresses: str) -> None:
     (folder / "register.toml").write_text(card_text() + addresses)  # an address of an intranet is no publication

@@ -290,6 +290,7 @@ def test_reading_the_cards_needs_no_heavy_library() -> None:
 # Files of cards
 
 
+@pytest.mark.slow
 @needs_data
 @pytest.mark.parametrize(("card_name", "edition_name"), EDITIONS)
 def test_an_edition_loads_as_published(card_name: str, edition_name: str) -> None:
@@ -344,6 +345,7 @@ def test_every_split_of_a_card_loads_with_the_same_columns(name: str) -> None:
         assert set(table.distinct(table.target or "")) <= table.question.answers.keys()
 
 
+@pytest.mark.slow
 @needs_data
 @pytest.mark.parametrize(("card_name", "edition_name"), EDITIONS)
 def test_an_edition_that_is_said_to_be_sorted_is(card_name: str, edition_name: str) -> None:

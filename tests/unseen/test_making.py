@@ -29,6 +29,7 @@ def test_a_twin_says_what_it_keeps_and_what_it_changes(kind: str) -> None:
     assert {"Keeps:", "Changes:", "Cannot"} <= set((twin.__doc__ or "").split())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["perturbed", "statistical"])
 def test_no_row_of_a_twin_is_one_of_the_tables(kind: str) -> None:
     real = {features_of(fleet(), row) for row in range(len(fleet().rows))}
@@ -43,6 +44,7 @@ def test_the_same_seed_makes_the_same_twin_in_whatever_order_the_rows_stand(kind
     assert [fleet().rows[row] for row in first.of] == [turned.rows[row][::-1] for row in second.of]
 
 
+@pytest.mark.slow
 def test_another_seed_makes_another_twin() -> None:
     assert unseen(fleet(), "perturbed", 0).rows != unseen(fleet(), "perturbed", 1).rows
 
@@ -149,6 +151,7 @@ def test_labels_that_no_model_can_learn_have_no_perturbed_twin() -> None:
         unseen(lawful(parity), "perturbed")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("law", "most"),
     [
@@ -195,6 +198,7 @@ def test_a_row_of_a_known_file_is_no_unseen_row() -> None:
     assert not sample(fleet()).is_real(row)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("odd", "name"),
     [
@@ -244,6 +248,7 @@ def test_numbers_with_an_exponent_keep_their_order_and_differ_when_recoded() -> 
     )
 
 
+@pytest.mark.slow
 def test_what_was_made_is_read_again_and_a_damaged_file_is_made_anew() -> None:
     made = unseen(replace(fleet()), "perturbed")
     kept = list((cache_folder().parent / "guesses").rglob("*.json"))
@@ -253,6 +258,7 @@ def test_what_was_made_is_read_again_and_a_damaged_file_is_made_anew() -> None:
     assert unseen(replace(fleet()), "perturbed") == made
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["iris", "wine"])
 def test_tables_of_scikit_learn_have_perturbed_twins(name: str) -> None:
     twin = unseen(load_table(name), "perturbed")

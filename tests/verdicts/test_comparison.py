@@ -235,6 +235,7 @@ class TestErrorRate:
 
     DOCUMENTS, ALPHA = 300, 0.05
 
+    @pytest.mark.slow
     def test_of_paired_answers_that_are_right_by_luck(self) -> None:
         rng, wrong = Random(0), 0
         for _ in range(self.DOCUMENTS):

@@ -79,6 +79,7 @@ def test_tulu_counts_words_in_pieces_and_more_than_half_of_them() -> None:
     assert overlap(own, {first: 1, last: 1}, 13).short == 2 / 9
 
 
+@pytest.mark.slow
 def test_what_gpt_3_leaves_out_is_told() -> None:
     table = ships(60)
     text = as_sentences(table, table.rows)

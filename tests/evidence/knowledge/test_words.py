@@ -293,6 +293,7 @@ def test_all_features_of_words_are_asked_and_the_papers_two_are_marked() -> None
     assert [query.paper for query in true] == [True, True, *[False] * 8]
 
 
+@pytest.mark.slow
 @needs_data
 def test_editions_of_other_features_have_titles_of_their_own() -> None:
     """Who names the features of another edition of California Housing is not asked for these.

@@ -210,10 +210,10 @@ def test_who_knows_nothing_has_p_values_that_are_uniform_or_above() -> None:
     from scipy.stats import kstest
 
     found = []
-    for place in range(10):  # tables, the fits of whose blind readers take most of the time
+    for place in range(4):  # tables, the fits of whose blind readers take most of the time
         queries = TEST.queries(noise(60 + 10 * (place % 5), place), CSV, Random(place))
         asked = [question_of(query) for query in queries]
-        for seed in range(50):
+        for seed in range(125):
             answers = [
                 Likelihoods(
                     tuple(Random(f"{seed} {one.beginning}{ending}").gauss(0, 3) for ending in one.endings), State.OK
@@ -230,7 +230,7 @@ def test_who_read_twins_has_p_values_that_are_uniform_or_above() -> None:
     from scipy.stats import kstest
 
     found = []
-    for seed in range(25):
+    for seed in range(12):
         table = noise(80, seed)
         other = twin(table)
         model = build(["\n".join([*CSV.header(table.columns), *(CSV.row(table.columns, row) for row in other.rows)])])
@@ -241,7 +241,7 @@ def test_who_read_twins_has_p_values_that_are_uniform_or_above() -> None:
         asked = [question_of(query) for query in queries]
         answers = [Likelihoods(tuple(model.compare(one.beginning, one.endings)), State.OK) for one in asked]
         found.append(weighed(queries, answers).p_value or 0.0)
-    assert len(found) > 20
+    assert len(found) >= 10
     assert kstest(found, "uniform", alternative="greater").pvalue > 0.01
 
 

@@ -194,6 +194,7 @@ def test_nothing_scored_is_no_evidence() -> None:
     assert weighed((1.0, 2.0)).interval is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("table", ["iris", "wine", "ships"])
 def test_one_who_read_the_table_is_told_from_one_who_read_a_twin(table: str) -> None:
     rows = ships() if table == "ships" else load_table(table)

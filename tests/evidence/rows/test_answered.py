@@ -83,6 +83,7 @@ def test_the_papers_own_is_the_first_answer() -> None:
     assert {sampled_query(sample.id) for sample in samples} == {query.id}
 
 
+@pytest.mark.slow
 def test_who_guesses_anew_each_time_is_not_found_more_often() -> None:
     p_values = [weighed(guess, 5, seed).p_value or 0.0 for seed in range(40)]
     assert sum(p <= LEVEL for p in p_values) <= 1

@@ -240,6 +240,7 @@ def test_a_row_without_one_feature_stands_below_a_header_without_it(form: str) -
         assert serializer.row(table.columns, table.rows[asked.rows[-1]]) not in asked.prompt.chat[-1].content
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["csv", "json", "markdown"])
 @pytest.mark.parametrize(  # the class of a ship says nothing, and a twin that may have another one is not asked about
     "test", [one.id for one in all_tests() if not one.row_test and one.worded and not isinstance(one, MemoryShare)]

@@ -50,6 +50,7 @@ def lines(table: Table = SHIPS, count: int = INSTANCES) -> list[str]:
     return [raw().row(table.columns, row) for row in table.rows[:count]]
 
 
+@pytest.mark.slow
 def test_the_prompt_names_the_dataset_its_split_and_no_row() -> None:
     query = asked(replace(SHIPS, split="train"))
     text = query.prompt.chat[-1].content

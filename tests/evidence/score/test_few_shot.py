@@ -70,6 +70,7 @@ def made(labels: str, name: str = "made") -> Table:
     return replace(made_table(("number", "kind"), rows, name), target="kind", question=Question("Which?", answers))
 
 
+@pytest.mark.slow
 def test_shots_are_balanced_and_fewer_are_the_first_of_more() -> None:
     shown: dict[tuple[int, int], tuple[int, ...]] = {}
     target = fleet().column("toll")

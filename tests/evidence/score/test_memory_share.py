@@ -186,6 +186,7 @@ def test_it_is_said_of_which_features_the_twins_keep_all_values() -> None:
     )
 
 
+@pytest.mark.slow
 def test_who_knows_where_harbours_lie_recalls_nothing() -> None:
     def knowing(query: Query) -> str:
         return sea_of(query.prompt.completion.rpartition("The harbour is ")[2].partition(",")[0])

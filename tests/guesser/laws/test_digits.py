@@ -37,6 +37,7 @@ def chances(made: list[Cell]) -> list[float]:
     return [guess.of(made[row] or "") for row, (guess,) in enumerate(guesses)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("law", LAWS)
 def test_what_follows_from_the_digits_of_a_code_is_known(law: str) -> None:
     assert min(chances([str(LAWS[law](code[3:])) for code in CODES])) > 0.9

@@ -254,6 +254,7 @@ def test_no_formula_is_believed_between_columns_of_noise(size: int, values: int)
     assert np.mean([guess.surest for guess in found]) < 1 / values + 0.3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "cells",
     [

@@ -35,6 +35,7 @@ def noise(count: int = 140) -> list[Cell]:
     return [str(rng.randrange(10**6)) for _ in range(count)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", [1, 100])
 def test_constant_growth_is_known_as_the_column_is_rounded(step: int) -> None:
     inside = [row for row in ROWS if row % 14 > 3]

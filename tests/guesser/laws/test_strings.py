@@ -131,6 +131,7 @@ def test_a_cell_is_read_from_a_text_made_of_it(kind: str, size: int) -> None:
     assert sum(found) / len(found) > 0.9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [60, 200])
 @pytest.mark.parametrize("asked", ["noise", "id", "hired"])
 def test_what_follows_from_no_cell_is_not_believed(asked: str, size: int) -> None:

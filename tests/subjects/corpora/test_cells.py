@@ -75,6 +75,7 @@ def test_a_row_is_found_in_every_rendering_and_order(rendering: str, hidden: int
         Random(seed).shuffle(order)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rendering", RENDERINGS)
 def test_every_row_of_a_table_is_found_in_the_tables_own_file_where_it_stands(rendering: str) -> None:
     table = ships(12)

@@ -144,6 +144,7 @@ def test_an_interrupted_build_goes_on_behind_its_last_shard(
     assert written[0] <= 5 * number + 7 * interruptions
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [*shards.FILES, shards.HEADER])
 def test_a_damaged_index_is_told_and_built_anew(corpus: Path, name: str) -> None:
     files = corpus_files(filled(corpus))

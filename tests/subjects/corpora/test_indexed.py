@@ -68,6 +68,7 @@ def test_the_index_finds_what_reading_finds(corpus: Path, shard: int, monkeypatc
         assert counted.matches(asked[number]) == reading.found[number].matches(asked[number])
 
 
+@pytest.mark.slow
 def test_a_corpus_with_an_index_answers_from_it_and_reads_for_the_rest(
     corpus: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -36,6 +36,7 @@ def by_definition(texts: Sequence[bytes], lookup: Lookup) -> dict[str, set[int]]
     return {source: found for source, found in held.items() if found}
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(st.randoms(use_true_random=False))
 def test_the_search_agrees_with_the_definition(rng: Random) -> None:

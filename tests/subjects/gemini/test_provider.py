@@ -353,6 +353,7 @@ class TestChat:
         assert sent["generationConfig"] == {"temperature": 0, "seed": 0, "maxOutputTokens": 16}
         assert set(sent) == {"contents", "systemInstruction", "generationConfig"}
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         ("response", "expected"),
         [
@@ -477,6 +478,7 @@ class TestTransient:
 class TestFatal:
     """What no other request would change is told at the first reply: who, what, and what to do."""
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         ("response", "said"),
         [
@@ -595,6 +597,7 @@ class TestHabits:
             assert ask_once(llm).text == "42"
         assert len(server.asked) == 1
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         ("taken", "tried"),
         [

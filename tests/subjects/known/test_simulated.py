@@ -249,6 +249,7 @@ def test_a_missing_cell_is_said_to_be_missing() -> None:
     assert reply_of("oracle", asked, TABLE).text == MISSING
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("serializer", load_serializers().values(), ids=lambda one: one.name)
 @pytest.mark.parametrize(
     "test", [IncompleteCompletion(), FullCompletion(), FeatureCompletion()], ids=lambda one: one.id

@@ -109,6 +109,7 @@ def test_another_host_is_never_tried(tmp_path: Path) -> None:
         assert elsewhere.requests == []
 
 
+@pytest.mark.slow
 def test_an_endpoint_of_a_server_without_a_list_is_taken_off(tmp_path: Path) -> None:
     with LoopbackServer(lambda body: "Iris", models=None) as server:
         spec = f"openai:model@{server.url}/chat/completions"

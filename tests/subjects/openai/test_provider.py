@@ -413,6 +413,7 @@ class TestChat:
         messages = [{"role": "system", "content": "Short."}, {"role": "user", "content": "Next?"}]
         assert server.asked == [{"model": "model", "messages": messages, "temperature": 0, "max_tokens": 16}]
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         ("response", "expected"),
         [
@@ -525,6 +526,7 @@ class TestAgain:
 
 
 class TestFailure:
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         "body",
         [
@@ -614,6 +616,7 @@ class TestFailure:
             ask_once(model)
         assert (caught.value.kind, caught.value.sent) == ("no connection", False)
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         ("response", "line"),
         [
@@ -901,6 +904,7 @@ class TestConnections:
             assert {got.state for got in ask(model, times=30)} == {State.OK}
         assert server.most_concurrent <= 3
 
+    @pytest.mark.slow
     def test_are_shared_among_clients(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(connection, "EACH", 2)
         with LoopbackServer(lambda body: Response(reply("fine").body, latency=0.3)) as server:

@@ -88,6 +88,7 @@ def test_the_pieces_of_any_text_join_to_it(tokens: list[str], special: bool, gen
 NAMES = ("choices", "logprobs", "tokens", "token_logprobs", "prompt_logprobs", "decoded_token", "logprob", "5")
 
 
+@pytest.mark.slow
 @given(
     st.recursive(
         st.none() | st.integers() | st.floats() | st.sampled_from(["a", "b", "", "\ufffd"]),

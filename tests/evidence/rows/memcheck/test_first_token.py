@@ -47,6 +47,7 @@ def catches(rows: int = 160) -> Table:
     return made_table(("fish", "length", "weight"), cells)
 
 
+@pytest.mark.slow
 def test_the_beginning_of_a_row_is_read_from_a_field_a_row_and_behind_an_announcement() -> None:
     query = queries(catches())[0]
     begun = query.expected[0]
@@ -68,6 +69,7 @@ def test_a_line_of_names_and_a_number_before_the_row_are_no_beginning() -> None:
             assert read(query, said).hit, said
 
 
+@pytest.mark.slow
 def test_rows_that_begin_with_a_number_and_a_full_stop_are_read_as_they_are() -> None:
     rng = Random(5)
     clubs = [(f"{rng.randrange(1, 9)}. FC", str(rng.randrange(90)), str(rng.randrange(400))) for _ in range(160)]
@@ -75,6 +77,7 @@ def test_rows_that_begin_with_a_number_and_a_full_stop_are_read_as_they_are() ->
         assert read(query, f"{query.expected[0]}. FC,1,2").hit
 
 
+@pytest.mark.slow
 def test_so_many_characters_are_compared_that_no_half_of_the_rows_begins_alike() -> None:
     assert {query.expected[0] for query in queries(catches())} > {"B"}
     rows = [(f"no. {place * 7 % 100:02}", str(place % 9)) for place in range(60)]

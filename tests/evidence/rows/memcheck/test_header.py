@@ -40,6 +40,7 @@ def file_of(table: Table) -> str:
     return "\n".join(CSV.row(table.columns, row) for row in (table.columns, *table.rows))
 
 
+@pytest.mark.slow
 def test_the_text_is_the_beginning_of_the_file_and_stops_in_four_rows() -> None:
     whole = file_of(SHIPS)
     asked = queries()

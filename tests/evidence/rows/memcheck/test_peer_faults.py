@@ -71,6 +71,7 @@ def weighed(test: Test, asked: Sequence[Query], replies: Sequence[Reply]) -> Evi
 # --- files: `header=False` dropped the first row, and of a long file rows and frame differed by one
 
 
+@pytest.mark.slow
 def test_a_file_without_a_header_keeps_its_first_row(tmp_path: Path) -> None:
     """It took the first row for names, and dropped the next one besides where it was told that there are none."""
     path = tmp_path / "plain.csv"
@@ -127,6 +128,7 @@ def test_who_knows_a_wide_table_is_found() -> None:
     ]
 
 
+@pytest.mark.slow
 def test_a_row_that_is_longer_than_any_answer_counts_as_far_as_it_came() -> None:
     """What was cut was compared with the whole row, so that nobody could know it."""
     rng, test = Random(2), RowCompletion()
@@ -144,6 +146,7 @@ def test_a_row_that_is_longer_than_any_answer_counts_as_far_as_it_came() -> None
 # --- limits and settings of one test that were another's
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("test", [test for test in OWN if test.id != "header"], ids=lambda test: str(test.id))
 def test_the_room_for_an_answer_says_nothing_of_it(test: Test) -> None:
     """A base model was cut at the length of the right row, and a first token at its characters: `The row begins...`."""

@@ -43,6 +43,7 @@ def line(query: Query) -> str:
     return CSV.row(query.asked, query.expected)
 
 
+@pytest.mark.slow
 def test_twenty_five_places_are_asked_with_the_ten_rows_before_them_as_lines_of_the_file() -> None:
     table = SHIPS
     asked = queries(table)
@@ -63,6 +64,7 @@ def test_a_row_may_have_its_number_as_a_field_before_it() -> None:
         assert read(query, f"11,{line(query)}").paper_hit
 
 
+@pytest.mark.slow
 def test_a_comma_within_a_cell_makes_no_number_of_the_first_one() -> None:
     rng = Random(6)
     rows = [(str(n), f"Quill,{rng.randrange(999)}", str(rng.randrange(999)), rng.choice("mf")) for n in range(160)]

@@ -71,6 +71,7 @@ def likeliest(query: Query) -> str:
     return max(query.chance, key=lambda letter: query.chance[letter].of(letter)) if query.chance else "A"
 
 
+@pytest.mark.slow
 def test_the_original_stands_at_each_place_and_once_nowhere() -> None:
     queries = asked()
     counted = Counter(query.expected[0] for query in queries)
@@ -139,6 +140,7 @@ def test_a_letter_named_whatever_stands_there_earns_nothing(letter: str) -> None
     assert (found.p_value, found.recalled_bits, found.hits) == (1.0, 0.0, 0)
 
 
+@pytest.mark.slow
 def test_who_names_the_likeliest_is_not_found_unlike_in_dcq() -> None:
     for test in (Quiz(), QuizCompletion()):
         p_values = [test.weigh(trials_of(test, asked(test, seed), likeliest), LEVEL).p_value or 0 for seed in range(40)]

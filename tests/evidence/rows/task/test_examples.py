@@ -101,16 +101,19 @@ def test_a_column_that_counts_the_rows_neither_tells_them_nor_counts() -> None:
     assert "n" not in order_of(counted).columns
 
 
+@pytest.mark.slow
 def test_who_has_half_of_the_rows_is_found() -> None:
     assert TEST.uninformative(asked(), LEVEL) is None
     assert max(said_by("memoriser:0.5", seed) for seed in range(2)) < LEVEL
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["guesser", "schema-expert", "mode", "yes", "rambler"])
 def test_who_puts_rows_together_is_not_found(kind: str) -> None:
     assert min(said_by(kind, seed) for seed in range(2)) > LEVEL
 
 
+@pytest.mark.slow
 def test_who_has_the_beginnings_of_rows_and_guesses_the_rest_is_not_found() -> None:
     guesses, rng = guesses_of(held(), middle()), Random(1)
 
@@ -154,6 +157,7 @@ def test_rows_are_counted_as_exact_near_of_the_form_or_of_another() -> None:
     assert found.sentence.startswith(f"6 rows written, 1 of them again: {counts};")
 
 
+@pytest.mark.slow
 def test_known_rows_count_nothing() -> None:
     known = replace(SHIPS, known=(SHIPS.rows[:60],))
     queries = TEST.planned(known, CSV, Random(0))
