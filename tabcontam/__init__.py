@@ -13,20 +13,34 @@ from tabcontam.renamed import find_old_names
 from tabcontam.version import __version__
 
 if TYPE_CHECKING:
-    from tabcontam.api import Results, join, load_results, run
+    from tabcontam.api import Fresh, Results, fresh, join, load_results, run
     from tabcontam.errors import UsageError
     from tabcontam.evidence.base import Verdict
     from tabcontam.tables.table import Table
     from tabcontam.verdicts.gate import Conclusion
 
-__all__ = ["Conclusion", "Results", "Table", "UsageError", "Verdict", "__version__", "join", "load_results", "run"]
+__all__ = [
+    "Conclusion",
+    "Fresh",
+    "Results",
+    "Table",
+    "UsageError",
+    "Verdict",
+    "__version__",
+    "fresh",
+    "join",
+    "load_results",
+    "run",
+]
 
 _HOMES = {
     "Conclusion": "verdicts.gate",
+    "Fresh": "api",
     "Results": "api",
     "Table": "tables.table",
     "UsageError": "errors",
     "Verdict": "evidence.base",
+    "fresh": "api",
     "join": "api",
     "load_results": "api",
     "run": "api",

@@ -9,6 +9,7 @@ import os.path
 from argparse import ArgumentTypeError
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from decimal import Decimal
 from functools import cached_property
 from pathlib import Path
@@ -272,6 +273,101 @@ def run(
     if outcome.failure:
         raise UsageError(outcome.unreached)
     return Results(outcome.folder, outcome.results)
+
+
+@dataclass(frozen=True)
+class Fresh:
+    """What no LLM can have read that was trained before a day, and the `folder` where it lies.
+
+    Of a table `dataset` is the card of its fresh rows, which `run(dataset=…)` takes, and `rows` says how many there
+    are; of texts it is None. `document` holds what fresh.json does, and of a table what `fresh --json` prints. `ended`
+    says why nothing more was asked, where a limit of yours was reached.
+    """
+
+    folder: Path
+    document: Mapping[str, Any]
+    dataset: Path | None = None
+    rows: int = 0
+    ended: str = ""
+
+    def __repr__(self) -> str:
+        held = f"{self.rows} rows" if self.dataset else f"{self.document['passages']} texts"
+        return visible(f"<Fresh {self.folder}: {held}>", line=True)
+
+
+@spoken_in_python()
+def fresh(
+    source: str | Path,
+    since: str | date,
+    out: str | Path,
+    *,
+    until: str | date | None = None,
+    seed: int = 0,
+    dated_by: str | None = None,
+    dated_as: str | None = None,
+    target: str | None = None,
+    name: str | None = None,
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    header: bool | None = None,
+    address: str | None = None,
+    most: int | None = None,
+    llm: str | None = None,
+    judge: str | None = None,
+    ask: str | Sequence[str] = (),
+    human: str | Path | None = None,
+    old: str | Path | None = None,
+    max_connections: int | None = None,
+    max_requests: int | None = None,
+    max_cost: float | Decimal | str | None = None,
+    prices: str | Path | None = None,
+    cache: bool = True,
+    retry_unanswered: bool = False,
+    progress: bool = False,
+) -> Fresh:
+    """Collect what no LLM can have read that was trained before a day, as `python -m tabcontam fresh` does.
+
+    `source` is a table with dates (whatever `--dataset` takes), of which the rows of `since` or later are written to
+    `out` with a card; or a feed of texts: "arxiv", "bbc", "github", the address of an RSS or Atom feed, or a card of
+    your own. `since` and `until` are days, as texts or dates; from `until` on nothing counts.
+
+    Of a table `dated_by` names the column of dates, `dated_as` how they are written there, in the words of `strptime`;
+    `target`, `name`, `delimiter`, `encoding` and `header` say what they do in `run`. Of texts at most `most` are taken
+    (50), from another `address` if one is given; `llm` writes questions on them whose answers are masked (LatestEval,
+    Li, Guerin and Lin 2024, section 3), `judge` judges them (default: `llm`), those of `ask` answer them, `human` is a
+    file of what people judged, and `old` a set or file of earlier texts: are they more familiar to the LLMs of `ask`?
+    The limits are those of `run`. Nothing is printed, unless `progress` is true: then on standard error.
+
+    The same call goes on where it was stopped. Ctrl-C keeps what was answered and raises `KeyboardInterrupt`. Raises
+    `UsageError` for a bad input, where nothing counts as fresh, and where an LLM could not be asked to the end.
+    """
+    from tabcontam.cli.fresh import feed_meant, order_of, rows_written
+
+    words = locals() | {
+        "source": os.path.join(".", source.expanduser()) if isinstance(source, Path) else source,
+        "out": _folder(out),
+        "seed": _whole("seed", seed),
+        "header": _header(header),
+        "ask": _several(ask),
+        "max_cost": _dollars(max_cost),
+        **{word: None if given is None else Path(given) for word, given in (("human", human), ("old", old))},
+        "prices": None if prices is None else Path(prices),
+    }
+    counts = ("most", "max_connections", "max_requests")
+    words |= {word: _whole(word, words[word], above_0=True) for word in counts if words[word] is not None}
+    feed = feed_meant(words)
+    if feed is None:
+        found, card, file = rows_written(words)
+        return Fresh(words["out"], found.facts(card, file), card, len(found.table.rows))
+    from tabcontam.report import progress as report_progress
+    from tabcontam.runs.fresh import make
+
+    made = make(order_of(words, feed), report_progress.progress(quiet=not progress))
+    if made.interrupted:
+        raise KeyboardInterrupt(f"what was answered is in {made.folder}; the same call goes on from there")
+    if made.ended and not made.spent:
+        raise UsageError(f"{made.ended}; the same call goes on from here")
+    return Fresh(made.folder, made.document, ended=made.ended)
 
 
 def _temperature(given: float | None) -> float | None:

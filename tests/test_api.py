@@ -25,7 +25,21 @@ from tests.cli.test_commands import PATIENCE, slow, wait_for
 from tests.commands import environment
 from tests.report import synthetic
 
-PUBLIC = {"Conclusion", "Results", "Table", "UsageError", "Verdict", "__version__", "join", "load_results", "run"}
+PUBLIC = {
+    *(
+        "Conclusion",
+        "Fresh",
+        "Results",
+        "Table",
+        "UsageError",
+        "Verdict",
+        "__version__",
+        "fresh",
+        "join",
+        "load_results",
+    ),
+    "run",
+}
 QUICK = {"tests": "full_completion", "controls": False}
 
 

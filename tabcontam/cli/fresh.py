@@ -1,17 +1,20 @@
 """The command `fresh`: what it takes, and what it prints."""
 
 import argparse
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from tabcontam.cli.run_arguments import add_limits, add_reading
 from tabcontam.cli.values import folder, path, positive
 from tabcontam.errors import Exit, UsageError
 
 if TYPE_CHECKING:
+    from datetime import date
     from pathlib import Path
 
     from tabcontam.feeds.cards import Feed
     from tabcontam.feeds.rows import FreshRows
+    from tabcontam.runs.fresh import FreshOrder
 
 DESCRIPTION = """\
 Collect what no LLM can have read that was trained before a day. Of a table with dates: its rows of that day or later,
@@ -84,69 +87,92 @@ def add_fresh(command: argparse.ArgumentParser) -> None:
 
 
 def fresh(options: argparse.Namespace) -> int:
-    from tabcontam.errors import option
-    from tabcontam.feeds.dates import day_typed
-
-    options.since = day_typed(options.since, "since")
-    options.until = day_typed(options.until, "until") if options.until else None
-    if options.until is not None and options.until <= options.since:
-        raise UsageError(f"--until {options.until} is not after --since {options.since}; nothing lies between")
-    feed = _feed(options)
-    what, others = ("a table", OF_TEXTS) if feed is None else ("texts", OF_ROWS)
-    if given := [name for name in others if getattr(options, name) not in (None, [], False)]:
-        raise UsageError(f"{option(given[0])} means nothing for {what}; leave it out")
+    feed = feed_meant(vars(options))
     return _rows(options) if feed is None else _texts(options, feed)
 
 
-def _feed(options: argparse.Namespace) -> "Feed | None":
-    """The feed of texts that is meant; None for a table."""
+def feed_meant(words: Mapping[str, Any]) -> "Feed | None":
+    """The feed of texts that is meant in the words of `tabcontam.fresh`; None for a table.
+
+    Raises `UsageError` for days between which nothing lies, and for words that mean nothing there.
+    """
+    from tabcontam.errors import option
+
+    since, until = _days(words)
+    if until is not None and until <= since:
+        raise UsageError(
+            f"{option('until', str(until))} is not after {option('since', str(since))}; nothing lies between"
+        )
+    feed = _feed(words)
+    what, others = ("a table", OF_TEXTS) if feed is None else ("texts", OF_ROWS)
+    if given := [name for name in others if words.get(name) not in (None, [], (), False)]:
+        raise UsageError(f"{option(given[0])} means nothing for {what}; leave it out")
+    return feed
+
+
+def _days(words: Mapping[str, Any]) -> "tuple[date, date | None]":
+    from tabcontam.feeds.dates import day_typed
+
+    since, until = words["since"], words["until"]
+    return day_typed(str(since), "since"), day_typed(str(until), "until") if until else None
+
+
+def _feed(words: Mapping[str, Any]) -> "Feed | None":
     from urllib.parse import urlsplit
 
     from tabcontam.feeds.cards import FEED, Feed, find_feed
     from tabcontam.tables.sources import is_address
 
-    feed = find_feed(options.source)
-    if feed is None and is_address(options.source) and not options.dated_by:
+    source = str(words["source"])
+    feed = find_feed(source)
+    if feed is None and is_address(source) and not words["dated_by"]:
         from tabcontam.tables.sources.fetching import check_address
 
-        check_address(options.source)
-        feed = Feed("feed", urlsplit(options.source).hostname or "feed", FEED, options.source)
-    return feed.at(options.address) if feed is not None and options.address else feed
+        check_address(source)
+        feed = Feed("feed", urlsplit(source).hostname or "feed", FEED, source)
+    return feed.at(words["address"]) if feed is not None and words["address"] else feed
+
+
+def order_of(words: Mapping[str, Any], feed: "Feed") -> "FreshOrder":
+    """The set of texts that is to be made, in the words of `tabcontam.fresh`."""
+    from tabcontam.asking.plan import Options
+    from tabcontam.feeds.collecting import MOST
+    from tabcontam.runs.fresh import FreshOrder
+
+    since, until = _days(words)
+    return FreshOrder(
+        feed=feed,
+        since=since,
+        until=until,
+        out=words["out"],
+        most=words["most"] or MOST,
+        llm=words["llm"],
+        judge=words["judge"],
+        ask=tuple(words["ask"]),
+        old=words["old"],
+        human=words["human"],
+        options=Options(
+            seed=words["seed"],
+            connections=words["max_connections"],
+            retry_unanswered=words["retry_unanswered"],
+            most_requests=words["max_requests"],
+            most_dollars=words["max_cost"],
+        ),
+        prices=words["prices"],
+        cache=words["cache"],
+        dry_run=words.get("dry_run", False),
+    )
 
 
 def _texts(options: argparse.Namespace, feed: "Feed") -> int:
     import sys
 
-    from tabcontam.asking.plan import Options
     from tabcontam.cli.printing import print_json
-    from tabcontam.feeds.collecting import MOST
     from tabcontam.report.fresh_text import fresh_text, plan_of
     from tabcontam.report.progress import progress
-    from tabcontam.runs.fresh import FreshOrder, make
+    from tabcontam.runs.fresh import make
 
-    order = FreshOrder(
-        feed=feed,
-        since=options.since,
-        until=options.until,
-        out=options.out,
-        most=options.most or MOST,
-        llm=options.llm,
-        judge=options.judge,
-        ask=tuple(options.ask),
-        old=options.old,
-        human=options.human,
-        options=Options(
-            seed=options.seed,
-            connections=options.max_connections,
-            retry_unanswered=options.retry_unanswered,
-            most_requests=options.max_requests,
-            most_dollars=options.max_cost,
-        ),
-        prices=options.prices,
-        cache=options.cache,
-        dry_run=options.dry_run,
-    )
-    made = make(order, progress(quiet=False))
+    made = make(order_of(vars(options), feed), progress(quiet=False))
     if options.json:
         print_json(dict(made.document))
     else:
@@ -163,37 +189,34 @@ def _texts(options: argparse.Namespace, feed: "Feed") -> int:
     return Exit.DONE
 
 
-def _rows(options: argparse.Namespace) -> int:
+def rows_written(words: Mapping[str, Any]) -> "tuple[FreshRows, Path, Path]":
+    """The fresh rows of a table, in the words of `tabcontam.fresh`, and the card and the file that hold them now."""
     from tabcontam.asking.trials import open_folder
-    from tabcontam.cli.printing import print_json
     from tabcontam.feeds.rows import fresh_rows, written
     from tabcontam.tables.readers.base import text_format
     from tabcontam.tables.table import load_table
 
-    form = text_format(options.delimiter, options.encoding, options.header)
-    table = load_table(options.source, target=options.target, name=options.name, form=form)
-    found = fresh_rows(table, options.since, options.until, dated_by=options.dated_by, dated_as=options.dated_as)
-    open_folder(options.out)
+    since, until = _days(words)
+    form = text_format(words["delimiter"], words["encoding"], words["header"])
+    table = load_table(str(words["source"]), target=words["target"], name=words["name"], form=form)
+    found = fresh_rows(table, since, until, dated_by=words["dated_by"], dated_as=words["dated_as"])
+    open_folder(words["out"])
     try:
-        card, file = written(found, options.out)
+        card, file = written(found, words["out"])
     except OSError as error:
-        raise UsageError(f"cannot write to {options.out}: {error.strerror or error}; make room, and repeat") from error
+        raise UsageError(f"cannot write to {words['out']}: {error.strerror or error}; make room, and repeat") from error
+    return found, card, file
+
+
+def _rows(options: argparse.Namespace) -> int:
+    from tabcontam.cli.printing import print_json
+
+    found, card, file = rows_written(vars(options))
     if options.json:
-        print_json(_facts(found, card, file))
+        print_json(found.facts(card, file))
     else:
         print(_told(found, card))
     return Exit.DONE
-
-
-def _facts(found: "FreshRows", card: "Path", file: "Path") -> dict[str, object]:
-    return {
-        "card": str(card),
-        "file": str(file),
-        "rows": len(found.table.rows),
-        "first": str(found.first),
-        "last": str(found.last),
-        "left_out": dict(found.left_out),
-    }
 
 
 def _told(found: "FreshRows", card: "Path") -> str:

@@ -43,6 +43,17 @@ class FreshRows:
     last: date
     left_out: Mapping[str, int]
 
+    def facts(self, card: Path, file: Path) -> dict[str, object]:
+        """What is told of them to programs, where they lie in this file beside this card."""
+        return {
+            "card": str(card),
+            "file": str(file),
+            "rows": len(self.table.rows),
+            "first": str(self.first),
+            "last": str(self.last),
+            "left_out": dict(self.left_out),
+        }
+
 
 def fresh_rows(
     table: Table,
