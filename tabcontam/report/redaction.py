@@ -81,8 +81,9 @@ class Redaction:
         return _apart((llm.spec, _without_place(llm.spec)) for llm in (*self.run.llms, *self.run.references, *judge))
 
     def words(self, said: str) -> str:
-        """A sentence of ours with the names of documents as they are published: they are paths on this machine."""
-        for name in sorted((llm.spec for llm in self.run.llms if llm.documents), key=len, reverse=True):
+        """A sentence of ours with the names of documents and of references as they are published, without places."""
+        named = {*self._documents, *(llm.spec for llm in self.run.references)}
+        for name in sorted((name for name in named if self.llm(name) != name), key=len, reverse=True):
             said = said.replace(name, self.llm(name))
         return said
 
@@ -192,7 +193,8 @@ class Redaction:
         if cell.llm in self._documents:  # whose sentences quote them, and name a file that cannot be read
             cell = replace(cell, reason=self._because(cell, cell.rests_on), sentence=_held(cell))
         if not self.hides(cell.dataset, cell.edition):
-            return self._named(cell)
+            sentence, reason = (said and self.words(said) for said in (cell.sentence, cell.reason))
+            return self._named(replace(cell, sentence=sentence, reason=reason))
         column = names[cell.dataset, cell.edition or ""]
         rests_on = cell.rests_on and column[cell.rests_on]
         own = cell.test in {test.id for test in built_in_tests()}  # the words of another package may quote the table

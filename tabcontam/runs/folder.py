@@ -215,18 +215,20 @@ def _merged(folders: Sequence[Path], over: Over | None, incomplete: bool) -> tup
         lines |= {line_key(line): line for line in own}
         cells |= {cell.key: cell for cell in part.cells}
         said = _with_references(said, reference_lines(folder, part.cells))
+    # of an LLM that another run tests, its own trials stand
+    every = list({**lines, **_with_references(said, [lines[key] for key in said if key in lines])}.values())
     names = [str(folder) for folder in folders]
     facts = [replace(part.run, family_over=over or part.run.family_over) for part in parts]
     if any(run.shard for run in facts):
         joined = joined_facts(facts, names)
         if not incomplete and len(folders) > 1:
             check_none_missing(joined, cells.values())
-        return results(joined, in_plan_order(joined, cells.values())), [*lines.values(), *said.values()], []
+        return results(joined, in_plan_order(joined, cells.values())), every, []
     about = _merged_facts(facts, names)
     under_test = {llm.spec for llm in about.llms if not llm.control}
     judged_cells = [replace(cell, control=cell.control and cell.llm not in under_test) for cell in cells.values()]
     pairs = of_runs(zip(names, [part.cells for part in parts], trials, strict=True))
-    return results(about, judged_cells), [*lines.values(), *said.values()], pairs
+    return results(about, judged_cells), every, pairs
 
 
 def _with_references(said: Mapping[Key, Line], lines: Sequence[Line]) -> dict[Key, Line]:

@@ -339,8 +339,8 @@ def _references(
     found: dict[str, tuple[Model, Found | None]] = {}
     for spec in specs:
         ((name, (model, how)),) = _reference(spec, opened, settings, named).items()
-        for other, (known, _) in found.items():
-            if other == name or (known.identity is not None and known.identity == model.identity):
+        for other, known in found.items():
+            if other == name or _are_one(known, (model, how)):
                 raise UsageError(f"{option_name('reference')}: {spec} is {other}, which is named already")
         found[name] = model, how
     return found
@@ -360,8 +360,8 @@ def _reference(
         raise UsageError(
             f"{option_name('reference')}: {spec} is a control of this run; leave {option('control', spec)} out"
         )
-    for other, (tested, _) in opened.items():
-        if other == name or (tested.identity is not None and tested.identity == model.identity):
+    for other, tested in opened.items():
+        if other == name or _are_one(tested, (model, found)):
             raise UsageError(
                 f"{option_name('reference')}: {spec} is {other}, which is tested; "
                 "name an LLM that did not see the table"
@@ -371,6 +371,14 @@ def _reference(
             f"{option_name('reference')}: {spec} is a control; name an LLM that is known not to have seen the table"
         )
     return {name: (model, found)}
+
+
+def _are_one(one: tuple[Model, Found | None], other: tuple[Model, Found | None]) -> bool:
+    """Whether two names, as two labels, stand for one LLM."""
+    (first, found), (second, also) = one, other
+    if first.identity is not None and first.identity == second.identity:
+        return True
+    return found is not None and also is not None and found.stands_for == also.stands_for
 
 
 def _tell_apart(tables: Sequence[Table], serializers: Sequence[Serializer], prompts: Sequence[PromptSet]) -> None:

@@ -1,0 +1,169 @@
+"""Several references: in merged, redacted, continued and rescored runs, and one of them named twice."""
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+import tabcontam
+from tabcontam.asking.plan import Options
+from tabcontam.asking.progress import Progress
+from tabcontam.errors import UsageError
+from tabcontam.runs.folder import merge
+from tabcontam.runs.redacted import redact
+from tabcontam.runs.rescoring import rescore
+from tabcontam.runs.run import RunOrder, execute, prepare
+from tabcontam.verdicts.notes import NoteKind
+from tabcontam.verdicts.results import RunResults
+from tests.loopback import LoopbackServer
+
+TEST = "memory_share"
+MODELS = ("one", "two", "three")
+CLASSES = ("class_0", "class_1", "class_2")
+LLM, OTHER = "simulated:memoriser:0.5", "simulated:guesser"
+Made = Callable[..., RunResults]
+
+
+def answer(body: dict[str, object]) -> str:
+    """LLMs that know nothing of the table, each with guesses of its own."""
+    messages = body["messages"]
+    assert isinstance(messages, list)
+    return Random(f"{body['model']} {messages[-1]['content']}").choice(CLASSES)
+
+
+@pytest.fixture
+def server() -> Iterator[LoopbackServer]:
+    """The references on loopback."""
+    with LoopbackServer(answer, models=MODELS) as running:
+        yield running
+
+
+@pytest.fixture
+def make(server: LoopbackServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Made:
+    """Makes a run of an LLM on wine with these references, in a folder of this name."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+    def made(out: str, *references: str, llm: str = LLM, seed: int = 0) -> RunResults:
+        specs = tuple(name if ":" in name else f"openai:{name}@{server.url}" for name in references)
+        order = RunOrder(
+            (llm,), ("wine",), expression=TEST, options=Options(seed=seed, rows=20), controls=False, references=specs,
+            out=tmp_path / out, cache=False,
+        )  # fmt: skip
+        return execute(prepare(order), Progress()).results
+
+    return made
+
+
+def lines(folder: Path) -> list[dict[str, Any]]:
+    """The trials of a folder."""
+    return [json.loads(line) for line in (folder / "trials.jsonl").read_text("utf-8").splitlines()]
+
+
+@pytest.mark.slow
+def test_a_run_that_is_continued_and_judged_again_says_the_same(
+    make: Made, server: LoopbackServer, tmp_path: Path
+) -> None:
+    (cell,) = make("run", "one", "two", "three").cells
+    assert cell.memory is not None
+    assert cell.memory.among is not None
+    assert [one.llm.partition("@")[0] for one in cell.memory.among.references] == [
+        "openai:one", "openai:two", "openai:three",
+    ]  # fmt: skip
+    asked = len(server.asked)
+    assert asked == 3 * 40
+    assert make("run", "one", "two", "three").cells == (cell,)
+    assert rescore(tmp_path / "run", None).cells == (cell,)
+    (turned,) = make("run", "one", "three", "two").cells  # of further ones the order says nothing
+    assert turned.memory is not None
+    assert turned.memory.among is not None
+    assert (turned.memory.among.share, *turned.memory.among.interval) == pytest.approx(
+        (cell.memory.among.share, *cell.memory.among.interval), abs=0.02
+    )
+    assert rescore(tmp_path / "run", None).cells == (turned,)
+    assert len(server.asked) == asked
+    for others in (("two", "one", "three"), ("one", "two"), ("one",), ()):
+        with pytest.raises(UsageError, match=r"holds a run with --reference openai:one@.*, .*three@.* and .*two@"):
+            make("run", *others)
+
+
+@pytest.mark.slow
+def test_runs_beside_the_same_references_are_one_report_with_all_of_them(make: Made, tmp_path: Path) -> None:
+    found = [make("a", "one", "two"), make("b", "one", "two", llm=OTHER)]
+    merged = merge([tmp_path / "a", tmp_path / "b"], tmp_path / "both")
+    assert merged.cells == (*found[0].cells, *found[1].cells)
+    assert merged.run.references == found[0].run.references
+    assert len(lines(tmp_path / "both")) == 4 * 40  # those of the references once
+    assert rescore(tmp_path / "both", None).cells == merged.cells
+    assert not [note for note in merged.run.notes if note.kind is NoteKind.REFERENCE]
+
+
+@pytest.mark.slow
+def test_runs_beside_other_references_keep_their_own_and_it_is_told(make: Made, tmp_path: Path) -> None:
+    found = [make("a", "one", "two"), make("b", "three", "one", llm=OTHER)]
+    merged = merge([tmp_path / "a", tmp_path / "b"], tmp_path / "both")
+    assert merged.cells == (*found[0].cells, *found[1].cells)
+    assert {llm.spec.partition("@")[0] for llm in merged.run.references} == {f"openai:{name}" for name in MODELS}
+    assert rescore(tmp_path / "both", None).cells == merged.cells
+    (note,) = [note.text for note in merged.run.notes if note.kind is NoteKind.REFERENCE]
+    assert "two@" in note
+    assert "three@" in note
+
+
+@pytest.mark.slow
+def test_a_reference_of_one_run_that_another_one_tests_keeps_its_answers_in_both(
+    make: Made, server: LoopbackServer, tmp_path: Path
+) -> None:
+    found = [make("a", "one", "two"), make("b", "one", llm=f"openai:two@{server.url}")]
+    for order in (("a", "b"), ("b", "a")):
+        merged = merge([tmp_path / name for name in order], tmp_path / "".join(order))
+        assert {cell.key: cell for cell in merged.cells} == {one.cells[0].key: one.cells[0] for one in found}
+        assert len(lines(tmp_path / "".join(order))) == 3 * 40
+        assert rescore(tmp_path / "".join(order), None).cells == merged.cells
+    make("c", "one", llm=f"openai:two@{server.url}", seed=1)
+    with pytest.raises(UsageError, match=r"the runs asked the reference openai:.*different queries of memory_share"):
+        merge([tmp_path / "a", tmp_path / "c"], tmp_path / "apart")
+    assert not (tmp_path / "apart").exists()
+    make("d", "three", llm=f"openai:two@{server.url}", seed=1)
+    with pytest.raises(
+        UsageError, match=r"the runs asked the reference openai:two@.*different queries of memory_share"
+    ):
+        merge([tmp_path / "a", tmp_path / "d"], tmp_path / "apart")
+
+
+@pytest.mark.slow
+def test_a_published_folder_names_no_address_of_a_reference(make: Made, server: LoopbackServer, tmp_path: Path) -> None:
+    make("run", "one", "two")
+    make("single", "three", llm=OTHER)
+    published = redact([tmp_path / "run", tmp_path / "single"], tmp_path / "published")
+    first, second = published.cells
+    assert first.memory is not None
+    assert (first.reference, first.memory.further) == ("openai:one", ("openai:two",))
+    assert second.reference == "openai:three"
+    assert {line["llm"] for line in lines(tmp_path / "published")} == {
+        LLM, OTHER, "openai:one", "openai:two", "openai:three",
+    }  # fmt: skip
+    address = server.url.partition("://")[2].partition("/")[0]
+    for path in (tmp_path / "published").rglob("*"):
+        assert path.is_dir() or address.encode() not in path.read_bytes(), path.name
+    assert tabcontam.load_results(tmp_path / "published").run_results == published
+
+
+@pytest.mark.parametrize(
+    ("references", "line"),
+    [
+        (("one", "one"), "reference: openai:one@.* is openai:one@.*, which is named already"),
+        (("one", "mine=openai:one@{url}"), "reference: mine=openai:one@.* is openai:one@.*, which is named already"),
+        (("a=simulated:mode", "b=simulated:mode"), "reference: b=simulated:mode is a, which is named already"),
+        (("one", f"b={LLM}"), f"reference: b={LLM} is {LLM}, which is tested"),
+    ],
+)
+def test_one_llm_is_no_two_references_whatever_it_is_called(
+    references: tuple[str, ...], line: str, make: Made, server: LoopbackServer, tmp_path: Path
+) -> None:
+    with pytest.raises(UsageError, match=line):
+        make("run", *(name.format(url=server.url) for name in references))
+    assert not server.asked
+    assert not (tmp_path / "run").exists()
