@@ -692,6 +692,45 @@ def test_a_mark_names_what_an_llm_was_trained_on() -> None:
             uncontaminated("llama3", "iris", trained_on=wrong, **said)
 
 
+def test_a_mark_names_a_reference_or_several() -> None:
+    said: dict[str, Any] = {"contaminated": "fail", "undecided": "skip"}
+    asking = uncontaminated("llama3", "iris", reference="mistral", **said).asking
+    assert asking == uncontaminated("llama3", "iris", reference=["mistral"], **said).asking
+    several = uncontaminated("llama3", "iris", reference=("mistral", "phi"), **said).asking
+    assert (asking.reference, several.reference) == (("mistral",), ("mistral", "phi"))
+    assert uncontaminated("llama3", "iris", reference=None, **said).asking.reference == ()
+    wrongs: tuple[Any, ...] = ("", 3, [""], {"mistral"})
+    for wrong in wrongs:
+        with pytest.raises(ValueError, match="reference is the name of an LLM, or several"):
+            uncontaminated("llama3", "iris", reference=wrong, **said)
+
+
+@pytest.mark.slow
+def test_several_references_stand_beside_the_llm_of_a_mark(pytester: pytest.Pytester) -> None:
+    """Named twice, one is an error that says so, and no test is run on half of what it asks for."""
+    pytester.makepyfile(
+        f"""
+        import pytest
+        two = ["simulated:mode", "simulated:decliner", "simulated:guesser"]
+        @pytest.mark.uncontaminated("simulated:oracle", "wine", reference=two, max_memory_share=0.9, rows=20, queries=8)
+        def test_beside(): ...
+        @pytest.mark.uncontaminated("{CLEAN}", "iris", reference=["simulated:mode", "b=simulated:mode"])
+        def test_twice(): ...
+        """
+    )
+    _, outcomes = session(pytester)
+    assert outcomes["test_twice"].startswith(
+        "error: tabcontam: reference: b=simulated:mode is simulated:mode, which is named already"
+    )
+    (results,) = pytester.path.rglob("results.json")
+    run = load_results(results.parent).run_results
+    assert [llm.spec for llm in run.run.references] == ["simulated:mode", "simulated:decliner", "simulated:guesser"]
+    (cell,) = [cell for cell in run.cells if cell.memory]
+    assert cell.memory is not None
+    assert cell.memory.among is not None
+    assert [one.llm for one in cell.memory.among.references] == ["simulated:mode", "simulated:guesser"]
+
+
 def test_a_kept_verdict_on_documents_is_of_these_files_as_they_are(tmp_path: Path) -> None:
     deep = tmp_path / "dumps" / "deep"
     deep.mkdir(parents=True)

@@ -64,7 +64,7 @@ def pytest_configure(config: pytest.Config) -> None:
         "markers",
         f"{MARK}(llm, dataset, *, contaminated='fail', undecided='skip', fail_on=(), min_power=None, "
         "max_memory_share=None, serializer=None, prompts=None, target=None, queries=None, rows=None, send_rows=False, "
-        "known=(), reference=None): run the test only if the LLM is found not to have seen the table; llm and dataset "
+        "known=(), reference=()): run the test only if the LLM is found not to have seen the table; llm and dataset "
         "may be parameters of the test",
     )
     if config.getoption("tabcontam_report"):

@@ -161,7 +161,7 @@ class Gate:
         facts = [__version__, *vars(asking).values(), *datasets]
         serializer = load_serializer(self._file(asking.serializer)).source if asking.serializer else ""
         prompts = load_prompt_set(self._file(asking.prompts)).source if asking.prompts else ""
-        llms = [llm.partition(":")[2] for llm in (asking.llm, asking.reference) if llm]
+        llms = [llm.partition(":")[2] for llm in (asking.llm, *asking.reference)]
         documents = [_documents(each) for each in (asking.llm, *asking.trained_on)]
         paths = (*llms, serializer, prompts, *map(_source, [*datasets, *map(self._file, asking.known)]))
         files = [_state(Path(path)) for path in paths]

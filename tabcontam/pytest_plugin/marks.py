@@ -25,7 +25,7 @@ class Asking:
     queries: Queries
     send_rows: bool
     known: tuple[str, ...] = ()
-    reference: str | None = None
+    reference: tuple[str, ...] = ()
     trained_on: tuple[str, ...] = ()
     memory_share: bool = False  # whether it is asked as well how much of the accuracy is memory
     rows: int | None = None  # of a table that are classified, and asked for memory's share
@@ -81,7 +81,7 @@ def uncontaminated(
     rows: int | None = None,
     send_rows: bool = False,
     known: str | Path | Sequence[str | Path] = (),
-    reference: str | None = None,
+    reference: str | Sequence[str] | None = (),
     until_decided: bool = False,
     trained_on: str | Sequence[str] = (),
 ) -> Condition:
@@ -107,20 +107,24 @@ def uncontaminated(
         isinstance(each, str | Path) and str(each).strip() for each in files
     )
     _check("known", known, named, "a file, or several")
-    _check(
-        "reference", reference, reference is None or (isinstance(reference, str) and reference), "the name of an LLM"
-    )
-    documents = (trained_on,) if isinstance(trained_on, str) else trained_on
-    are = isinstance(documents, list | tuple) and all(isinstance(each, str) and each.strip() for each in documents)
-    _check("trained_on", trained_on, are, "documents as corpus:PATH, or several")
+    references = _texts("reference", () if reference is None else reference, "the name of an LLM, or several")
+    documents = _texts("trained_on", trained_on, "documents as corpus:PATH, or several")
     allowed = tuple(sorted(map(str, files)))
     let_go = (min_power or MIN_POWER) if until_decided else None
     read = tuple(dict.fromkeys(documents))
     shared = max_memory_share is not None
     asking = Asking(
-        llm, serializer, prompts, target, queries, bool(send_rows), allowed, reference, read, shared, rows, let_go
+        llm, serializer, prompts, target, queries, bool(send_rows), allowed, references, read, shared, rows, let_go
     )
     return Condition(asking, str(dataset), contaminated, undecided, tuple(listed), min_power, max_memory_share)
+
+
+def _texts(name: str, value: Any, wanted: str) -> tuple[str, ...]:
+    """A text or several. Raises ValueError."""
+    several = (value,) if isinstance(value, str) else value
+    are_texts = isinstance(several, list | tuple) and all(isinstance(one, str) and one.strip() for one in several)
+    _check(name, value, are_texts, wanted)
+    return tuple(several)
 
 
 def _check(name: str, value: object, right: object, wanted: str) -> None:
