@@ -10,9 +10,10 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tabcontam.evidence.base import Verdict
+from tabcontam.groups import grouped
 from tabcontam.report import (
     chronology_page,
     comparisons,
@@ -33,14 +34,12 @@ from tabcontam.report.published import agreements
 from tabcontam.report.sentences import Sentence, scope, sentences
 from tabcontam.report.splits import split_groups
 from tabcontam.report.standings import Standing, Titles, standings
+from tabcontam.report.trials import by_cell
 from tabcontam.verdicts.cells import Result, TableVerdict, count
 from tabcontam.verdicts.gate import Conclusion
 from tabcontam.verdicts.notes import NoteKind
 from tabcontam.verdicts.results import E_VALUE, Block, Column, RunResults
 from tabcontam.verdicts.wording import phrase, rounded
-
-if TYPE_CHECKING:
-    pass
 
 Paragraph = list[tuple[str, bool]]  # its pieces: each text, and whether it is code
 INDEX = "index.html"
@@ -69,15 +68,56 @@ def render_pages(view: RunResults, trials: Iterable[Mapping[str, Any]]) -> dict[
 
     `trials` are the objects of trials.jsonl.
     """
-    titles, trials = Titles(view), list(trials)
-    stated = sentences(view, titles)
-    leaves = _leaves(titles, stated)
-    shared = _shared(titles, trials) | {"sentences": stated}
-    if not parted(view):
-        return {INDEX: _page("index.html.jinja", view, shared, leaves)}
-    pages = {INDEX: _page("summary.html.jinja", view, shared, leaves)}
-    shared["every_leaf"] = leaves
-    return pages | {leaf.page: _page("llm.html.jinja", view, shared, [leaf]) for leaf in leaves}
+    pages, of_cells = Pages(view), by_cell(view.cells, trials)
+    written: dict[str, str] = {}
+    for llm, cells in grouped(view.cells, lambda cell: cell.llm).items():
+        for cell in cells:
+            pages.take(cell, of_cells[cell.place])
+        written |= pages.of_llm(llm)
+    return {INDEX: pages.index(view), **written}
+
+
+class Pages:
+    """The pages of a run, written LLM by LLM as the trials of its cells are taken in."""
+
+    def __init__(self, view: RunResults) -> None:
+        self._view, self._titles = view, Titles(view)
+        stated = sentences(view, self._titles)
+        self._leaves = _leaves(self._titles, stated)
+        self._shared = _shared(self._titles) | {"sentences": stated}
+        self._parted = parted(view)
+        self._packing, self._rows = evidence.Packing(view), recalled_rows.Reading(view)
+        self._compared: dict[str, list[recalled_rows.Compared]] = {}
+
+    def take(self, cell: Result, asked: Mapping[str, Mapping[str, Any]]) -> None:
+        """Take in the trials of a cell, by query."""
+        self._packing.take(cell, asked)
+        self._rows.take(cell, asked)
+
+    def of_llm(self, llm: str) -> dict[str, str]:
+        """The page of an LLM whose cells were all taken in, by its name; none where one page has all LLMs."""
+        leaves = [leaf for leaf in self._leaves if leaf.block.llm == llm]
+        for leaf in leaves:
+            self._compared[llm] = self._rows.compared(leaf.block)
+        if not self._parted:
+            return {}
+        shared = self._shared | _packed(self._packing.packed(llm)) | {"every_leaf": self._leaves}
+        return {leaf.page: _page("llm.html.jinja", self._view, shared, [leaf]) for leaf in leaves}
+
+    @property
+    def recalled_rows(self) -> list[recalled_rows.Compared]:
+        """The accuracies on rows that were recalled and on others, in the order of the page."""
+        return [one for leaf in self._leaves for one in self._compared.get(leaf.block.llm, ())]
+
+    def index(self, view: RunResults) -> str:
+        """The first page, once all cells were taken in; `view` are the same results with their comparisons."""
+        shared = self._shared | _packed(self._packing.packed()) | comparisons.context(view)
+        shared |= {"view": view, **recalled_rows.context(self.recalled_rows)}
+        return _page("summary.html.jinja" if self._parted else "index.html.jinja", view, shared, self._leaves)
+
+
+def _packed(packed: evidence.Packed) -> dict[str, Any]:
+    return {"packed": packed, "blobs": {number: ours(blob) for number, blob in packed.blobs.items()}}
 
 
 def parted(view: RunResults) -> bool:
@@ -123,9 +163,9 @@ def _page(template: str, view: RunResults, shared: Mapping[str, Any], leaves: Se
     )
 
 
-def _shared(titles: Titles, trials: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def _shared(titles: Titles) -> dict[str, Any]:
     """What every page of a run is made of."""
-    view, packed = titles.view, evidence.packed(titles.view, trials)
+    view = titles.view
     (style, style_hash), scripts = embedded(*STYLES), [embedded(name) for name in SCRIPTS]
     return {
         **squares.context(view, titles),
@@ -136,8 +176,6 @@ def _shared(titles: Titles, trials: Sequence[Mapping[str, Any]]) -> dict[str, An
         "scope": scope(view),
         "decided": any(view.facts[cell.test].decides for cell in view.possible),
         "notes": [note for note in view.notes if note.kind is not NoteKind.RULES],
-        "packed": packed,
-        "blobs": {number: ours(blob) for number, blob in packed.blobs.items()},
         "pages": pages_of(view.tests),
         "agreements": agreements(view),
         "gated": bool(titles.ruled),
@@ -147,12 +185,10 @@ def _shared(titles: Titles, trials: Sequence[Mapping[str, Any]]) -> dict[str, An
         "doubt": partial(_doubt, titles),
         **ranking.context(view),
         **memory.context(view),
-        **recalled_rows.context(view, trials),
         **scores.context(view),
         **chronology_page.context(view),
         **openness.context(view),
         **generation.context(view),
-        **comparisons.context(view),
         **papers.context(view, titles),
         **judges.context(view),
         **_of_documents(view),

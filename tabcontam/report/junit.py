@@ -17,6 +17,7 @@ the repository's. Times are those of the run, so the same results write the same
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from datetime import datetime
+from pathlib import Path
 from xml.etree import ElementTree
 
 from tabcontam.evidence.base import UNDECIDED, Verdict
@@ -51,6 +52,11 @@ def render_junit(view: RunResults) -> str:
     root.extend(suites)
     ElementTree.indent(root)
     return f"{DECLARATION}\n{ElementTree.tostring(root, encoding='unicode')}\n"
+
+
+def write_junit(path: Path, view: RunResults) -> None:
+    """The same into a file."""
+    path.write_text(render_junit(view), encoding="utf-8", errors="backslashreplace", newline="")
 
 
 def _unique(name: str, taken: set[str]) -> str:

@@ -7,6 +7,7 @@ Texts are guarded as in the cells' CSV: a spreadsheet takes none for a formula.
 import csv
 import io
 from collections.abc import Iterable, Iterator, Mapping
+from typing import TextIO
 
 from tabcontam.report.csv_text import guarded
 from tabcontam.report.lookups import is_lookup, places
@@ -22,6 +23,19 @@ COLUMNS = (
 )  # fmt: skip
 
 
+class Recalled:
+    """The file, written cell by cell."""
+
+    def __init__(self, file: TextIO) -> None:
+        self._writer = csv.writer(file)
+        self._writer.writerow(COLUMNS)
+
+    def take(self, cell: Result, asked: Mapping[str, Trial]) -> None:
+        """Write what was recalled in a cell, of its trials by query; nothing of a control that joined."""
+        for trial in () if cell.control else asked.values():
+            self._writer.writerows(_lines(cell, trial))
+
+
 def render_recalled(view: RunResults, trials: Iterable[Trial]) -> str:
     """Every answered cell that is compared with a guess, of the LLMs under test, in the order of cells and queries.
 
@@ -32,12 +46,9 @@ def render_recalled(view: RunResults, trials: Iterable[Trial]) -> str:
     stands, and the first place; what that weighs is said of all rows of a cell together.
     """
     written = io.StringIO(newline="")
-    writer = csv.writer(written)
-    writer.writerow(COLUMNS)
-    of_cells = by_cell(view.cells, trials)
+    recalled, of_cells = Recalled(written), by_cell(view.cells, trials)
     for cell in view.cells:
-        for trial in () if cell.control else of_cells[cell.place].values():
-            writer.writerows(_lines(cell, trial))
+        recalled.take(cell, of_cells[cell.place])
     return written.getvalue()
 
 

@@ -95,7 +95,7 @@ def print_report(
     `summary` has the letters of `SUMMARY`, in the order of the list, "A" for all and "N" for none; `durations` is how
     many of the slowest cells are named.
     """
-    paper, trials = Paper(console), list(trials)
+    paper = Paper(console)
     if verbosity >= 0:
         (_print_cells if verbosity else _print_letters)(paper, view)
         _print_evidence(paper, view, trials, with_controls=verbosity > 0)
@@ -286,7 +286,7 @@ def _print_memory(paper: Paper, view: RunResults) -> None:
     paper.line()
 
 
-def _print_recalled_rows(paper: Paper, view: RunResults, trials: Sequence[Trial]) -> None:
+def _print_recalled_rows(paper: Paper, view: RunResults, trials: Iterable[Trial]) -> None:
     """The accuracy on rows that were recalled and on those that were not, cell by cell."""
     found = recalled_rows.compared(view, trials)
     if not found:

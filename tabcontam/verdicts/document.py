@@ -4,6 +4,7 @@ import ast
 import inspect
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict
 from functools import cache
 from itertools import pairwise
@@ -11,6 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tabcontam.errors import UsageError, option
+from tabcontam.paths import ESCAPED, replaced_together
+from tabcontam.verdicts.json_text import pieces
+from tabcontam.verdicts.large_document import LARGE, WrittenOtherwise, read_large
 from tabcontam.verdicts.results import SCHEMA, RunResults
 from tabcontam.verdicts.schema_1 import lifted, with_controls, with_splits
 from tabcontam.verdicts.wording import shorten, visible
@@ -18,13 +22,17 @@ from tabcontam.verdicts.wording import shorten, visible
 if TYPE_CHECKING:
     from pydantic import TypeAdapter, ValidationError
 
+RESULTS = "results.json"
 LONGEST = 100  # characters of a foreign value
 LINES = {"cells": "cell", "tables": "table"}  # what one of a list is called
 
 
 def read_results(folder: Path) -> RunResults:
     """The checked `results.json` of a run's folder. Raises `UsageError`."""
-    path = folder / "results.json"
+    path = folder / RESULTS
+    with suppress(WrittenOtherwise, OSError):
+        if path.stat().st_size >= LARGE:
+            return _of_known_tests(read_large(path, _adapter()))
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -61,6 +69,11 @@ def typed(document: object) -> RunResults:
         results = _adapter().validate_python(document)
     except ValidationError as error:
         raise UsageError(_fault(error)) from None
+    return _of_known_tests(results)
+
+
+def _of_known_tests(results: RunResults) -> RunResults:
+    """The results. Raises `UsageError` where a cell is of a test of which nothing is said."""
     unknown = {part.test for part in (*results.cells, *results.comparisons)} - results.facts.keys()
     if unknown:
         raise UsageError(f"run: tests says nothing of {_shown(min(unknown))}, which the cells are of")
@@ -94,7 +107,7 @@ def _shown(value: object) -> str:
 
 def as_json(document: object) -> str:
     """The text of a JSON file; results are written as results.json holds them."""
-    return json.dumps(document, ensure_ascii=False, indent=1, default=asdict) + "\n"
+    return "".join(pieces(document))
 
 
 def as_document(results: RunResults) -> dict[str, Any]:
@@ -137,3 +150,9 @@ def _describe(schema: dict[str, Any], kind: type) -> None:
         field["description"] = words[name]
     schema |= {"description": inspect.getdoc(kind), "additionalProperties": False}
     schema["required"] = list(schema["properties"])
+
+
+def write_results(folder: Path, results: RunResults) -> None:
+    """Write results.json into a folder, in one step. Raises OSError."""
+    with replaced_together(folder) as new, (new / RESULTS).open("w", encoding="utf-8", errors=ESCAPED) as file:
+        file.writelines(pieces(results))

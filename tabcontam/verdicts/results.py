@@ -1,9 +1,9 @@
 """The results of a run, or of several, or of recorded answers: what results.json holds, and how a report reads it."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 from tabcontam.evidence.base import Capability, Facts, Family, Kind, Verdict
 from tabcontam.evidence.registry import all_tests
@@ -106,6 +106,13 @@ class RunResults:
     """Of recorded answers: where this reading of the published rules differs from the record; null if not asked for."""
     rule_differences: tuple[RuleDifference, ...] | None = None
     """Of recorded answers: where the calibrated rules differ from the published ones; null if not asked for."""
+
+    def with_more(self, **changes: Any) -> "RunResults":
+        """The same with other comparisons, judges or agreements; what was found out about the cells is kept."""
+        more = replace(self, **changes)
+        known = {name: value for name, value in vars(self).items() if name not in vars(more)}
+        vars(more).update(known)
+        return more
 
     @cached_property
     def facts(self) -> Mapping[str, Facts]:
