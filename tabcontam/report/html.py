@@ -30,6 +30,7 @@ from tabcontam.report import (
 )
 from tabcontam.report.environment import embedded, environment, ours
 from tabcontam.report.filters import choices, places
+from tabcontam.report.grid import CROWDED, grid
 from tabcontam.report.published import agreements
 from tabcontam.report.sentences import Sentence, scope, sentences
 from tabcontam.report.splits import split_groups
@@ -45,6 +46,8 @@ Paragraph = list[tuple[str, bool]]  # its pieces: each text, and whether it is c
 INDEX = "index.html"
 STYLES = ("style.css", "ranking.css", "comparisons.css", "evidence.css", "papers.css", "chronology.css")
 SCRIPTS = ("page.js", "evidence.js")
+GRID_STYLE, GRID_SCRIPT = "grid.css", "grid.js"  # of a first page with thousands of squares
+MOST_LISTED = 200  # tables, or cells, that such a page lists one by one
 MOST_LLMS, MOST_CELLS = 30, 30 * 15 * 15  # on one page
 OPEN_CELLS = 120  # up to so many, all are in view; above, each LLM and dataset is opened by itself
 FEW = 4  # LLMs, with the controls, that share the width of the page
@@ -86,6 +89,9 @@ class Pages:
         self._leaves = _leaves(self._titles, stated)
         self._shared = _shared(self._titles) | {"sentences": stated}
         self._parted = parted(view)
+        self._labels = list(dict.fromkeys(label for leaf in self._leaves for label in leaf.standings))
+        self._crowded = self._parted and len(self._leaves) * len(self._labels) > CROWDED
+        self._tables = grouped(view.tables_in_order if self._crowded else (), lambda table: table.llm)
         self._packing, self._rows = evidence.Packing(view), recalled_rows.Reading(view)
         self._compared: dict[str, list[recalled_rows.Compared]] = {}
 
@@ -102,7 +108,20 @@ class Pages:
         if not self._parted:
             return {}
         shared = self._shared | _packed(self._packing.packed(llm)) | {"every_leaf": self._leaves}
+        shared["tables_here"] = self._tables.get(llm, [])
         return {leaf.page: _page("llm.html.jinja", self._view, shared, [leaf]) for leaf in leaves}
+
+    def _limited(self, view: RunResults) -> dict[str, Any]:
+        """What stands on the first page in place of all there is where that were too much."""
+        found = {name: list(self._shared[name]) for name in ("memory_shares", "scored_tables")}
+        found |= {"tables_shown": list(view.tables_in_order), "recalled_rows": self.recalled_rows}
+        if not self._crowded:
+            return {**found, "grid": None, "crowded": False, "left": dict.fromkeys(found, 0)}
+        found["tables_shown"].sort(key=lambda table: table.verdict is not Verdict.CONTAMINATED)  # else in their order
+        left = {name: max(0, len(parts) - MOST_LISTED) for name, parts in found.items()}
+        squares_of = grid([leaf.standings for leaf in self._leaves], self._labels)
+        shown = {name: parts[:MOST_LISTED] for name, parts in found.items()}
+        return {**shown, "grid": squares_of, "crowded": True, "left": left, **_looks(True)}
 
     @property
     def recalled_rows(self) -> list[recalled_rows.Compared]:
@@ -112,7 +131,7 @@ class Pages:
     def index(self, view: RunResults) -> str:
         """The first page, once all cells were taken in; `view` are the same results with their comparisons."""
         shared = self._shared | _packed(self._packing.packed()) | comparisons.context(view)
-        shared |= {"view": view, **recalled_rows.context(self.recalled_rows)}
+        shared |= {"view": view, **recalled_rows.context(self.recalled_rows), **self._limited(view)}
         return _page("summary.html.jinja" if self._parted else "index.html.jinja", view, shared, self._leaves)
 
 
@@ -166,13 +185,11 @@ def _page(template: str, view: RunResults, shared: Mapping[str, Any], leaves: Se
 def _shared(titles: Titles) -> dict[str, Any]:
     """What every page of a run is made of."""
     view = titles.view
-    (style, style_hash), scripts = embedded(*STYLES), [embedded(name) for name in SCRIPTS]
     return {
         **squares.context(view, titles),
-        "style": style,
-        "scripts": [script for script, _ in scripts],
-        "style_hash": style_hash,
-        "script_hashes": [script_hash for _, script_hash in scripts],
+        **_looks(),
+        "tables_shown": view.tables_in_order,
+        "left": {"tables_shown": 0},
         "scope": scope(view),
         "decided": any(view.facts[cell.test].decides for cell in view.possible),
         "notes": [note for note in view.notes if note.kind is not NoteKind.RULES],
@@ -197,6 +214,18 @@ def _shared(titles: Titles) -> dict[str, Any]:
         "counts": count,
         "wide": WIDE,
         "few": FEW,
+    }
+
+
+def _looks(crowded: bool = False) -> dict[str, Any]:
+    """The style sheets and scripts of a page, and the hashes by which its policy allows them."""
+    style, style_hash = embedded(*STYLES, *([GRID_STYLE] if crowded else []))
+    scripts = [embedded(name) for name in (*SCRIPTS, *([GRID_SCRIPT] if crowded else []))]
+    return {
+        "style": style,
+        "scripts": [script for script, _ in scripts],
+        "style_hash": style_hash,
+        "script_hashes": [script_hash for _, script_hash in scripts],
     }
 
 
