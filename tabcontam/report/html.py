@@ -36,6 +36,7 @@ from tabcontam.report.sentences import Sentence, scope, sentences
 from tabcontam.report.splits import split_groups
 from tabcontam.report.standings import Standing, Titles, standings
 from tabcontam.report.trials import by_cell
+from tabcontam.report.written_cells import WrittenCells
 from tabcontam.verdicts.cells import Result, TableVerdict, count
 from tabcontam.verdicts.gate import Conclusion
 from tabcontam.verdicts.notes import NoteKind
@@ -185,6 +186,7 @@ def _page(template: str, view: RunResults, shared: Mapping[str, Any], leaves: Se
 def _shared(titles: Titles) -> dict[str, Any]:
     """What every page of a run is made of."""
     view = titles.view
+    pages = pages_of(view.tests)
     return {
         **squares.context(view, titles),
         **_looks(),
@@ -193,7 +195,7 @@ def _shared(titles: Titles) -> dict[str, Any]:
         "scope": scope(view),
         "decided": any(view.facts[cell.test].decides for cell in view.possible),
         "notes": [note for note in view.notes if note.kind is not NoteKind.RULES],
-        "pages": pages_of(view.tests),
+        "pages": pages,
         "agreements": agreements(view),
         "gated": bool(titles.ruled),
         "split_groups": split_groups(view, titles),
@@ -209,7 +211,7 @@ def _shared(titles: Titles) -> dict[str, Any]:
         **papers.context(view, titles),
         **judges.context(view),
         **_of_documents(view),
-        "numbers": numbers,
+        "written": WrittenCells(titles, pages, numbers),
         "rounded": rounded,
         "counts": count,
         "wide": WIDE,

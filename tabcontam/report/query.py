@@ -16,7 +16,7 @@ from tabcontam.guesser.rounding import Rounded, worths
 from tabcontam.reading.reading import declines, is_mark, same_value
 from tabcontam.report.lookups import counted, documents, is_lookup, places
 from tabcontam.report.marks import Mark, marked, of_row, of_words
-from tabcontam.report.trials import Trial
+from tabcontam.report.trials import HeldTrial, Trial
 from tabcontam.verdicts.wording import rounded, shorten, text, visible
 
 LONGEST_ANSWER = 4_000  # characters
@@ -106,6 +106,15 @@ def words_read(trial: Trial) -> tuple[str, ...]:
 
 def row_of(trial: Trial) -> list[AskedCell]:
     """The asked cells of a row, in the row's order."""
+    if not isinstance(trial, HeldTrial):
+        return _row_of(trial)
+    if trial.row is None:
+        trial.row = _row_of(trial)
+    row: list[AskedCell] = trial.row
+    return row
+
+
+def _row_of(trial: Trial) -> list[AskedCell]:
     parsed, expected = trial.get("parsed"), trial.get("expected")
     given = parsed if isinstance(parsed, Mapping) else {}
     cells = expected.items() if isinstance(expected, Mapping) else ()

@@ -9,6 +9,12 @@ from tabcontam.verdicts.wording import text
 Trial = Mapping[str, Any]
 
 
+class HeldTrial(dict[str, Any]):
+    """A trial that is looked at several times: what was found out about it is found out once."""
+
+    row: Any = None  # the asked cells of its row, once `query.row_of` was asked
+
+
 @runtime_checkable
 class ReadByCell(Protocol):
     """Trials that are read a cell at a time, since memory may not hold them all."""
@@ -37,7 +43,7 @@ class OfCells:
             return self._held[place]
         named = dict(zip(PLACE, place, strict=True))
         trials = self._kept.of(CellName(*(named[field] for field in CellName._fields)))
-        return {text(trial.get("query")): trial for trial in trials}
+        return {text(trial.get("query")): HeldTrial(trial) for trial in trials}
 
 
 def by_cell(cells: Iterable[Result], trials: Iterable[Trial]) -> OfCells:

@@ -1,5 +1,6 @@
 """A run's folder read and written: record results, judge a past run again, merge several runs."""
 
+import gc
 import os
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -18,7 +19,7 @@ from tabcontam.groups import grouped
 from tabcontam.paths import ESCAPED, replaced_together
 from tabcontam.replay.records import CATALOGUE
 from tabcontam.replay.squares import one_cell_a_square
-from tabcontam.report.trials import ReadByCell
+from tabcontam.report.trials import HeldTrial, ReadByCell
 from tabcontam.runs.joined import check_none_missing, in_plan_order, joined_facts
 from tabcontam.runs.overlap import common
 from tabcontam.verdicts.cells import CellName, Result
@@ -117,6 +118,21 @@ def write_report(
     Each cell's trials are read once. With `runs`, the cells that two of its runs have, the comparisons are made anew.
     `said` are the fields that tell who judged its completions. Returns the results as they are written.
     """
+    gc.freeze()  # the results stay: to look through them again and again for what is free takes longer than all else
+    try:
+        return _write_report(folder, found, shown, trials, runs, said)
+    finally:
+        gc.unfreeze()
+
+
+def _write_report(
+    folder: Path,
+    found: RunResults,
+    shown: RunResults,
+    trials: ReadByCell,
+    runs: Sequence[Pair] | None,
+    said: Mapping[str, Any] | None,
+) -> RunResults:
     from tabcontam.report.html import INDEX, Pages
     from tabcontam.report.junit import write_junit
     from tabcontam.report.recalled import Recalled
@@ -129,7 +145,7 @@ def write_report(
         for llm, cells in grouped(shown.cells if found.run.recorded else found.cells, lambda cell: cell.llm).items():
             for cell in cells:
                 asked = trials.of(cell.key)
-                by_query = {line["query"]: line for line in asked}
+                by_query = {line["query"]: HeldTrial(line) for line in asked}
                 pages.take(cell, by_query)
                 recalled.take(cell, by_query)
                 if cell.key in wanted:

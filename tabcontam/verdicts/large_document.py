@@ -4,6 +4,7 @@ It is found by how the file is written (`json_text`): a part of a list begins an
 holds an end of a line. What is written otherwise is read as a whole.
 """
 
+import gc
 from collections.abc import Iterator
 from dataclasses import replace
 from os import SEEK_CUR
@@ -31,6 +32,14 @@ class WrittenOtherwise(Exception):
 
 def read_large(path: Path, adapter: "TypeAdapter[RunResults]") -> RunResults:
     """The results in a large file. Raises `WrittenOtherwise` for what is to be read, or complained of, as a whole."""
+    gc.disable()  # all that is made here stays: to look for what is free would take longer than to read
+    try:
+        return _read_large(path, adapter)
+    finally:
+        gc.enable()
+
+
+def _read_large(path: Path, adapter: "TypeAdapter[RunResults]") -> RunResults:
     from pydantic import TypeAdapter, ValidationError
     from pydantic_core import from_json
 
