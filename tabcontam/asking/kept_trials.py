@@ -8,7 +8,7 @@ import os
 import re
 import weakref
 from array import array
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +27,25 @@ OTHERS = 2**32 - 1  # the place of a cell that nobody asked for
 Asked = Mapping[CellName, int | None]  # cells, and how many queries of each are its own; None: all that are there
 
 
+class Written:
+    """Where the trials of cells stand in a file that was just written, cell by cell."""
+
+    def __init__(self) -> None:
+        self.cells: dict[CellName, tuple[int, int]] = {}
+        self.offsets, self.lengths = array("Q"), array("I")
+        self._end = 0
+
+    def lines(self, name: CellName, lines: Iterable[bytes]) -> Iterator[bytes]:
+        """The lines of a cell, which are noted as they are written."""
+        start = len(self.offsets)
+        for line in lines:
+            self.offsets.append(self._end)
+            self.lengths.append(len(line))
+            self._end += len(line)
+            yield line
+        self.cells.setdefault(name, (start, len(self.offsets)))
+
+
 class KeptTrials:
     """The newest trial of every query of some cells, in the order of the cells.
 
@@ -35,15 +54,30 @@ class KeptTrials:
     """
 
     def __init__(
-        self, path: Path, asked: Asked, shown: Callable[[CellName, list[Line]], list[Line]] | None = None
+        self,
+        path: Path,
+        asked: Asked,
+        shown: Callable[[CellName, list[Line]], list[Line]] | None = None,
+        written: Written | None = None,
     ) -> None:
         self._asked, self._shown = asked, shown
         self._places = {name: place for place, name in enumerate(asked)}
         self._file: int | None = None
+        self._starts: Sequence[int]
+        self._ends: Sequence[int]
+        self._offsets: Sequence[int]
+        self._lengths: Sequence[int]
+        self._numbers: Sequence[int]
         if asked and path.exists():
             self._file = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
             weakref.finalize(self, os.close, self._file)
-        self._index(path)
+        if written is None:
+            self._index(path)
+            return
+        ranges = [written.cells.get(name, (0, 0)) for name in asked]
+        self._starts, self._ends = [start for start, _ in ranges], [end for _, end in ranges]
+        self._offsets, self._lengths = written.offsets, written.lengths
+        self._numbers = range(1, len(written.offsets) + 1)
 
     def __iter__(self) -> Iterator[Line]:
         for name in self._asked:
@@ -63,7 +97,7 @@ class KeptTrials:
         for place in self._of(name):
             line = line_of(self._read(place))
             if line is not None:
-                line[NUMBER] = int(self._numbers[place])
+                line[NUMBER] = self._numbers[place]
                 lines.append(line)
         return self._shown(name, lines) if self._shown else lines
 
@@ -73,15 +107,15 @@ class KeptTrials:
 
     def _read(self, place: int) -> bytes:
         assert self._file is not None  # noqa: S101 - there is no place without a file
-        os.lseek(self._file, int(self._offsets[place]), os.SEEK_SET)
-        return os.read(self._file, int(self._lengths[place]))
+        os.lseek(self._file, self._offsets[place], os.SEEK_SET)
+        return os.read(self._file, self._lengths[place])
 
     def _of(self, name: CellName) -> range:
         """The places of a cell's trials in the index."""
         cell = self._places.get(name)
         if cell is None or self._file is None:
             return range(0)
-        start, end = int(self._starts[cell]), int(self._starts[cell + 1])
+        start, end = self._starts[cell], self._ends[cell]
         most = self._asked[name]
         return range(start, end if most is None else min(end, start + most))
 
@@ -100,8 +134,12 @@ class KeptTrials:
         ranks = np.array([rank[_number(name)] for name in queries] or [0])
         placed = np.lexsort((first, ranks[query[last]], cell[last]))
         last = last[placed]
-        self._offsets, self._lengths, self._numbers = offset[last], length[last], number[last]
-        self._starts = np.searchsorted(cell[last], np.arange(len(self._asked) + 1))
+        columns = [array(code) for code in "QII"]
+        for column, values in zip(columns, (offset, length, number), strict=True):
+            column.frombytes(values[last].astype(column.typecode).tobytes())
+        self._offsets, self._lengths, self._numbers = columns
+        bounds = np.searchsorted(cell[last], np.arange(len(self._asked) + 1)).tolist()
+        self._starts, self._ends = bounds[:-1], bounds[1:]
 
     def _found(self, path: Path) -> "tuple[list[np.ndarray[Any, Any]], Sequence[str]]":
         """Of each trial of these cells its cell, its query, and where its line stands; and the names of queries."""

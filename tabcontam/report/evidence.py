@@ -26,6 +26,7 @@ from tabcontam.verdicts.wording import visible
 SHOWN = 10  # queries of a cell
 RUNS = 12  # of lines that are named
 PAPER_NOTE = " What is a hit was decided by the paper's rules, on the text as it came; what is right, by feature."
+RANKS = {kind: place for place, kind in enumerate((*KINDS, DECOY))}
 NAMES = {**{kind: (kind, many) for kind, many in KINDS.items()}, DECOY: (DECOY, "decoys")}
 
 
@@ -66,7 +67,7 @@ class _Query:
     def rank(self) -> tuple[int, float, bool, int]:
         """The lower, the more telling."""
         weight = 0.0 if self.kind == DECOY else bits_of(self.trial)
-        return list(NAMES).index(self.kind), -weight, self.trial.get("paper") is not True, self.number
+        return RANKS[self.kind], -weight, self.trial.get("paper") is not True, self.number
 
     @property
     def line(self) -> int:
@@ -81,6 +82,7 @@ class Packing:
         self._view = view
         self._note = PAPER_NOTE if view.run.rules == PAPER else ""
         self._places = grouped(view.placed, lambda place: view.placed[place].place)
+        self._of_llm = grouped(view.placed, lambda place: view.placed[place].llm)
         self._told: dict[str, tuple[str, int, int, int]] = {}  # contents, how many are shown and left, the first line
 
     def take(self, cell: Result, asked: Mapping[str, Trial]) -> None:
@@ -97,8 +99,8 @@ class Packing:
 
     def packed(self, llm: str | None = None) -> Packed:
         """What was taken in of an LLM, which is then forgotten, or of all."""
-        placed = self._view.placed
-        places = [place for place in placed if place in self._told and llm in (None, placed[place].llm)]
+        of_llm = self._of_llm if llm is None else {llm: self._of_llm.get(llm, [])}
+        places = [place for own in of_llm.values() for place in own if place in self._told]
         told = {place: self._told.pop(place) for place in places}
         blobs = {}
         for block, own in groupby(told, lambda place: int(place.split("-")[0])):

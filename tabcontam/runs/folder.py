@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from tabcontam.asking.judgements import JUDGEMENTS, compared_in, judgement_lines, judgements_in, with_judgements
-from tabcontam.asking.kept_trials import KeptTrials
+from tabcontam.asking.kept_trials import KeptTrials, Written
 from tabcontam.asking.trials import JUNIT, RECALLED, RESULTS, TRIALS, Key, Line, as_lines, open_folder, trial_of
 from tabcontam.errors import UsageError, option
 from tabcontam.evidence.base import Reading
@@ -71,14 +71,14 @@ def record(
     Raises `UsageError`.
     """
     with written_together(folder) as new:
-        return _recorded(folder, new, found, shown, runs)
+        return _recorded(folder, new, found, shown, runs, None)
 
 
 def _recorded(
-    folder: Path, new: Path, found: RunResults, shown: RunResults | None, runs: Sequence[Pair]
+    folder: Path, new: Path, found: RunResults, shown: RunResults | None, runs: Sequence[Pair], written: Written | None
 ) -> tuple[RunResults, KeptTrials]:
     """The same into a `new` folder, from the trials in `folder`."""
-    trials = shown_lines(folder, found.cells)
+    trials = shown_lines(folder, found.cells, written)
     if found.run.recorded:  # whose judgements are no file of this folder
         found = replace(found, comparisons=comparisons(found.run, found.cells, (), runs))
         write_report(new, found, found if shown is None else replace(shown, comparisons=found.comparisons), trials)
@@ -205,9 +205,13 @@ def reference_lines(folder: Path, cells: Sequence[Result]) -> KeptTrials:
     return KeptTrials(folder / TRIALS, dict.fromkeys(name for cell in cells for name in referred(cell)))
 
 
-def shown_lines(folder: Path, cells: Sequence[Result]) -> KeptTrials:
-    """As `last_lines`, each with the chances by which it was weighed: what a reference answered, too, has chance 1."""
-    said, judgements = reference_lines(folder, cells), judgements_in(folder)
+def shown_lines(folder: Path, cells: Sequence[Result], written: Written | None = None) -> KeptTrials:
+    """As `last_lines`, each with the chances by which it was weighed: what a reference answered, too, has chance 1.
+
+    Of a file that was just `written` it is known where the lines stand.
+    """
+    named = dict.fromkeys(name for cell in cells for name in referred(cell))
+    said, judgements = KeptTrials(folder / TRIALS, named, written=written), judgements_in(folder)
     references = {cell.key: cell.key._replace(llm=cell.reference) for cell in cells if cell.reference}
 
     def shown(name: CellName, lines: list[Line]) -> list[Line]:
@@ -216,7 +220,7 @@ def shown_lines(folder: Path, cells: Sequence[Result]) -> KeptTrials:
             lines = [_conceded(line, answered.get(line["query"])) for line in lines]
         return with_judgements(lines, judgements)
 
-    return KeptTrials(folder / TRIALS, {cell.key: cell.queries or 0 for cell in cells}, shown)
+    return KeptTrials(folder / TRIALS, {cell.key: cell.queries or 0 for cell in cells}, shown, written)
 
 
 def _conceded(line: Line, other: Line | None) -> Line:
@@ -236,14 +240,23 @@ def merge(folders: Sequence[Path], out: Path, over: Over | None = None, incomple
     Parts of one run, as `--shard` makes them, become that run; with `incomplete` also where some of them are missing.
     Raises `UsageError`.
     """
+    return merged(folders, out, over, incomplete)[0]
+
+
+def merged(
+    folders: Sequence[Path], out: Path, over: Over | None = None, incomplete: bool = False
+) -> tuple[RunResults, KeptTrials]:
+    """The same, and the trials as `shown_lines` has them. Raises `UsageError`."""
     found, lines, pairs = _merged(folders, over, incomplete)
     judged = _judged(folders, found.cells)
+    written = Written()
     with written_together(open_folder(out)) as new:
         with (new / TRIALS).open("wb") as file:
-            file.writelines(lines.raw())
+            for name, raw in lines.raw():
+                file.writelines(written.lines(name, raw))
         if judged:
             _write(new / JUDGEMENTS, as_lines(judgement_lines(judged)))
-        return _recorded(new, new, found, None, pairs)[0]
+        return _recorded(new, new, found, None, pairs, written)
 
 
 def _judged(folders: Sequence[Path], cells: Sequence[Result]) -> list[Judgement]:
@@ -279,11 +292,11 @@ class _Merged:
         for name, trials in self.cells.items():
             yield from trials.of(name)
 
-    def raw(self) -> Iterator[bytes]:
-        """All of them as they stand in their files."""
+    def raw(self) -> Iterator[tuple[CellName, Iterator[bytes]]]:
+        """All of them cell by cell, as they stand in their files."""
         for kept in (self.cells, self.references):
             for name, trials in kept.items():
-                yield from trials.raw(name)
+                yield name, trials.raw(name)
 
 
 def _merged(folders: Sequence[Path], over: Over | None, incomplete: bool) -> tuple[RunResults, _Merged, list[Pair]]:

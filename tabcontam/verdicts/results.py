@@ -248,10 +248,14 @@ class RunResults:
         named, cells = [dataset.name for dataset in self.run.datasets], [cell.dataset for cell in self.cells]
         return _order([*named, *cells, *(table.dataset for table in self.tables)])
 
+    @cached_property
+    def _possible_of(self) -> Mapping[str, list[Result]]:
+        return grouped(self.possible, lambda cell: cell.llm)
+
     def _columns(self, llm: str) -> tuple[Column, ...]:
         datasets, test_order = self._dataset_order, _order(self.tests)
         columns: dict[tuple[str, int], dict[str, Result]] = {}
-        own = [cell for cell in self.possible if cell.llm == llm]
+        own = self._possible_of[llm]
         for cell in sorted(own, key=lambda cell: (datasets[cell.dataset], test_order[cell.test])):
             label = self.label(cell)
             # The same cell twice, as when runs are joined, is shown twice: nothing is overwritten.

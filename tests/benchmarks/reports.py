@@ -4,8 +4,9 @@ By default 20 LLMs, 20 tables and 20 tests; the aim is 100, 100 and 20 (200,000 
 most 60 s and 2 GB, a first page below 2 MB that opens in at most 2 s. It makes a run's folder of that size: simulated
 answerers are asked about two small tables through the library, and their cells and trials, a few a cell, stand in it
 under the names of as many LLMs and tables, written by what writes those of a run. Each four LLMs are versions of a
-family. Then it runs `tabcontam report RUN --out DIR`, prints its seconds and the most memory that its processes held together, the
-sizes of the pages, and how long Chromium takes to open the first page, to filter it, and to open a page behind it.
+family. Then it runs `tabcontam report RUN --out DIR`, prints its seconds and the most memory that its processes held
+together, the sizes of the pages, and how long Chromium takes to open the first page, to filter it, and to open a page
+behind it.
 
 `--keep DIR` makes the folder there, or takes the one that is there; `--parts N` also joins the run from N parts,
 `--rescore` also judges it again.
@@ -211,14 +212,13 @@ def opened(folder: Path) -> Iterator[tuple[str, float]]:
             "until it is drawn",
             _timed(lambda: page.evaluate("new Promise((done) => requestAnimationFrame(() => setTimeout(done)))")),
         )
-        box = page.locator("#filters input[type=search], #filters input[type=checkbox]").first
-        if box.count():
+        if page.locator("#grid-filters, #filters").count():
             yield "filter", _timed(lambda: page.evaluate(FILTER))
-        link = page.locator("table.overview a.cell, table.heatmap a.cell").first
+        link = page.locator("table.grid td.contaminated, table.overview a.cell, table.heatmap a.cell").first
 
         def follow() -> None:
             link.evaluate("(link) => link.click()")
-            page.wait_for_load_state("load")
+            page.wait_for_url("**/llm-*", wait_until="load")
 
         yield "follow a square", _timed(follow)
         details = page.locator("details.evidence").first
@@ -232,7 +232,7 @@ def opened(folder: Path) -> Iterator[tuple[str, float]]:
 
 
 FILTER = """() => new Promise((done) => {
-  const box = document.querySelector("#filters input");
+  const box = document.querySelector("#grid-filters input, #filters input");
   if (box.type === "checkbox") box.checked = true; else box.value = "1";
   box.dispatchEvent(new Event("input", { bubbles: true }));
   box.dispatchEvent(new Event("change", { bubbles: true }));
