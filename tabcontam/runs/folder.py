@@ -94,9 +94,9 @@ def written_together(folder: Path) -> Iterator[Path]:
     try:
         with replaced_together(folder) as new:
             yield new
-            pages = {path.name for path in new.glob("*.html")}
-        for older in folder.glob("llm-[0-9]*.html") if pages else ():
-            if older.name not in pages:
+            written = {path.name for path in new.iterdir()}
+        for older in (*folder.glob("llm-[0-9]*.html"), *folder.glob("results*.parquet")):
+            if older.name not in written:
                 older.unlink()
     except OSError as error:
         raise UsageError(

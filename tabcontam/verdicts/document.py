@@ -3,16 +3,19 @@
 import ast
 import inspect
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from zlib import crc32
 
 from tabcontam.errors import UsageError, option
 from tabcontam.paths import ESCAPED, replaced_together
+from tabcontam.verdicts.cells import Result
+from tabcontam.verdicts.columns import FILES, Columns, Stamp, at_hand, write_columns
 from tabcontam.verdicts.json_text import pieces
 from tabcontam.verdicts.large_document import LARGE, WrittenOtherwise, read_large
 from tabcontam.verdicts.results import SCHEMA, RunResults
@@ -153,6 +156,48 @@ def _describe(schema: dict[str, Any], kind: type) -> None:
 
 
 def write_results(folder: Path, results: RunResults) -> None:
-    """Write results.json into a folder, in one step. Raises OSError."""
-    with replaced_together(folder) as new, (new / RESULTS).open("w", encoding="utf-8", errors=ESCAPED) as file:
-        file.writelines(pieces(results))
+    """Write results.json into a folder, in one step; a large one as Parquet as well, where that is at hand.
+
+    Raises OSError.
+    """
+    with replaced_together(folder) as new:
+        size = crc = 0
+        with (new / RESULTS).open("wb") as file:
+            for piece in pieces(results):
+                text = piece.encode("utf-8", ESCAPED)
+                size, crc = size + len(text), crc32(text, crc)
+                file.write(text)
+        columns = size >= LARGE and at_hand() and write_columns(new, results, Stamp(size, crc))
+    for name, _ in FILES.values() if not columns else ():
+        (folder / name).unlink(missing_ok=True)  # those of an earlier results.json
+
+
+def columns_of(folder: Path) -> Columns | None:
+    """What the Parquet files of a folder hold of its results; None where it has none that go with its results.json."""
+    return Columns.in_folder(folder, folder / RESULTS)
+
+
+def rest_of(columns: Columns) -> RunResults:
+    """The results in Parquet files without cells, comparisons and durations. Raises `UsageError`."""
+    tables = list(columns.read("tables"))
+    results = typed({**columns.rest(), "tables": tables})
+    joined = {row["llm"] for row in columns.read("cells", ("llm", "control")) if row["control"]}
+    vars(results)["joined"] = frozenset(joined)
+    return results
+
+
+def cells_of(columns: Columns, **wanted: Sequence[str]) -> tuple[Result, ...]:
+    """Those of the cells in Parquet files whose fields have one of the wanted values. Raises `UsageError`."""
+    from pydantic import TypeAdapter, ValidationError
+
+    try:
+        return tuple(TypeAdapter(list[Result]).validate_python(list(columns.read("cells", **wanted))))
+    except ValidationError as error:
+        raise UsageError(f"{FILES['cells'][0]}: {_fault(error)}; delete that file: results.json has it all") from None
+
+
+def whole_of(columns: Columns) -> RunResults:
+    """All results in Parquet files, as results.json gives them. Raises `UsageError`."""
+    document, lists = columns.rest(), {name: list(columns.read(name)) for name in FILES if name != "cells"}
+    run = {**document["run"], "durations": lists.pop("durations")}
+    return replace(typed({**document, "run": run, **lists}), cells=cells_of(columns))
