@@ -17,7 +17,7 @@ from typing import Any
 
 from tabcontam.groups import grouped
 from tabcontam.report.query import DECOY, KINDS, bits_of, kind_of, one_line, scored, shown, words_read
-from tabcontam.report.trials import Trial, by_cell
+from tabcontam.report.trials import Trial, by_cell, is_mapping
 from tabcontam.verdicts.cells import Result
 from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.rules import PAPER
@@ -128,7 +128,7 @@ def packed(view: RunResults, trials: Iterable[Trial]) -> Packed:
 def _uncounted(asked: Sequence[_Query]) -> str:
     """That rows without a guess count for nothing, where only some have none."""
     trials = [one.trial for one in asked]
-    number = sum(isinstance(trial.get("expected"), Mapping) and not trial.get("chance") for trial in trials)
+    number = sum(is_mapping(trial.get("expected")) and not trial.get("chance") for trial in trials)
     few = 0 < number < len(trials)
     return f" {number} without a guess {'counts' if number == 1 else 'count'} for nothing." if few else ""
 

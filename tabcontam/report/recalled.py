@@ -12,7 +12,7 @@ from typing import TextIO
 from tabcontam.report.csv_text import guarded
 from tabcontam.report.lookups import is_lookup, places
 from tabcontam.report.query import row_of
-from tabcontam.report.trials import Trial, by_cell
+from tabcontam.report.trials import Trial, by_cell, is_mapping
 from tabcontam.verdicts.cells import Result
 from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.wording import text
@@ -53,7 +53,7 @@ def render_recalled(view: RunResults, trials: Iterable[Trial]) -> str:
 
 
 def _lines(cell: Result, trial: Trial) -> Iterator[list[object]]:
-    if not isinstance(trial.get("expected"), Mapping) or not (trial.get("chance") or is_lookup(trial)):
+    if not is_mapping(trial.get("expected")) or not (trial.get("chance") or is_lookup(trial)):
         return
     told = row_of(trial)
     named = (

@@ -17,7 +17,7 @@ from tabcontam.evidence.sentences import signed
 from tabcontam.groups import grouped
 from tabcontam.report.csv_text import guarded
 from tabcontam.report.query import bits_of
-from tabcontam.report.trials import Trial, by_cell
+from tabcontam.report.trials import Trial, by_cell, is_mapping
 from tabcontam.statistics.exact import clopper_pearson
 from tabcontam.verdicts.cells import Result
 from tabcontam.verdicts.memory import limits_in_words
@@ -236,7 +236,7 @@ def _row(trial: Trial) -> int | None:
 def _could_tell(trial: Trial) -> bool:
     """Whether an answer about cells of a row was read, and could have shown the row to be recalled."""
     expected = trial.get("expected")
-    if not isinstance(expected, Mapping) or trial.get("decoy_of") or trial.get("readable") is not True:
+    if not is_mapping(expected) or trial.get("decoy_of") or trial.get("readable") is not True:
         return False
     return bits_of({**trial, "parsed": expected}) >= LEAST
 
@@ -259,9 +259,9 @@ def _learned(trial: Trial) -> float | None:
     """The share of models that give a row's class; None where none was asked."""
     chance, expected = trial.get("chance"), trial.get("expected")
     for name in MODELS:
-        guess = chance.get(name) if isinstance(chance, Mapping) else None
-        values = guess.get("values") if isinstance(guess, Mapping) else None
-        if isinstance(values, Mapping) and isinstance(expected, list) and expected:
+        guess = chance.get(name) if is_mapping(chance) else None
+        values = guess.get("values") if is_mapping(guess) else None
+        if is_mapping(values) and isinstance(expected, list) and expected:
             share = values.get(text(expected[0]), 0.0)
             return float(share) if isinstance(share, int | float) else None
     return None

@@ -1,12 +1,17 @@
 """The trials of each cell: all of them, and as the terminal shows them."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, TypeGuard, runtime_checkable
 
 from tabcontam.verdicts.cells import PLACE, CellName, Result, place_of
 from tabcontam.verdicts.wording import text
 
 Trial = Mapping[str, Any]
+
+
+def is_mapping(value: object) -> TypeGuard[Mapping[Any, Any]]:
+    """Whether a value of JSON, or of Python, is an object: nearly all that are asked about are dictionaries."""
+    return type(value) is dict or isinstance(value, Mapping)
 
 
 class HeldTrial(dict[str, Any]):

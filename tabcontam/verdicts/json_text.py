@@ -48,8 +48,10 @@ def _text(value: object, pad: str) -> str:
         return "true" if value else "false"
     if isinstance(value, str):
         return str(encode_basestring(value))
+    if not value and kind in (dict, list, tuple):
+        return "{}" if kind is dict else "[]"
     inner = f"{pad} "
-    if isinstance(value, Mapping) and all(type(name) is str for name in value):
+    if (kind is dict or isinstance(value, Mapping)) and all(type(name) is str for name in value):
         parts = [f"{encode_basestring(name)}: {_text(one, inner)}" for name, one in value.items()]
         return f"{{{inner}{f',{inner}'.join(parts)}{pad}}}" if parts else "{}"
     if isinstance(value, list | tuple):

@@ -268,8 +268,15 @@ class RunResults:
 
     def label(self, of: Result | TableVerdict) -> str:
         """The dataset, and what tells it from another column: edition, split, serializer, prompt set, source."""
-        told_apart = [getattr(of, name) for name in DIMENSIONS if len(self._differing[name]) > 1]
-        return " ".join([of.dataset + self.edition(of), *filter(None, told_apart)])
+        place = of.dataset, of.edition, of.split, of.serializer, of.prompts, of.source
+        if place not in self._labels:
+            told_apart = [getattr(of, name) for name in DIMENSIONS if len(self._differing[name]) > 1]
+            self._labels[place] = " ".join([of.dataset + self.edition(of), *filter(None, told_apart)])
+        return self._labels[place]
+
+    @cached_property
+    def _labels(self) -> dict[tuple[str | None, ...], str]:
+        return {}
 
     def edition(self, of: Result | TableVerdict) -> str:
         """`@EDITION` where the dataset has several here, and `#SPLIT` unless it is the one that a card has first."""
