@@ -23,6 +23,7 @@ from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.rules import PAPER
 from tabcontam.verdicts.wording import visible
 
+WRITER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 SHOWN = 10  # queries of a cell
 RUNS = 12  # of lines that are named
 PAPER_NOTE = " What is a hit was decided by the paper's rules, on the text as it came; what is right, by feature."
@@ -238,7 +239,7 @@ def _runs(lines: Sequence[int]) -> Iterator[tuple[int, int]]:
 
 
 def _written(contents: object) -> str:
-    return json.dumps(contents, ensure_ascii=False, separators=(",", ":"))
+    return WRITER.encode(contents)
 
 
 def _compressed(document: str) -> str:

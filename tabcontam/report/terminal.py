@@ -47,7 +47,7 @@ CELLS_SHOWN = 20  # contaminated cells whose evidence is printed without -v
 CHANGES_SHOWN = 20  # of a comparison, without -v
 CROWDED = 200  # LLMs and tables above which, without -v, a line is an LLM, and a list is cut
 LISTED = 50  # lines of a list that is cut
-NAMED = 12  # LLMs, datasets and notes that the head of such a run names
+NAMED = 12  # LLMs, datasets and notes of a kind that the head of such a run names
 DIGEST = 10  # characters of what documents hold
 VERDICT = max(len(verdict.value) for verdict in Verdict) + 1
 TABLE_NUMBERS = {"q_value": "q {}", "recalled_bits": "{} bits recalled"}
@@ -81,9 +81,10 @@ def print_header(console: "Console", view: RunResults, verbosity: int = 0) -> No
     _print_left(paper, run.datasets, most, "datasets")
     settings = {"seed": run.seed, "rules": run.rules, "alpha": run.alpha, "dictionary": run.dictionary}
     paper.line(", ".join(f"{name} {value}" for name, value in settings.items() if text(value)))
-    for note in view.notes[:most]:
-        paper.line(str(note), "yellow")
-    _print_left(paper, view.notes, most, "notes")
+    for kind, notes in grouped(view.notes, lambda note: note.kind).items():  # of each kind some: none goes unsaid
+        for note in notes[:most]:
+            paper.line(str(note), "yellow")
+        _print_left(paper, notes, most, f"notes on {kind}")
     paper.line()
 
 

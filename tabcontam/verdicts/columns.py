@@ -31,6 +31,7 @@ FILES: Mapping[str, tuple[str, type]] = {
 REST = b"tabcontam.results"
 STAMP = b"tabcontam.of"
 GROUP = 5_000  # rows that are read at once
+PARTED = json.JSONEncoder(ensure_ascii=False, default=asdict)  # one, since to make one takes longer than to write
 PLAIN = {str: "string", bool: "bool_", int: "int64", float: "float64"}  # as pyarrow calls them
 
 
@@ -118,7 +119,7 @@ def _held(value: Any, base: type | None) -> Any:
     if value is None:
         return None
     if base is None:
-        return json.dumps(value, ensure_ascii=False, default=asdict)
+        return PARTED.encode(value) if value else "{}" if isinstance(value, Mapping) else "[]"
     return float(value) if base is float else value.value if isinstance(value, Enum) else value
 
 

@@ -51,7 +51,7 @@
       }
     }
     for (const row of rows) {
-      row.shown = row.name.toLowerCase().includes(llm);
+      row.shown = `${row.name} ${row.header.title}`.toLowerCase().includes(llm);
       row.row.hidden = !row.shown;
       row.squares.forEach((square, place) => {
         const fits = !verdict || square.outcome === verdict;
