@@ -26,7 +26,8 @@ from tabcontam.tables.frames import is_frame
 from tabcontam.tables.table import Table
 from tabcontam.verdicts.baseline import Baseline, judge_new
 from tabcontam.verdicts.cells import Result, TableVerdict, count
-from tabcontam.verdicts.document import as_document, read_results
+from tabcontam.verdicts.columns import Columns
+from tabcontam.verdicts.document import as_document, cells_of, columns_of, read_results, rest_of, whole_of
 from tabcontam.verdicts.gate import Judgement
 from tabcontam.verdicts.names import llms_named, places_named
 from tabcontam.verdicts.ranks import Rank
@@ -97,6 +98,26 @@ class Results:
         return self.run_results.ranks_in_order
 
     @spoken_in_python()
+    def select(
+        self,
+        *,
+        llm: str | Sequence[str] = (),
+        dataset: str | Sequence[str] = (),
+        test: str | Sequence[str] = (),
+        verdict: str | Sequence[str] = (),
+    ) -> tuple[Result, ...]:
+        """The cells of these LLMs, datasets, tests and verdicts, by their names as the cells have them; of all where
+        none is named.
+
+        Of a large run they are read from Parquet, and the others are not.
+        """
+        given = {"llm": llm, "dataset": dataset, "test": test, "verdict": verdict}
+        return self._selected({name: _several(words) for name, words in given.items() if words})
+
+    def _selected(self, wanted: Mapping[str, Sequence[str]]) -> tuple[Result, ...]:
+        return tuple(cell for cell in self.cells if all(getattr(cell, name) in words for name, words in wanted.items()))
+
+    @spoken_in_python()
     def verdict(self, llm: str, dataset: str) -> Verdict | None:
         """The verdict on one table, in one of the five words; None where no row test was asked.
 
@@ -146,6 +167,41 @@ class Results:
         if part not in PARTS:
             raise unknown("part of the results", part, PARTS)
         return frame(self.run_results, part)
+
+
+class KeptResults(Results):
+    """The results of a large run, which stay on disk: tables, ranking and chosen cells are read from Parquet, and all
+    cells only where all are asked for."""
+
+    def __init__(self, folder: Path, columns: Columns) -> None:
+        object.__setattr__(self, "folder", folder)
+        object.__setattr__(self, "_columns", columns)
+
+    def __repr__(self) -> str:
+        columns: Columns = vars(self)["_columns"]
+        return visible(f"<Results {self.folder}: {columns.cells} cells, read from disk when asked for>", line=True)
+
+    @cached_property
+    def run_results(self) -> RunResults:  # type: ignore[override] # read when it is first asked for
+        """All that results.json holds."""
+        return whole_of(vars(self)["_columns"])
+
+    @cached_property
+    def _without_cells(self) -> RunResults:
+        return rest_of(vars(self)["_columns"])
+
+    @property
+    def tables(self) -> tuple[TableVerdict, ...]:
+        """What the row tests say together of each (LLM, dataset, serializer, prompt set)."""
+        return self._without_cells.tables_in_order
+
+    @property
+    def ranking(self) -> list[Rank]:
+        """The LLMs under test, the most contaminated first."""
+        return self._without_cells.ranks_in_order
+
+    def _selected(self, wanted: Mapping[str, Sequence[str]]) -> tuple[Result, ...]:
+        return cells_of(vars(self)["_columns"], **wanted)
 
 
 @spoken_in_python()
@@ -384,8 +440,13 @@ def _baseline(given: str | Path | Results) -> Baseline:
 
 @spoken_in_python()
 def load_results(folder: str | Path) -> Results:
-    """The results of a past run, or of recorded answers, in its folder. Raises `UsageError`."""
-    return Results(Path(folder), read_results(Path(folder)))
+    """The results of a past run, or of recorded answers, in its folder. Raises `UsageError`.
+
+    Those of a large run, whose folder has results.parquet, are read as far as they are asked for, where pyarrow is
+    installed.
+    """
+    columns = columns_of(Path(folder))
+    return Results(Path(folder), read_results(Path(folder))) if columns is None else KeptResults(Path(folder), columns)
 
 
 @spoken_in_python()

@@ -1,9 +1,13 @@
 """Where the shipped TOML files are, how a file is written in one step, and whether its last line is whole."""
 
 import os
+import shutil
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
+ESCAPED = "backslashreplace"  # a name may hold half a surrogate pair, no file can
 PACKAGE = Path(__file__).parent
 
 
@@ -27,7 +31,7 @@ def cut_off(path: Path) -> bool:
 def replace_file(path: Path, content: str | bytes) -> None:
     """Write a whole file in one step: a reader sees the old one or the new, never half of one."""
     if isinstance(content, str):
-        content = content.encode("utf-8", "backslashreplace")  # a name may hold half a surrogate pair, no file can
+        content = content.encode("utf-8", ESCAPED)
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(handle, "wb") as file:
@@ -39,6 +43,26 @@ def replace_file(path: Path, content: str | bytes) -> None:
     except BaseException:
         os.unlink(temporary)
         raise
+
+
+@contextmanager
+def replaced_together(folder: Path) -> Iterator[Path]:
+    """A new folder whose files take the places of those in `folder` once all are written; where that fails, none do.
+
+    A reader sees whole files, and old ones beside new ones for no longer than it takes to rename them.
+    """
+    new = Path(tempfile.mkdtemp(dir=folder, prefix=".new-"))
+    try:
+        yield new
+        written = sorted(new.iterdir())
+        for path in written:
+            with path.open("rb") as file:
+                os.fsync(file.fileno())
+            path.chmod(0o644)
+        for path in written:
+            os.replace(path, folder / path.name)
+    finally:
+        shutil.rmtree(new, ignore_errors=True)
 
 
 def write_secret(path: Path, content: str) -> None:

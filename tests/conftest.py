@@ -79,21 +79,18 @@ def schema(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> I
 
     Those that other processes wrote lie beside a page.
     """
-    from tabcontam.runs import folder as run_folder
-    from tabcontam.runs import run as runs
     from tabcontam.verdicts import document
     from tabcontam.verdicts.results import RunResults
 
     folder: Path | None = request.getfixturevalue("tmp_path") if "tmp_path" in request.fixturenames else None
-    written = document.as_json
+    written = document.pieces
 
-    def as_json(results: object) -> str:
+    def pieces(results: object) -> Iterator[str]:
         if isinstance(results, RunResults):  # `power` prints documents of its own
             checked(document.as_document(results))
         return written(results)
 
-    for module in (document, run_folder, runs):
-        monkeypatch.setattr(module, "as_json", as_json)
+    monkeypatch.setattr(document, "pieces", pieces)
     yield
     for written_elsewhere in folder.rglob("results.json") if folder else ():
         if written_elsewhere.with_name("index.html").exists():

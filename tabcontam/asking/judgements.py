@@ -57,8 +57,8 @@ def compared_in(lines: Iterable[Line]) -> dict[CellName, list[Compared]]:
 
     What was read in an answer is as it was when the line was written.
     """
-    known, own = by_id(), list(lines)
-    judgeable = [line for line in own if line["test"] in known and known[line["test"]].judgeable]
+    known = by_id()
+    judgeable = [line for line in lines if line["test"] in known and known[line["test"]].judgeable]
     found = {}
     for key, cell in grouped(judgeable, lambda line: line_key(line)[:-1]).items():
         place = CellName(*key)

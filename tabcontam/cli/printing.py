@@ -3,7 +3,7 @@
 import argparse
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from tabcontam.cli.console import console_of
@@ -11,12 +11,12 @@ from tabcontam.cli.console import console_of
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tabcontam.asking.trials import Line
+    from tabcontam.report.trials import Trial
     from tabcontam.verdicts.results import RunResults
 
 
 def print_results(
-    results: "RunResults", folder: "Path", options: argparse.Namespace, trials: "Sequence[Line] | None" = None
+    results: "RunResults", folder: "Path", options: argparse.Namespace, trials: "Iterable[Trial] | None" = None
 ) -> None:
     """Print a report. Its trials are read from its folder where they are not given."""
     from tabcontam.report.github import plain_log

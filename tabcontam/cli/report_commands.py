@@ -23,7 +23,7 @@ def report(options: argparse.Namespace) -> None:
     from datetime import datetime
 
     from tabcontam.report.github import summarize
-    from tabcontam.runs.folder import load_all, merge, new_folder
+    from tabcontam.runs.folder import load_all, merged, new_folder
 
     if not options.runs:
         last = last_run("report")
@@ -53,11 +53,11 @@ def report(options: argparse.Namespace) -> None:
     if redacting:
         from tabcontam.runs.redacted import KEY, redact
 
-        results = redact(options.runs, out, options.redact_all, options.family_over, options.incomplete)
+        results, trials = redact(options.runs, out, options.redact_all, options.family_over, options.incomplete), None
         print(f"the key of {out} is {out}{KEY}: keep it, and do not publish it", file=sys.stderr)
     else:
-        results = merge(options.runs, out, options.family_over, options.incomplete)
-    print_results(results, out, options)
+        results, trials = merged(options.runs, out, options.family_over, options.incomplete)
+    print_results(results, out, options, trials)
     summarize(results)
     if options.open:
         open_page(out / "index.html")

@@ -17,14 +17,17 @@ from typing import Any
 
 from tabcontam.groups import grouped
 from tabcontam.report.query import DECOY, KINDS, bits_of, kind_of, one_line, scored, shown, words_read
-from tabcontam.report.trials import Trial, by_cell
+from tabcontam.report.trials import Trial, by_cell, is_mapping
+from tabcontam.verdicts.cells import Result
 from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.rules import PAPER
 from tabcontam.verdicts.wording import visible
 
+WRITER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 SHOWN = 10  # queries of a cell
 RUNS = 12  # of lines that are named
 PAPER_NOTE = " What is a hit was decided by the paper's rules, on the text as it came; what is right, by feature."
+RANKS = {kind: place for place, kind in enumerate((*KINDS, DECOY))}
 NAMES = {**{kind: (kind, many) for kind, many in KINDS.items()}, DECOY: (DECOY, "decoys")}
 
 
@@ -65,12 +68,50 @@ class _Query:
     def rank(self) -> tuple[int, float, bool, int]:
         """The lower, the more telling."""
         weight = 0.0 if self.kind == DECOY else bits_of(self.trial)
-        return list(NAMES).index(self.kind), -weight, self.trial.get("paper") is not True, self.number
+        return RANKS[self.kind], -weight, self.trial.get("paper") is not True, self.number
 
     @property
     def line(self) -> int:
         """Where it stands in trials.jsonl; 0 where that is not known."""
         return line if isinstance(line := self.trial.get("line"), int) else 0
+
+
+class Packing:
+    """The evidence of cells, taken in cell by cell; what is packed of an LLM is small, its trials may not be."""
+
+    def __init__(self, view: RunResults) -> None:
+        self._view = view
+        self._note = PAPER_NOTE if view.run.rules == PAPER else ""
+        self._places = grouped(view.placed, lambda place: view.placed[place].place)
+        self._of_llm = grouped(view.placed, lambda place: view.placed[place].llm)
+        self._told: dict[str, tuple[str, int, int, int]] = {}  # contents, how many are shown and left, the first line
+
+    def take(self, cell: Result, asked: Mapping[str, Trial]) -> None:
+        """Take in the trials of a cell, by query."""
+        if not asked or cell.place not in self._places:
+            return
+        queries = [_Query(name, number, trial) for number, (name, trial) in enumerate(asked.items())]
+        contents, shown_here = _contents(queries, self._note or _uncounted(queries))
+        if cell.null:
+            contents["null"] = visible(cell.null)
+        first = min((one.line for one in queries if one.line), default=0)
+        for place in self._places[cell.place]:
+            self._told[place] = _written(contents), shown_here, len(asked) - shown_here, first
+
+    def packed(self, llm: str | None = None) -> Packed:
+        """What was taken in of an LLM, which is then forgotten, or of all."""
+        of_llm = self._of_llm if llm is None else {llm: self._of_llm.get(llm, [])}
+        places = [place for own in of_llm.values() for place in own if place in self._told]
+        told = {place: self._told.pop(place) for place in places}
+        blobs = {}
+        for block, own in groupby(told, lambda place: int(place.split("-")[0])):
+            here = list(own)
+            firsts = " ".join(f"{place}:{told[place][3]}" for place in here)
+            contents = ",".join(f"{_written(place)}:{told[place][0]}" for place in here)
+            blobs[block] = f"{firsts}\n{_compressed(f'{{{contents}}}')}"
+        return Packed(
+            blobs, {place: one[1] for place, one in told.items()}, {place: one[2] for place, one in told.items()}
+        )
 
 
 def packed(view: RunResults, trials: Iterable[Trial]) -> Packed:
@@ -79,28 +120,16 @@ def packed(view: RunResults, trials: Iterable[Trial]) -> Packed:
     `trials` are the objects of trials.jsonl in any order, each with the number of its line under "line", if that is
     known. Of a query asked again the last counts.
     """
-    of_cells = by_cell(view.cells, trials)
-    asked = {place: found for place, cell in view.placed.items() if (found := of_cells[cell.place])}
-    note = PAPER_NOTE if view.run.rules == PAPER else ""
-    blobs: dict[int, str] = {}
-    shown_here: dict[str, int] = {}
-    for block, places in groupby(asked, lambda place: int(place.split("-")[0])):
-        contents, firsts = {}, []
-        for place in places:
-            queries = [_Query(name, number, trial) for number, (name, trial) in enumerate(asked[place].items())]
-            contents[place], shown_here[place] = _contents(queries, note or _uncounted(queries))
-            if null := view.placed[place].null:
-                contents[place]["null"] = visible(null)
-            firsts.append(f"{place}:{min((one.line for one in queries if one.line), default=0)}")
-        blobs[block] = f"{' '.join(firsts)}\n{_compressed(contents)}"
-    left = {place: len(asked[place]) - count for place, count in shown_here.items()}
-    return Packed(blobs, shown_here, left)
+    packing, of_cells = Packing(view), by_cell(view.cells, trials)
+    for cell in {cell.place: cell for cell in view.placed.values()}.values():
+        packing.take(cell, of_cells[cell.place])
+    return packing.packed()
 
 
 def _uncounted(asked: Sequence[_Query]) -> str:
     """That rows without a guess count for nothing, where only some have none."""
     trials = [one.trial for one in asked]
-    number = sum(isinstance(trial.get("expected"), Mapping) and not trial.get("chance") for trial in trials)
+    number = sum(is_mapping(trial.get("expected")) and not trial.get("chance") for trial in trials)
     few = 0 < number < len(trials)
     return f" {number} without a guess {'counts' if number == 1 else 'count'} for nothing." if few else ""
 
@@ -209,7 +238,10 @@ def _runs(lines: Sequence[int]) -> Iterator[tuple[int, int]]:
         yield numbers[0], numbers[-1]
 
 
-def _compressed(contents: Mapping[str, Any]) -> str:
+def _written(contents: object) -> str:
+    return WRITER.encode(contents)
+
+
+def _compressed(document: str) -> str:
     """Base64 of gzip of JSON, without a time: the same results give the same page."""
-    document = json.dumps(contents, ensure_ascii=False, separators=(",", ":")).encode()
-    return b64encode(gzip.compress(document, mtime=0)).decode()
+    return b64encode(gzip.compress(document.encode(), mtime=0)).decode()

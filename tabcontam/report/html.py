@@ -10,9 +10,10 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tabcontam.evidence.base import Verdict
+from tabcontam.groups import grouped
 from tabcontam.report import (
     chronology_page,
     comparisons,
@@ -29,23 +30,25 @@ from tabcontam.report import (
 )
 from tabcontam.report.environment import embedded, environment, ours
 from tabcontam.report.filters import choices, places
+from tabcontam.report.grid import CROWDED, grid
 from tabcontam.report.published import agreements
 from tabcontam.report.sentences import Sentence, scope, sentences
 from tabcontam.report.splits import split_groups
 from tabcontam.report.standings import Standing, Titles, standings
+from tabcontam.report.trials import by_cell
+from tabcontam.report.written_cells import WrittenCells
 from tabcontam.verdicts.cells import Result, TableVerdict, count
 from tabcontam.verdicts.gate import Conclusion
 from tabcontam.verdicts.notes import NoteKind
 from tabcontam.verdicts.results import E_VALUE, Block, Column, RunResults
 from tabcontam.verdicts.wording import phrase, rounded
 
-if TYPE_CHECKING:
-    pass
-
 Paragraph = list[tuple[str, bool]]  # its pieces: each text, and whether it is code
 INDEX = "index.html"
 STYLES = ("style.css", "ranking.css", "comparisons.css", "evidence.css", "papers.css", "chronology.css")
 SCRIPTS = ("page.js", "evidence.js")
+GRID_STYLE, GRID_SCRIPT = "grid.css", "grid.js"  # of a first page with thousands of squares
+MOST_LISTED = 200  # tables, or cells, that such a page lists one by one
 MOST_LLMS, MOST_CELLS = 30, 30 * 15 * 15  # on one page
 OPEN_CELLS = 120  # up to so many, all are in view; above, each LLM and dataset is opened by itself
 FEW = 4  # LLMs, with the controls, that share the width of the page
@@ -69,15 +72,72 @@ def render_pages(view: RunResults, trials: Iterable[Mapping[str, Any]]) -> dict[
 
     `trials` are the objects of trials.jsonl.
     """
-    titles, trials = Titles(view), list(trials)
-    stated = sentences(view, titles)
-    leaves = _leaves(titles, stated)
-    shared = _shared(titles, trials) | {"sentences": stated}
-    if not parted(view):
-        return {INDEX: _page("index.html.jinja", view, shared, leaves)}
-    pages = {INDEX: _page("summary.html.jinja", view, shared, leaves)}
-    shared["every_leaf"] = leaves
-    return pages | {leaf.page: _page("llm.html.jinja", view, shared, [leaf]) for leaf in leaves}
+    pages, of_cells = Pages(view), by_cell(view.cells, trials)
+    written: dict[str, str] = {}
+    for llm, cells in grouped(view.cells, lambda cell: cell.llm).items():
+        for cell in cells:
+            pages.take(cell, of_cells[cell.place])
+        written |= pages.of_llm(llm)
+    return {INDEX: pages.index(view), **written}
+
+
+class Pages:
+    """The pages of a run, written LLM by LLM as the trials of its cells are taken in."""
+
+    def __init__(self, view: RunResults) -> None:
+        self._view, self._titles = view, Titles(view)
+        stated = sentences(view, self._titles)
+        self._leaves = _leaves(self._titles, stated)
+        self._shared = _shared(self._titles) | {"sentences": stated}
+        self._parted = parted(view)
+        self._labels = list(dict.fromkeys(label for leaf in self._leaves for label in leaf.standings))
+        self._crowded = self._parted and len(self._leaves) * len(self._labels) > CROWDED
+        self._tables = grouped(view.tables_in_order if self._crowded else (), lambda table: table.llm)
+        self._packing, self._rows = evidence.Packing(view), recalled_rows.Reading(view)
+        self._compared: dict[str, list[recalled_rows.Compared]] = {}
+
+    def take(self, cell: Result, asked: Mapping[str, Mapping[str, Any]]) -> None:
+        """Take in the trials of a cell, by query."""
+        self._packing.take(cell, asked)
+        self._rows.take(cell, asked)
+
+    def of_llm(self, llm: str) -> dict[str, str]:
+        """The page of an LLM whose cells were all taken in, by its name; none where one page has all LLMs."""
+        leaves = [leaf for leaf in self._leaves if leaf.block.llm == llm]
+        for leaf in leaves:
+            self._compared[llm] = self._rows.compared(leaf.block)
+        if not self._parted:
+            return {}
+        shared = self._shared | _packed(self._packing.packed(llm)) | {"every_leaf": self._leaves}
+        shared["tables_here"] = self._tables.get(llm, [])
+        return {leaf.page: _page("llm.html.jinja", self._view, shared, [leaf]) for leaf in leaves}
+
+    def _limited(self, view: RunResults) -> dict[str, Any]:
+        """What stands on the first page in place of all there is where that were too much."""
+        found = {name: list(self._shared[name]) for name in ("memory_shares", "scored_tables")}
+        found |= {"tables_shown": list(view.tables_in_order), "recalled_rows": self.recalled_rows}
+        if not self._crowded:
+            return {**found, "grid": None, "crowded": False, "left": dict.fromkeys(found, 0)}
+        found["tables_shown"].sort(key=lambda table: table.verdict is not Verdict.CONTAMINATED)  # else in their order
+        left = {name: max(0, len(parts) - MOST_LISTED) for name, parts in found.items()}
+        squares_of = grid([leaf.standings for leaf in self._leaves], self._labels)
+        shown = {name: parts[:MOST_LISTED] for name, parts in found.items()}
+        return {**shown, "grid": squares_of, "crowded": True, "left": left, **_looks(True)}
+
+    @property
+    def recalled_rows(self) -> list[recalled_rows.Compared]:
+        """The accuracies on rows that were recalled and on others, in the order of the page."""
+        return [one for leaf in self._leaves for one in self._compared.get(leaf.block.llm, ())]
+
+    def index(self, view: RunResults) -> str:
+        """The first page, once all cells were taken in; `view` are the same results with their comparisons."""
+        shared = self._shared | _packed(self._packing.packed()) | comparisons.context(view)
+        shared |= {"view": view, **recalled_rows.context(self.recalled_rows), **self._limited(view)}
+        return _page("summary.html.jinja" if self._parted else "index.html.jinja", view, shared, self._leaves)
+
+
+def _packed(packed: evidence.Packed) -> dict[str, Any]:
+    return {"packed": packed, "blobs": {number: ours(blob) for number, blob in packed.blobs.items()}}
 
 
 def parted(view: RunResults) -> bool:
@@ -123,22 +183,19 @@ def _page(template: str, view: RunResults, shared: Mapping[str, Any], leaves: Se
     )
 
 
-def _shared(titles: Titles, trials: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def _shared(titles: Titles) -> dict[str, Any]:
     """What every page of a run is made of."""
-    view, packed = titles.view, evidence.packed(titles.view, trials)
-    (style, style_hash), scripts = embedded(*STYLES), [embedded(name) for name in SCRIPTS]
+    view = titles.view
+    pages = pages_of(view.tests)
     return {
         **squares.context(view, titles),
-        "style": style,
-        "scripts": [script for script, _ in scripts],
-        "style_hash": style_hash,
-        "script_hashes": [script_hash for _, script_hash in scripts],
+        **_looks(),
+        "tables_shown": view.tables_in_order,
+        "left": {"tables_shown": 0},
         "scope": scope(view),
         "decided": any(view.facts[cell.test].decides for cell in view.possible),
         "notes": [note for note in view.notes if note.kind is not NoteKind.RULES],
-        "packed": packed,
-        "blobs": {number: ours(blob) for number, blob in packed.blobs.items()},
-        "pages": pages_of(view.tests),
+        "pages": pages,
         "agreements": agreements(view),
         "gated": bool(titles.ruled),
         "split_groups": split_groups(view, titles),
@@ -147,20 +204,30 @@ def _shared(titles: Titles, trials: Sequence[Mapping[str, Any]]) -> dict[str, An
         "doubt": partial(_doubt, titles),
         **ranking.context(view),
         **memory.context(view),
-        **recalled_rows.context(view, trials),
         **scores.context(view),
         **chronology_page.context(view),
         **openness.context(view),
         **generation.context(view),
-        **comparisons.context(view),
         **papers.context(view, titles),
         **judges.context(view),
         **_of_documents(view),
-        "numbers": numbers,
+        "written": WrittenCells(titles, pages, numbers),
         "rounded": rounded,
         "counts": count,
         "wide": WIDE,
         "few": FEW,
+    }
+
+
+def _looks(crowded: bool = False) -> dict[str, Any]:
+    """The style sheets and scripts of a page, and the hashes by which its policy allows them."""
+    style, style_hash = embedded(*STYLES, *([GRID_STYLE] if crowded else []))
+    scripts = [embedded(name) for name in (*SCRIPTS, *([GRID_SCRIPT] if crowded else []))]
+    return {
+        "style": style,
+        "scripts": [script for script, _ in scripts],
+        "style_hash": style_hash,
+        "script_hashes": [script_hash for _, script_hash in scripts],
     }
 
 

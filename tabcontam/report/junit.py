@@ -7,6 +7,9 @@
     skipped          skipped, with the reason
     a score only     a pass with the property `score`
 
+Above `LARGE` cells a suite is an LLM and a case a table: a failure where one of its cells is contaminated, skipped
+where none was decided.
+
 What readers make of it: GitLab shows a case under its class name, with what failure and skipped enclose, and passes
 over a second case of the same two names; GitHub's report actions group by suite, then by class names other than the
 suite's, and head an annotation with the message. So a suite and the class of its cases have one name, which no other
@@ -14,17 +17,18 @@ suite has, a message is short, and what a failure encloses says it all. There is
 the repository's. Times are those of the run, so the same results write the same file.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
+from pathlib import Path
 from xml.etree import ElementTree
 
 from tabcontam.evidence.base import UNDECIDED, Verdict
 from tabcontam.report.frame import of_cell
 from tabcontam.report.html import INDEX, parted
-from tabcontam.verdicts.cells import NUMBERS, Result
+from tabcontam.verdicts.cells import NUMBERS, Result, TableVerdict
 from tabcontam.verdicts.facts import LlmFacts
-from tabcontam.verdicts.results import Column, RunResults
+from tabcontam.verdicts.results import Block, Column, RunResults
 from tabcontam.verdicts.wording import rounded, shorten, text, visible
 
 DECLARATION = '<?xml version="1.0" encoding="utf-8"?>'
@@ -34,6 +38,7 @@ MEASURED = (  # fields of a cell, as frame.py names them
     "interval_low", "interval_high", "interval_of", *NUMBERS, "control",
 )  # fmt: skip
 LONGEST_MESSAGE = 200
+LARGE = 20_000  # cells above which a case is a table: no reader of JUnit takes hundreds of thousands
 
 
 def render_junit(view: RunResults) -> str:
@@ -41,7 +46,12 @@ def render_junit(view: RunResults) -> str:
     pages = _pages(view)
     taken: set[str] = set()
     suites = []
+    large = len(view.possible) > LARGE
+    tables = {(table.llm, table.table): table for table in view.tables} if large else {}
     for block in view.blocks:
+        if large:
+            suites.append(_suite_of_llm(view, _unique(visible(block.llm, line=True), taken), block, pages, tables))
+            continue
         for column in block.columns:
             name = _unique(visible(f"{column.llm} {column.label}", line=True), taken)
             suites.append(_suite(view, name, column, pages))
@@ -51,6 +61,11 @@ def render_junit(view: RunResults) -> str:
     root.extend(suites)
     ElementTree.indent(root)
     return f"{DECLARATION}\n{ElementTree.tostring(root, encoding='unicode')}\n"
+
+
+def write_junit(path: Path, view: RunResults) -> None:
+    """The same into a file."""
+    path.write_text(render_junit(view), encoding="utf-8", errors="backslashreplace", newline="")
 
 
 def _unique(name: str, taken: set[str]) -> str:
@@ -67,14 +82,58 @@ def _pages(view: RunResults) -> dict[int, str]:
     return {id(cell): f"{page.format(place.split('-')[0])}#cell-{place}" for place, cell in view.placed.items()}
 
 
+def _suite_of_llm(
+    view: RunResults, name: str, block: Block, pages: Mapping[int, str], tables: Mapping[object, TableVerdict]
+) -> ElementTree.Element:
+    """An LLM of a large run: a case a table."""
+    suite = ElementTree.Element("testsuite", {"name": name})
+    _properties(suite, {fact: shown for fact in FACTS if (shown := text(getattr(view.run, fact)))})
+    cases = []
+    for column in block.columns:
+        cells = list(column.cells.values())
+        seconds = sum(view.seconds.get(cell.key, 0.0) for cell in cells)
+        named = {"classname": name, "name": visible(column.label, line=True), "time": _time(seconds)}
+        case = ElementTree.Element("testcase", named)
+        _table_case(view, case, cells, tables.get((block.llm, cells[0].table)), pages[id(cells[0])].partition("#")[0])
+        cases.append(case)
+    suite.extend(cases)
+    _count(suite, cases)
+    suite.attrib |= {"errors": "0", "time": _time(sum(float(case.get("time", "0")) for case in cases))}
+    return suite
+
+
+def _table_case(
+    view: RunResults, case: ElementTree.Element, cells: Sequence[Result], table: TableVerdict | None, page: str
+) -> None:
+    """What became of a table: a failure where one of its cells is contaminated, skipped where none was decided."""
+    own = f"{table.outcome}: {table.why}" if table else "no row test was asked"
+    found = [cell for cell in cells if cell.verdict is Verdict.CONTAMINATED]
+    told = "\n".join([f"{cell.test}: {cell.why}" for cell in found] + [f"its rows: {own}", f"evidence: {page}"])
+    if found and not cells[0].control:
+        message = f"contaminated in {len(found)} of {len(cells)} tests; its rows: {own}"
+        failure = ElementTree.SubElement(case, "failure", {"message": _message(message), "type": "contaminated"})
+        failure.text = visible(told)
+    elif not any(cell.verdict is Verdict.NOT_DETECTED for cell in cells) and not found:
+        word = next((word for word in UNDECIDED if any(cell.verdict is word for cell in cells)), None)
+        if word is not None:
+            skipped = ElementTree.SubElement(case, "skipped", {"message": _message(own), "type": word.value})
+            skipped.text = visible(told)
+    else:
+        ElementTree.SubElement(case, "system-out").text = visible(told)
+
+
+def _count(suite: ElementTree.Element, cases: Sequence[ElementTree.Element]) -> None:
+    for count, tag in (("tests", None), ("failures", "failure"), ("skipped", "skipped")):
+        suite.set(count, str(sum(tag is None or case.find(tag) is not None for case in cases)))
+
+
 def _suite(view: RunResults, name: str, column: Column, pages: Mapping[int, str]) -> ElementTree.Element:
     suite = ElementTree.Element("testsuite", {"name": name})
     cells = list(column.cells.values())
     _properties(suite, _facts(view, cells[0]))
     cases = [_case(view, name, cell, pages[id(cell)]) for cell in cells]
     suite.extend(cases)
-    for count, tag in (("tests", None), ("failures", "failure"), ("skipped", "skipped")):
-        suite.set(count, str(sum(tag is None or case.find(tag) is not None for case in cases)))
+    _count(suite, cases)
     suite.attrib |= {"errors": "0", "time": _time(sum(view.seconds.get(cell.key, 0.0) for cell in cells))}
     with suppress(ValueError):  # of a time that is none
         suite.set("timestamp", datetime.fromisoformat(view.run.started or "").isoformat())

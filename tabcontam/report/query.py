@@ -4,7 +4,7 @@ Every text that leaves here has passed through `visible`; what is shortened says
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isfinite, log
 from typing import Any
@@ -16,7 +16,7 @@ from tabcontam.guesser.rounding import Rounded, worths
 from tabcontam.reading.reading import declines, is_mark, same_value
 from tabcontam.report.lookups import counted, documents, is_lookup, places
 from tabcontam.report.marks import Mark, marked, of_row, of_words
-from tabcontam.report.trials import Trial
+from tabcontam.report.trials import HeldTrial, Trial, is_mapping
 from tabcontam.verdicts.wording import rounded, shorten, text, visible
 
 LONGEST_ANSWER = 4_000  # characters
@@ -86,7 +86,7 @@ def _readable(trial: Trial) -> bool:
 
 def bits_of(trial: Trial) -> float:
     """How improbable, in bits, the right parts of the answer are for someone who does not remember the table."""
-    if isinstance(trial.get("expected"), Mapping):
+    if is_mapping(trial.get("expected")):
         return sum(cell.bits for cell in row_of(trial))
     if _asks_words(trial):
         return sum(bits(chance) for word in words_read(trial) if (chance := _chance(_guess(trial, word), word)))
@@ -106,9 +106,18 @@ def words_read(trial: Trial) -> tuple[str, ...]:
 
 def row_of(trial: Trial) -> list[AskedCell]:
     """The asked cells of a row, in the row's order."""
+    if not isinstance(trial, HeldTrial):
+        return _row_of(trial)
+    if trial.row is None:
+        trial.row = _row_of(trial)
+    row: list[AskedCell] = trial.row
+    return row
+
+
+def _row_of(trial: Trial) -> list[AskedCell]:
     parsed, expected = trial.get("parsed"), trial.get("expected")
-    given = parsed if isinstance(parsed, Mapping) else {}
-    cells = expected.items() if isinstance(expected, Mapping) else ()
+    given = parsed if is_mapping(parsed) else {}
+    cells = expected.items() if is_mapping(expected) else ()
     return [_cell(trial, text(name), value, given.get(name)) for name, value in cells]
 
 
@@ -163,7 +172,7 @@ def _asked(trial: Trial, row: Sequence[AskedCell]) -> dict[str, Any]:
         return {"passage": {"read": one_line(text(trial.get("parsed"))), "tokens": _costly(trial)}}
     if is_lookup(trial):
         return {"lookup": _lookup(trial)}
-    if isinstance(trial.get("expected"), Mapping):
+    if is_mapping(trial.get("expected")):
         return {"row": [_cell_shown(cell) for cell in row]}
     return {"words": _words(trial)} if _asks_words(trial) else {"choice": _choice(trial)}
 
@@ -190,7 +199,7 @@ def _lookup(trial: Trial) -> dict[str, Any]:
 def _own(trial: Trial) -> str:
     """The row's own value of what was looked up beside the others: `age = 39`; empty where none is compared."""
     expected = trial.get("expected")
-    pairs = expected.items() if isinstance(expected, Mapping) else ()
+    pairs = expected.items() if is_mapping(expected) else ()
     return one_line(", ".join(f"{text(feature)} = {text(value)}" for feature, value in pairs))
 
 
@@ -234,7 +243,7 @@ def _words(trial: Trial) -> list[list[str]]:
 def _choice(trial: Trial) -> dict[str, Any]:
     """The labels, the chance of the one that was read, and what baselines would have said."""
     read, chance = trial.get("parsed"), trial.get("chance")
-    named = chance if isinstance(chance, Mapping) else {}
+    named = chance if is_mapping(chance) else {}
     choice: dict[str, Any] = {
         "expected": one_line(_truth(trial)),
         "read": None if read is None else one_line(text(read)),
@@ -300,18 +309,18 @@ def prompt_of(trial: Trial) -> list[list[str]]:
     prompt = trial.get("prompt")
     if not isinstance(prompt, list):
         return [["", visible(text(prompt))]]
-    messages = [message for message in prompt if isinstance(message, Mapping)]
+    messages = [message for message in prompt if is_mapping(message)]
     return [[one_line(text(message.get("role"))), visible(text(message.get("content")))] for message in messages]
 
 
 def _guess(trial: Trial, name: str) -> Guess | None:
     """The guess about a feature, word or choice; None where there is none."""
     chance = trial.get("chance")
-    held = chance.get(name) if isinstance(chance, Mapping) else None
-    values, rest = (held.get("values"), held.get("rest")) if isinstance(held, Mapping) else (None, None)
-    if not isinstance(values, Mapping) or not isinstance(rest, int | float):
+    held = chance.get(name) if is_mapping(chance) else None
+    values, rest = (held.get("values"), held.get("rest")) if is_mapping(held) else (None, None)
+    if not is_mapping(values) or not isinstance(rest, int | float):
         return None
-    return Guess(values, rest, coarser=_coarser(held.get("coarser") if isinstance(held, Mapping) else None))
+    return Guess(values, rest, coarser=_coarser(held.get("coarser") if is_mapping(held) else None))
 
 
 def _coarser(held: object) -> tuple[Rounded, ...]:

@@ -7,11 +7,12 @@ Texts are guarded as in the cells' CSV: a spreadsheet takes none for a formula.
 import csv
 import io
 from collections.abc import Iterable, Iterator, Mapping
+from typing import TextIO
 
 from tabcontam.report.csv_text import guarded
 from tabcontam.report.lookups import is_lookup, places
 from tabcontam.report.query import row_of
-from tabcontam.report.trials import Trial, by_cell
+from tabcontam.report.trials import Trial, by_cell, is_mapping
 from tabcontam.verdicts.cells import Result
 from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.wording import text
@@ -20,6 +21,19 @@ COLUMNS = (
     "llm", "dataset", "edition", "split", "serializer", "prompts", "test", "query", "row", "row_bits", "column",
     "answer", "expected", "right", "chance", "bits", "documents", "found_in",
 )  # fmt: skip
+
+
+class Recalled:
+    """The file, written cell by cell."""
+
+    def __init__(self, file: TextIO) -> None:
+        self._writer = csv.writer(file)
+        self._writer.writerow(COLUMNS)
+
+    def take(self, cell: Result, asked: Mapping[str, Trial]) -> None:
+        """Write what was recalled in a cell, of its trials by query; nothing of a control that joined."""
+        for trial in () if cell.control else asked.values():
+            self._writer.writerows(_lines(cell, trial))
 
 
 def render_recalled(view: RunResults, trials: Iterable[Trial]) -> str:
@@ -32,17 +46,14 @@ def render_recalled(view: RunResults, trials: Iterable[Trial]) -> str:
     stands, and the first place; what that weighs is said of all rows of a cell together.
     """
     written = io.StringIO(newline="")
-    writer = csv.writer(written)
-    writer.writerow(COLUMNS)
-    of_cells = by_cell(view.cells, trials)
+    recalled, of_cells = Recalled(written), by_cell(view.cells, trials)
     for cell in view.cells:
-        for trial in () if cell.control else of_cells[cell.place].values():
-            writer.writerows(_lines(cell, trial))
+        recalled.take(cell, of_cells[cell.place])
     return written.getvalue()
 
 
 def _lines(cell: Result, trial: Trial) -> Iterator[list[object]]:
-    if not isinstance(trial.get("expected"), Mapping) or not (trial.get("chance") or is_lookup(trial)):
+    if not is_mapping(trial.get("expected")) or not (trial.get("chance") or is_lookup(trial)):
         return
     told = row_of(trial)
     named = (

@@ -17,11 +17,11 @@ from tabcontam.evidence.sentences import signed
 from tabcontam.groups import grouped
 from tabcontam.report.csv_text import guarded
 from tabcontam.report.query import bits_of
-from tabcontam.report.trials import Trial, by_cell
+from tabcontam.report.trials import Trial, by_cell, is_mapping
 from tabcontam.statistics.exact import clopper_pearson
 from tabcontam.verdicts.cells import Result
 from tabcontam.verdicts.memory import limits_in_words
-from tabcontam.verdicts.results import RunResults
+from tabcontam.verdicts.results import Block, RunResults
 from tabcontam.verdicts.wording import text
 
 LEAST = 10.0  # bits of an answer from which on its row was recalled
@@ -110,13 +110,35 @@ class Compared:
 
 def told(view: RunResults, trials: Iterable[Trial]) -> dict[About, dict[int, Told]]:
     """What the row tests told of each row that they asked about, by the row's number from 0; of controls nothing."""
-    found: dict[About, dict[int, Told]] = {}
-    of_cells = by_cell(view.cells, trials)
+    reading, of_cells = Reading(view), by_cell(view.cells, trials)
     for cell in view.cells:
-        if cell.test not in view.row_tests or cell.control:
-            continue
-        rows = found.setdefault(_about(cell), {})
-        for trial in of_cells[cell.place].values():
+        if reading.of_rows(cell):
+            reading.take(cell, of_cells[cell.place])
+    return reading.told
+
+
+class Reading:
+    """What trials tell of rows, taken in cell by cell: those of row tests, and those of classification."""
+
+    def __init__(self, view: RunResults) -> None:
+        self._view = view
+        self.told: dict[About, dict[int, Told]] = {}
+        self._classified: dict[tuple[str, ...], list[Classified]] = {}
+
+    def of_rows(self, cell: Result) -> bool:
+        """Whether a cell is of a row test of an LLM under test."""
+        return cell.test in self._view.row_tests and not cell.control
+
+    def take(self, cell: Result, asked: Mapping[str, Trial]) -> None:
+        """Take in the trials of a cell, by query."""
+        if self.of_rows(cell):
+            self._take_rows(cell, asked.values())
+        elif _is_classification(cell) and (answered := list(_classified(asked.values()))):
+            self._classified[cell.place] = answered
+
+    def _take_rows(self, cell: Result, trials: Iterable[Trial]) -> None:
+        rows = self.told.setdefault(_about(cell), {})
+        for trial in trials:
             row = _row(trial)
             if row is None or not _could_tell(trial):
                 continue
@@ -124,27 +146,49 @@ def told(view: RunResults, trials: Iterable[Trial]) -> dict[About, dict[int, Tol
             one.bits = max(one.bits, bits)
             if bits >= LEAST:
                 one.tests[cell.test] = None
-    return found
 
-
-def compared(view: RunResults, trials: Sequence[Trial]) -> list[Compared]:
-    """The cells of classification of which both kinds of rows were answered, in the order of the page."""
-    rows, of_cells = told(view, trials), by_cell(view.cells, trials)
-    found = []
-    for block in view.blocks:
+    def compared(self, block: Block) -> list[Compared]:
+        """The cells of an LLM's classification of which both kinds of rows were answered; its trials are forgotten."""
+        found = []
         for column in block.columns:
             for cell in column.cells.values():
-                if cell.kind is not Kind.CLASSIFICATION or cell.control or cell.verdict is not None:
-                    continue
-                known = rows.get(_about(cell), {})
-                answered = [
-                    (known[row], trial) for row, trial in _classified(of_cells[cell.place].values()) if row in known
-                ]
-                groups = grouped(answered, lambda one: one[0].recalled)
-                if len(groups) == 2:
-                    own, others = (_group([trial for _, trial in groups[key]]) for key in (True, False))
-                    found.append(Compared(cell.llm, column.label, view.test_titles[cell.test], own, others))
+                answered = self._classified.pop(cell.place, [])
+                known = self.told.get(_about(cell), {})
+                of_rows = [(one, known[one.row].recalled) for one in answered if one.row in known]
+                own, others = ([one for one, recalled in of_rows if recalled is which] for which in (True, False))
+                if own and others:
+                    test = self._view.test_titles[cell.test]
+                    found.append(Compared(cell.llm, column.label, test, _group(own), _group(others)))
+        for about in {_about(cell) for cell in block.cells}:
+            self.told.pop(about, None)
+        return found
+
+
+class Classified(NamedTuple):
+    """An answer about a row that names a class: whether it is right, and the share of models that say the same."""
+
+    row: int
+    hit: bool
+    learned: float | None
+
+
+def compared(view: RunResults, trials: Iterable[Trial]) -> list[Compared]:
+    """The cells of classification of which both kinds of rows were answered, in the order of the page."""
+    of_cells, found = by_cell(view.cells, trials), []
+    own = grouped(view.cells, lambda cell: cell.llm)
+    for block in view.blocks:
+        if not any(map(_is_classification, block.cells)):
+            continue
+        reading = Reading(view)
+        for cell in own[block.llm]:
+            if reading.of_rows(cell) or _is_classification(cell):
+                reading.take(cell, of_cells[cell.place])
+        found += reading.compared(block)
     return found
+
+
+def _is_classification(cell: Result) -> bool:
+    return cell.kind is Kind.CLASSIFICATION and not cell.control and cell.verdict is None
 
 
 def merged(runs: Iterable[Mapping[About, Mapping[int, Told]]]) -> dict[About, dict[int, Told]]:
@@ -175,9 +219,9 @@ def render_excluded(found: Mapping[About, Mapping[int, Told]]) -> str:
     return written.getvalue()
 
 
-def context(view: RunResults, trials: Sequence[Trial]) -> dict[str, Any]:
+def context(found: Sequence[Compared]) -> dict[str, Any]:
     """What the page's template is given."""
-    return {"recalled_rows": compared(view, trials), "recalled_title": TITLE, "recalled_about": ABOUT}
+    return {"recalled_rows": found, "recalled_title": TITLE, "recalled_about": ABOUT}
 
 
 def _about(cell: Result) -> About:
@@ -192,32 +236,32 @@ def _row(trial: Trial) -> int | None:
 def _could_tell(trial: Trial) -> bool:
     """Whether an answer about cells of a row was read, and could have shown the row to be recalled."""
     expected = trial.get("expected")
-    if not isinstance(expected, Mapping) or trial.get("decoy_of") or trial.get("readable") is not True:
+    if not is_mapping(expected) or trial.get("decoy_of") or trial.get("readable") is not True:
         return False
     return bits_of({**trial, "parsed": expected}) >= LEAST
 
 
-def _classified(trials: Iterable[Trial]) -> Iterator[tuple[int, Trial]]:
+def _classified(trials: Iterable[Trial]) -> Iterator[Classified]:
     """The answers about rows of the table, not their twins, that name a class."""
     for trial in trials:
         row = _row(trial)
         if row is not None and not trial.get("decoy_of") and trial.get("readable") is True:
-            yield row, trial
+            yield Classified(row, trial.get("hit") is True, _learned(trial))
 
 
-def _group(trials: Sequence[Trial]) -> Group:
-    learned = [share for trial in trials if (share := _learned(trial)) is not None]
-    hits = sum(trial.get("hit") is True for trial in trials)
-    return Group(len(trials), hits, fmean(learned) if len(learned) == len(trials) else None)
+def _group(answered: Sequence[Classified]) -> Group:
+    learned = [one.learned for one in answered if one.learned is not None]
+    hits = sum(one.hit for one in answered)
+    return Group(len(answered), hits, fmean(learned) if len(learned) == len(answered) else None)
 
 
 def _learned(trial: Trial) -> float | None:
     """The share of models that give a row's class; None where none was asked."""
     chance, expected = trial.get("chance"), trial.get("expected")
     for name in MODELS:
-        guess = chance.get(name) if isinstance(chance, Mapping) else None
-        values = guess.get("values") if isinstance(guess, Mapping) else None
-        if isinstance(values, Mapping) and isinstance(expected, list) and expected:
+        guess = chance.get(name) if is_mapping(chance) else None
+        values = guess.get("values") if is_mapping(guess) else None
+        if is_mapping(values) and isinstance(expected, list) and expected:
             share = values.get(text(expected[0]), 0.0)
             return float(share) if isinstance(share, int | float) else None
     return None

@@ -1,5 +1,6 @@
 """What is known of each LLM and table, as the report's sentences and its overview say it."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -72,19 +73,42 @@ class Titles:
     def llm(self, name: str) -> str:
         """The catalogue's title, with the name that the run gave where two would be called the same."""
         title, named = self.view.title(name), shorten(name, LONGEST_NAME)
-        alone = [entry.title for entry in self.view.run.catalogue.values()].count(title) == 1
+        alone = self._llm_times.get(title) == 1
         return title if title and alone else f"{title} ({named})" if title else named
 
     def dataset(self, name: str) -> str:
         """The card's title, with the dataset's name where two would be called the same."""
-        titles = {dataset.name: dataset.title for dataset in self.view.run.datasets}
-        title = titles.get(name) or name
-        alone = list(titles.values()).count(title) <= 1
+        title = self._titles.get(name) or name
+        alone = self._times.get(title, 0) <= 1
         return shorten(title if alone else f"{title} [{name}]", LONGEST_NAME)
 
     def apart(self, of: Result | TableVerdict) -> str:
         """What tells the table from another one of the dataset: edition, split, serializer, prompt set, source."""
         return shorten(self.view.label(of).removeprefix(of.dataset).strip(), LONGEST_NAME)
+
+    @cached_property
+    def tables(self) -> Mapping[str, Sequence[TableVerdict]]:
+        """What is said of the tables of each LLM."""
+        return grouped(self.view.tables_in_order, lambda table: table.llm)
+
+    @cached_property
+    def known(self) -> dict[str, dict[str, Standing]]:
+        """What `standings` found out of LLMs."""
+        return {}
+
+    @cached_property
+    def _titles(self) -> Mapping[str, str]:
+        return {dataset.name: dataset.title for dataset in self.view.run.datasets}
+
+    @cached_property
+    def _times(self) -> Mapping[str, int]:
+        """How many datasets have a title."""
+        return Counter(self._titles.values())
+
+    @cached_property
+    def _llm_times(self) -> Mapping[str, int]:
+        """How many LLMs have a title."""
+        return Counter(entry.title for entry in self.view.run.catalogue.values())
 
     @cached_property
     def ruled(self) -> Mapping[Tested, Ruling]:
@@ -98,8 +122,14 @@ class Titles:
 
 def standings(titles: Titles, block: Block) -> dict[str, Standing]:
     """What is known of each table of an LLM, by the table's label, in the order of the page."""
+    if block.llm not in titles.known:
+        titles.known[block.llm] = _standings(titles, block)
+    return titles.known[block.llm]
+
+
+def _standings(titles: Titles, block: Block) -> dict[str, Standing]:
     view = titles.view
-    tables = {view.label(table): table for table in view.tables_in_order if table.llm == block.llm}
+    tables = {view.label(table): table for table in titles.tables.get(block.llm, ())}
     return {
         label: _standing(titles, own, tables.get(label), titles.ruling(own[0]))
         for label, own in grouped(block.cells, view.label).items()

@@ -45,6 +45,9 @@ CHECKED = {True: "green", None: "yellow", False: "red"}  # a self-check
 SKIPS_NAMED = 3  # reasons of skipped cells in their one line
 CELLS_SHOWN = 20  # contaminated cells whose evidence is printed without -v
 CHANGES_SHOWN = 20  # of a comparison, without -v
+CROWDED = 200  # LLMs and tables above which, without -v, a line is an LLM, and a list is cut
+LISTED = 50  # lines of a list that is cut
+NAMED = 12  # LLMs, datasets and notes of a kind that the head of such a run names
 DIGEST = 10  # characters of what documents hold
 VERDICT = max(len(verdict.value) for verdict in Verdict) + 1
 TABLE_NUMBERS = {"q_value": "q {}", "recalled_bits": "{} bits recalled"}
@@ -59,7 +62,8 @@ def print_header(console: "Console", view: RunResults, verbosity: int = 0) -> No
     paper.rule(f"tabcontam {run.version}".strip(), "bold")
     if run.versions:
         paper.line(", ".join(f"{name} {version}" for name, version in run.versions.items()))
-    for llm in run.llms:
+    most = NAMED if verbosity < 1 and _is_crowded(view) else None
+    for llm in run.llms[:most]:
         version = (llm.version or "")[:DIGEST] if llm.documents else llm.version  # a long digest, in results.json
         stated = ", ".join(filter(None, ("control" if llm.control else "", llm.named_otherwise, version)))
         paper.line(
@@ -67,17 +71,32 @@ def print_header(console: "Console", view: RunResults, verbosity: int = 0) -> No
             + (f" ({stated})" if stated else "")
             + (f": {llm.took}" if llm.took else "")
         )
-    for dataset in run.datasets:
+    _print_left(paper, run.llms, most, "LLMs")
+    for dataset in run.datasets[:most]:
         digest = f", sha256 {dataset.sha256[:8]}" if dataset.sha256 else ""
         paper.line(f"dataset: {dataset.named} ({dataset.shape}{digest})")
-        if dataset.features:
+        if dataset.features and most is None:
             features = listed(dataset.features).replace("\n", ", ")
             paper.line(f"  features: {shorten(features, LONGEST['features'])}", "dim")
+    _print_left(paper, run.datasets, most, "datasets")
     settings = {"seed": run.seed, "rules": run.rules, "alpha": run.alpha, "dictionary": run.dictionary}
     paper.line(", ".join(f"{name} {value}" for name, value in settings.items() if text(value)))
-    for note in view.notes:
-        paper.line(str(note), "yellow")
+    for kind, notes in grouped(view.notes, lambda note: note.kind).items():  # of each kind some: none goes unsaid
+        for note in notes[:most]:
+            paper.line(str(note), "yellow")
+        _print_left(paper, notes, most, f"notes on {kind}")
     paper.line()
+
+
+def _is_crowded(view: RunResults) -> bool:
+    """Whether a line for each LLM and table would be more than a person reads."""
+    return sum(len(block.columns) for block in view.blocks) > CROWDED
+
+
+def _print_left(paper: Paper, parts: Sequence[object], most: int | None, what: str) -> None:
+    """How many of a list were left out, where `most` were shown."""
+    if most is not None and len(parts) > most:
+        paper.line(f"({len(parts) - most:,} more {what}: see -v, or index.html)", "dim")
 
 
 def print_report(
@@ -95,20 +114,23 @@ def print_report(
     `summary` has the letters of `SUMMARY`, in the order of the list, "A" for all and "N" for none; `durations` is how
     many of the slowest cells are named.
     """
-    paper, trials = Paper(console), list(trials)
+    paper = Paper(console)
+    crowded = verbosity < 1 and _is_crowded(view)
     if verbosity >= 0:
-        (_print_cells if verbosity else _print_letters)(paper, view)
+        (_print_cells if verbosity else _print_llms if crowded else _print_letters)(paper, view)
         _print_evidence(paper, view, trials, with_controls=verbosity > 0)
-        _print_tables(paper, view)
+        _print_tables(paper, view, found_alone=crowded)
         print_splits(paper, split_groups(view), view.joined)
         _print_controls(paper, view)
-        _print_memory(paper, view)
-        _print_recalled_rows(paper, view, trials)
+        if not crowded:  # they have a line for each LLM and table, which the page has
+            _print_memory(paper, view)
+            _print_recalled_rows(paper, view, trials)
         _print_ranking(paper, view)
         _print_papers(paper, view)
         _print_comparisons(paper, view, verbosity)
     _print_durations(paper, view, durations)
-    _print_summary(paper, view, summary, each_skip=verbosity > 0 or summary != USUAL)
+    most = LISTED if crowded else None
+    _print_summary(paper, view, summary, each_skip=verbosity > 0 or summary != USUAL, most=most)
     _print_last_line(paper, view)
     if index is not None and verbosity >= 0:
         paper.line(f"report: {index}")
@@ -154,6 +176,25 @@ def _print_letters(paper: Paper, view: RunResults) -> None:
     paper.line()
 
 
+def _print_llms(paper: Paper, view: RunResults) -> None:
+    """A line an LLM: how many of its cells came to what."""
+    legend = [f"{letter} {verdict.value}" for verdict, letter in LETTERS.items()] + [f"{SCORE_LETTER} {SCORE}"]
+    paper.line("  ".join(legend), "dim")
+    done, total = 0, len(view.possible)
+    letters = {verdict.value: letter for verdict, letter in LETTERS.items()} | {SCORE: SCORE_LETTER}
+    for block in view.blocks:
+        done += len(block.cells)
+        parts: list[tuple[str, str]] = [(f"{block.llm} ", "")]
+        for outcome, number in count(block.cells).items():
+            known = outcome == Verdict.CONTAMINATED and all(
+                (cell.llm, cell.table) in view.exposed for cell in block.cells if cell.outcome == outcome
+            )
+            parts.append((f" {number:,} {letters[outcome]}", AS_IT_SHOULD if known else STYLES[outcome]))
+        paper.parts(parts, f"[{100 * done // total:3d}%]")
+    _print_impossible(paper, view)
+    paper.line()
+
+
 def _print_cells(paper: Paper, view: RunResults) -> None:
     for column, cells in _lines(view):
         for cell, progress in cells:
@@ -195,17 +236,28 @@ def _print_evidence(paper: Paper, view: RunResults, trials: Iterable[Trial], *, 
     paper.line()
 
 
-def _print_tables(paper: Paper, view: RunResults) -> None:
-    """One line a table, by its row tests; controls that joined come last and dimmed."""
+def _print_tables(paper: Paper, view: RunResults, *, found_alone: bool = False) -> None:
+    """One line a table, by its row tests; controls that joined come last and dimmed.
+
+    With `found_alone` they are counted, and only some of the contaminated ones have a line.
+    """
     from rich.cells import cell_len
 
-    if not view.tables_in_order:
+    tables = view.tables_in_order
+    if not tables:
         return
     paper.rule("tables")
-    labels = [paper.printable(f"{table.llm} {view.label(table)} ") for table in view.tables_in_order]
-    widest = max(map(cell_len, labels))
+    if found_alone:
+        own = [table for table in tables if table.llm not in view.joined]
+        of_outcome = grouped(own, lambda table: table.outcome)
+        counts = [f"{len(of_outcome[word]):,} {word}" for word in STYLES if word in of_outcome]
+        paper.line(f"{len(own):,} LLMs and tables: {', '.join(counts)}")
+        found = of_outcome.get(Verdict.CONTAMINATED.value, [])
+        tables = tuple(found[:LISTED])
+    labels = [paper.printable(f"{table.llm} {view.label(table)} ") for table in tables]
+    widest = max(map(cell_len, labels), default=0)
     room = paper.width - widest - VERDICT >= NARROWEST or not paper.console.is_terminal
-    for label, table in zip(labels, view.tables_in_order, strict=True):
+    for label, table in zip(labels, tables, strict=True):
         control = "dim" if table.llm in view.joined else ""
         verdict = (table.outcome.upper().ljust(VERDICT), f"{control} {_style(view, table)}".strip())
         if room:
@@ -213,6 +265,8 @@ def _print_tables(paper: Paper, view: RunResults) -> None:
         else:
             paper.line(label.rstrip(), control)
             paper.beside([("  ", ""), verdict], _figures(view, table), control)
+    if found_alone:
+        _print_left(paper, found, LISTED, "contaminated")
     paper.line()
 
 
@@ -286,7 +340,7 @@ def _print_memory(paper: Paper, view: RunResults) -> None:
     paper.line()
 
 
-def _print_recalled_rows(paper: Paper, view: RunResults, trials: Sequence[Trial]) -> None:
+def _print_recalled_rows(paper: Paper, view: RunResults, trials: Iterable[Trial]) -> None:
     """The accuracy on rows that were recalled and on those that were not, cell by cell."""
     found = recalled_rows.compared(view, trials)
     if not found:
@@ -380,7 +434,8 @@ def _print_durations(paper: Paper, view: RunResults, most: int) -> None:
         paper.line("nothing was asked now: the answers were there", "dim")
 
 
-def _print_summary(paper: Paper, view: RunResults, letters: str, *, each_skip: bool) -> None:
+def _print_summary(paper: Paper, view: RunResults, letters: str, *, each_skip: bool, most: int | None = None) -> None:
+    """The cells of each outcome that is asked for; with `most`, at most so many lines of each."""
     letters = "" if "N" in letters else "".join(SUMMARY) if "A" in letters else letters
     listed = {
         SUMMARY[letter]: [cell for cell in view.subjects if cell.verdict is SUMMARY[letter]] for letter in letters
@@ -399,13 +454,19 @@ def _print_summary(paper: Paper, view: RunResults, letters: str, *, each_skip: b
         if outcome is Verdict.SKIPPED and not each_skip:
             _print_skips(paper, cells)
         elif outcome in UNDECIDED:  # by their reasons
-            for (word, why), group in grouped(cells, lambda cell: (cell.outcome, cell.why)).items():
+            alike = grouped(cells, lambda cell: (cell.outcome, cell.why))
+            ordered = list(alike.items())
+            if most is not None:  # the commonest reasons
+                ordered.sort(key=lambda one: -len(one[1]))
+            for (word, why), group in ordered[:most]:
                 place = f" [{len(group)}] {_places(view, group)} - {why}"
                 paper.parts([(word.upper(), STYLES[word]), (place, "")])
+            _print_left(paper, ordered, most, f"reasons of {outcome}")
         else:
-            for cell in cells:
+            for cell in cells[:most]:
                 place = f" {cell.llm} {view.label(cell)} {cell.test} - {cell.why}"
                 paper.parts([(cell.outcome.upper(), _style(view, cell)), (place, "")])
+            _print_left(paper, cells, most, outcome or SCORE)
 
 
 def _is_share(view: RunResults, cell: Result) -> bool:

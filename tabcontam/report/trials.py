@@ -1,29 +1,69 @@
 """The trials of each cell: all of them, and as the terminal shows them."""
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Protocol, TypeGuard, runtime_checkable
 
-from tabcontam.verdicts.cells import Result, place_of
+from tabcontam.verdicts.cells import PLACE, CellName, Result, place_of
 from tabcontam.verdicts.wording import text
 
 Trial = Mapping[str, Any]
 
 
-def by_cell(cells: Iterable[Result], trials: Iterable[Trial]) -> dict[tuple[str, ...], dict[str, Trial]]:
-    """The trials of each cell, by the cell's place and then by query. Of a query asked again the last trial counts."""
-    found: dict[tuple[str, ...], dict[str, Trial]] = {cell.place: {} for cell in cells}
-    for number, trial in enumerate(trials):
-        if (place := place_of(trial)) in found:
-            found[place][text(trial.get("query")) or str(number)] = trial
-    return found
+def is_mapping(value: object) -> TypeGuard[Mapping[Any, Any]]:
+    """Whether a value of JSON, or of Python, is an object: nearly all that are asked about are dictionaries."""
+    return type(value) is dict or isinstance(value, Mapping)
+
+
+class HeldTrial(dict[str, Any]):
+    """A trial that is looked at several times: what was found out about it is found out once."""
+
+    row: Any = None  # the asked cells of its row, once `query.row_of` was asked
+
+
+@runtime_checkable
+class ReadByCell(Protocol):
+    """Trials that are read a cell at a time, since memory may not hold them all."""
+
+    def __iter__(self) -> Iterator[Trial]: ...
+
+    def of(self, name: CellName) -> Sequence[Trial]:
+        """The trials of a cell."""
+        ...
+
+
+class OfCells:
+    """The trials of each cell, by the cell's place and then by query."""
+
+    def __init__(self, cells: Iterable[Result], trials: Iterable[Trial]) -> None:
+        self._kept = trials if isinstance(trials, ReadByCell) else None
+        self._held: dict[tuple[str, ...], dict[str, Trial]] = {}
+        if self._kept is None:
+            self._held = {cell.place: {} for cell in cells}
+            for number, trial in enumerate(trials):
+                if (place := place_of(trial)) in self._held:
+                    self._held[place][text(trial.get("query")) or str(number)] = trial
+
+    def __getitem__(self, place: tuple[str, ...]) -> Mapping[str, Trial]:
+        if self._kept is None:
+            return self._held[place]
+        named = dict(zip(PLACE, place, strict=True))
+        trials = self._kept.of(CellName(*(named[field] for field in CellName._fields)))
+        return {text(trial.get("query")): HeldTrial(trial) for trial in trials}
+
+
+def by_cell(cells: Iterable[Result], trials: Iterable[Trial]) -> OfCells:
+    """The trials of each cell. Of a query asked again the last trial counts."""
+    return OfCells(cells, trials)
 
 
 def telling(cells: Iterable[Result], trials: Iterable[Trial]) -> dict[tuple[str, ...], list[Trial]]:
     """The trials of each cell, by its place: hits before the others, the paper's own before further ones, no decoys."""
+    cells = list(cells)
+    of_cells = by_cell(cells, trials)
     return {
-        place: sorted(
-            (trial for trial in of_query.values() if not trial.get("decoy_of")),
+        cell.place: sorted(
+            (trial for trial in of_cells[cell.place].values() if not trial.get("decoy_of")),
             key=lambda trial: (not trial.get("hit"), not trial.get("paper")),
         )
-        for place, of_query in by_cell(cells, trials).items()
+        for cell in cells
     }

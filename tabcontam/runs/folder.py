@@ -1,39 +1,40 @@
 """A run's folder read and written: record results, judge a past run again, merge several runs."""
 
-import re
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import asdict, replace
+import gc
+import os
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
-from itertools import groupby, islice
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from tabcontam.asking.judgements import JUDGEMENTS, compared_in, judgement_lines, judgements_in, with_judgements
-from tabcontam.asking.trials import (
-    JUNIT,
-    NUMBER,
-    RECALLED,
-    RESULTS,
-    TRIALS,
-    Journal,
-    Key,
-    Line,
-    as_lines,
-    line_key,
-    open_folder,
-    trial_of,
-)
+from tabcontam.asking.kept_trials import KeptTrials, Written
+from tabcontam.asking.trials import JUNIT, RECALLED, RESULTS, TRIALS, Key, Line, as_lines, open_folder, trial_of
 from tabcontam.errors import UsageError, option
 from tabcontam.evidence.base import Reading
 from tabcontam.evidence.registry import by_id
-from tabcontam.paths import replace_file
+from tabcontam.groups import grouped
+from tabcontam.paths import ESCAPED, replaced_together
 from tabcontam.replay.records import CATALOGUE
 from tabcontam.replay.squares import one_cell_a_square
+from tabcontam.report.trials import HeldTrial, ReadByCell
 from tabcontam.runs.joined import check_none_missing, in_plan_order, joined_facts
 from tabcontam.runs.overlap import common
 from tabcontam.verdicts.cells import CellName, Result
-from tabcontam.verdicts.comparison import Pair, comparisons, facts_apart, of_runs
-from tabcontam.verdicts.document import as_json, read_results
+from tabcontam.verdicts.comparison import (
+    Answers,
+    Pair,
+    answers_of,
+    compared,
+    comparisons,
+    facts_apart,
+    of_runs,
+    planned_alike,
+    to_compare,
+)
+from tabcontam.verdicts.document import read_results, write_results
 from tabcontam.verdicts.facts import MergedRun, RunFacts, catalogued, in_order, known_tests
 from tabcontam.verdicts.judge import results
 from tabcontam.verdicts.judgements import Agreement, JudgeFacts, Judgement, Judgements, judged_by
@@ -61,48 +62,108 @@ def new_folder(moment: datetime) -> Path:
 
 def record(
     folder: Path, found: RunResults, shown: RunResults | None = None, runs: Sequence[Pair] = ()
-) -> tuple[RunResults, list[Line]]:
+) -> tuple[RunResults, KeptTrials]:
     """Write results.json, junit.xml, recalled.csv and the pages beside trials.jsonl; the pages show `shown` instead, if
     given. Recorded answers have no recalled.csv.
 
-    Returns the results with their comparisons, which need the trials, and the trials as `shown_lines` has them; `runs`
-    are the cells that two of its runs have.
+    All files take the places of older ones together, once they are written. Returns the results with their comparisons,
+    which need the trials, and the trials as `shown_lines` has them; `runs` are the cells that two of its runs have.
     Raises `UsageError`.
     """
-    trials = shown_lines(folder, found.cells)
-    compared = comparisons(found.run, found.cells, trials, runs)
-    found = replace(found, comparisons=compared)
-    if not found.run.recorded:  # whose judgements are no file of this folder
-        found = replace(found, **judged_by(judgements_in(folder), compared_in(trials), found.cells))
-    write_report(folder, found, found if shown is None else replace(shown, comparisons=compared), trials)
-    return found, trials
+    with written_together(folder) as new:
+        return _recorded(folder, new, found, shown, runs, None)
 
 
-def write_report(folder: Path, found: RunResults, shown: RunResults, trials: Sequence[Line]) -> None:
-    """Write what is made of results and of these trials beside trials.jsonl; the pages show `shown`.
+def _recorded(
+    folder: Path, new: Path, found: RunResults, shown: RunResults | None, runs: Sequence[Pair], written: Written | None
+) -> tuple[RunResults, KeptTrials]:
+    """The same into a `new` folder, from the trials in `folder`."""
+    trials = shown_lines(folder, found.cells, written)
+    if found.run.recorded:  # whose judgements are no file of this folder
+        found = replace(found, comparisons=comparisons(found.run, found.cells, (), runs))
+        write_report(new, found, found if shown is None else replace(shown, comparisons=found.comparisons), trials)
+        return found, trials
+    judgements = judgements_in(folder)
+    said = judged_by(judgements, compared_in(trials) if any(judgements) else {}, found.cells)
+    return write_report(new, found, shown or found, trials, runs, said), trials
 
-    Raises `UsageError`.
-    """
-    from tabcontam.report.html import render_pages
-    from tabcontam.report.junit import render_junit
-    from tabcontam.report.recalled import render_recalled
 
+@contextmanager
+def written_together(folder: Path) -> Iterator[Path]:
+    """A new folder of files that take the places of those in `folder` together. Raises `UsageError`."""
     try:
-        replace_file(folder / RESULTS, as_json(found))
-        replace_file(folder / JUNIT, render_junit(found))
-        if not found.run.recorded:
-            replace_file(folder / RECALLED, render_recalled(found, trials))
-        pages = render_pages(shown, trials)
-        for name, page in pages.items():
-            replace_file(folder / name, page)
-        for older in folder.glob("llm-[0-9]*.html"):
-            if older.name not in pages:
+        with replaced_together(folder) as new:
+            yield new
+            written = {path.name for path in new.iterdir()}
+        for older in (*folder.glob("llm-[0-9]*.html"), *folder.glob("results*.parquet")):
+            if older.name not in written:
                 older.unlink()
     except OSError as error:
         raise UsageError(
             f"cannot write the report to {folder}: {error.strerror}; the answers are in {folder / TRIALS}: "
             f"make room and run python -m tabcontam rescore {folder}"
         ) from error
+
+
+def write_report(
+    folder: Path,
+    found: RunResults,
+    shown: RunResults,
+    trials: ReadByCell,
+    runs: Sequence[Pair] | None = None,
+    said: Mapping[str, Any] | None = None,
+) -> RunResults:
+    """Write what is made of results and of their trials into a folder; the pages show `shown`.
+
+    Each cell's trials are read once. With `runs`, the cells that two of its runs have, the comparisons are made anew.
+    `said` are the fields that tell who judged its completions. Returns the results as they are written.
+    """
+    gc.freeze()  # the results stay: to look through them again and again for what is free takes longer than all else
+    try:
+        return _write_report(folder, found, shown, trials, runs, said)
+    finally:
+        gc.unfreeze()
+
+
+def _write_report(
+    folder: Path,
+    found: RunResults,
+    shown: RunResults,
+    trials: ReadByCell,
+    runs: Sequence[Pair] | None,
+    said: Mapping[str, Any] | None,
+) -> RunResults:
+    from tabcontam.report.html import INDEX, Pages
+    from tabcontam.report.junit import write_junit
+    from tabcontam.report.recalled import Recalled
+
+    pages, answers = Pages(shown), dict[CellName, Answers]()
+    wanted, by_id = (frozenset() if runs is None else to_compare(found.run, found.cells)), planned_alike(found.run)
+    name = os.devnull if found.run.recorded else folder / RECALLED
+    with open(name, "w", encoding="utf-8", errors=ESCAPED, newline="") as file:
+        recalled = Recalled(file)
+        for llm, cells in grouped(shown.cells if found.run.recorded else found.cells, lambda cell: cell.llm).items():
+            for cell in cells:
+                asked = trials.of(cell.key)
+                by_query = {line["query"]: HeldTrial(line) for line in asked}
+                pages.take(cell, by_query)
+                recalled.take(cell, by_query)
+                if cell.key in wanted:
+                    answers[cell.key] = answers_of(asked, by_id)
+            for page, text in pages.of_llm(llm).items():
+                _write(folder / page, text)
+    changed = dict(said or {})
+    if runs is not None:
+        changed["comparisons"] = compared(found.run, found.cells, answers, runs)
+    found = found.with_more(**changed)
+    _write(folder / INDEX, pages.index(shown.with_more(**{"comparisons": found.comparisons} if changed else {})))
+    write_results(folder, found)
+    write_junit(folder / JUNIT, found)
+    return found
+
+
+def _write(path: Path, text: str) -> None:
+    path.write_text(text, encoding="utf-8", errors=ESCAPED, newline="")
 
 
 def load(folder: Path) -> RunResults:
@@ -124,18 +185,13 @@ def load_whole(folder: Path) -> RunResults:
     return found
 
 
-def last_lines(folder: Path, cells: Sequence[Result]) -> list[Line]:
-    """The newest trial of every query of these cells, in the order of the cells.
+def last_lines(folder: Path, cells: Sequence[Result]) -> KeptTrials:
+    """The newest trial of every query of these cells, in the order of the cells, read cell by cell.
 
     Each has the number of its line in the folder's trials.jsonl, from 1, under "line". What an earlier run in the
     folder asked beyond a cell's own queries is left out.
     """
-    order: dict[Key, int] = {cell.key: number for number, cell in enumerate(cells)}
-    newest = {line_key(line): line | {NUMBER: number} for number, line in Journal(folder).numbered()}
-    known = [line for key, line in newest.items() if key[:-1] in order]
-    ordered = sorted(known, key=lambda line: (order[line_key(line)[:-1]], _number(line["query"])))
-    by_cell = groupby(ordered, lambda line: order[line_key(line)[:-1]])
-    return [line for place, own in by_cell for line in islice(own, cells[place].queries or 0)]
+    return KeptTrials(folder / TRIALS, {cell.key: cell.queries or 0 for cell in cells})
 
 
 def referred(cell: Result) -> list[CellName]:
@@ -144,30 +200,38 @@ def referred(cell: Result) -> list[CellName]:
     return [cell.key._replace(llm=llm) for llm in named if llm]
 
 
-def reference_lines(folder: Path, cells: Sequence[Result]) -> list[Line]:
+def reference_lines(folder: Path, cells: Sequence[Result]) -> KeptTrials:
     """The newest trial of every query that a reference was asked for these cells."""
-    wanted = {name for cell in cells for name in referred(cell)}
-    lines = {line_key(line): line for line in Journal(folder).lines()} if wanted else {}
-    return [line for key, line in lines.items() if key[:-1] in wanted]
+    return KeptTrials(folder / TRIALS, dict.fromkeys(name for cell in cells for name in referred(cell)))
 
 
-def shown_lines(folder: Path, cells: Sequence[Result]) -> list[Line]:
-    """As `last_lines`, each with the chances by which it was weighed: what a reference answered, too, has chance 1."""
-    said = {line_key(line): line for line in reference_lines(folder, cells)}
-    references = {cell.key: cell.reference for cell in cells if cell.reference}
+def shown_lines(folder: Path, cells: Sequence[Result], written: Written | None = None) -> KeptTrials:
+    """As `last_lines`, each with the chances by which it was weighed: what a reference answered, too, has chance 1.
 
-    def shown(line: Line) -> Line:
-        key = line_key(line)
-        other = said.get(line_key({**line, "llm": references.get(CellName(*key[:-1]), "")}))
-        if other is None or not other.get("readable"):
-            return line
-        one, read = trial_of(line), Reading(other.get("parsed"), other.get("hit"), paper_hit=False, readable=True)
-        if not same_query(one, trial_of(other)):
-            return line
-        chance = by_id()[line["test"]].conceded(one.query, read).chance
-        return line | {"chance": {name: asdict(guess) for name, guess in chance.items()}}
+    Of a file that was just `written` it is known where the lines stand.
+    """
+    named = dict.fromkeys(name for cell in cells for name in referred(cell))
+    said, judgements = KeptTrials(folder / TRIALS, named, written=written), judgements_in(folder)
+    references = {cell.key: cell.key._replace(llm=cell.reference) for cell in cells if cell.reference}
 
-    return with_judgements(map(shown, last_lines(folder, cells)), judgements_in(folder))
+    def shown(name: CellName, lines: list[Line]) -> list[Line]:
+        if other := references.get(name):
+            answered = {line["query"]: line for line in said.of(other)}
+            lines = [_conceded(line, answered.get(line["query"])) for line in lines]
+        return with_judgements(lines, judgements)
+
+    return KeptTrials(folder / TRIALS, {cell.key: cell.queries or 0 for cell in cells}, shown, written)
+
+
+def _conceded(line: Line, other: Line | None) -> Line:
+    """A trial whose right answers have chance 1 where the reference's own trial has them, too."""
+    if other is None or not other.get("readable"):
+        return line
+    one, read = trial_of(line), Reading(other.get("parsed"), other.get("hit"), paper_hit=False, readable=True)
+    if not same_query(one, trial_of(other)):
+        return line
+    chance = by_id()[line["test"]].conceded(one.query, read).chance
+    return line | {"chance": {name: asdict(guess) for name, guess in chance.items()}}
 
 
 def merge(folders: Sequence[Path], out: Path, over: Over | None = None, incomplete: bool = False) -> RunResults:
@@ -176,12 +240,23 @@ def merge(folders: Sequence[Path], out: Path, over: Over | None = None, incomple
     Parts of one run, as `--shard` makes them, become that run; with `incomplete` also where some of them are missing.
     Raises `UsageError`.
     """
+    return merged(folders, out, over, incomplete)[0]
+
+
+def merged(
+    folders: Sequence[Path], out: Path, over: Over | None = None, incomplete: bool = False
+) -> tuple[RunResults, KeptTrials]:
+    """The same, and the trials as `shown_lines` has them. Raises `UsageError`."""
     found, lines, pairs = _merged(folders, over, incomplete)
-    open_folder(out)
-    replace_file(out / TRIALS, as_lines(lines))
-    if judged := _judged(folders, found.cells):
-        replace_file(out / JUDGEMENTS, as_lines(judgement_lines(judged)))
-    return record(out, found, runs=pairs)[0]
+    judged = _judged(folders, found.cells)
+    written = Written()
+    with written_together(open_folder(out)) as new:
+        with (new / TRIALS).open("wb") as file:
+            for name, raw in lines.raw():
+                file.writelines(written.lines(name, raw))
+        if judged:
+            _write(new / JUDGEMENTS, as_lines(judgement_lines(judged)))
+        return _recorded(new, new, found, None, pairs, written)
 
 
 def _judged(folders: Sequence[Path], cells: Sequence[Result]) -> list[Judgement]:
@@ -194,51 +269,89 @@ def load_all(folders: Sequence[Path], over: Over | None = None, incomplete: bool
     """The results of a folder, or of several as `merge` would record them; nothing is written. Raises `UsageError`."""
     if len(folders) > 1 or over:
         found, lines, pairs = _merged(folders, over, incomplete)
-        said = judged_by(Judgements(_judged(folders, found.cells)), compared_in(lines), found.cells)
-        return replace(found, comparisons=comparisons(found.run, found.cells, lines, pairs), **said)
+        judged = Judgements(_judged(folders, found.cells))
+        said = judged_by(judged, compared_in(lines) if any(judged) else {}, found.cells)
+        by_id = planned_alike(found.run)
+        answers = {name: answers_of(lines.of(name), by_id) for name in to_compare(found.run, found.cells)}
+        return replace(found, comparisons=compared(found.run, found.cells, answers, pairs), **said)
     return read_results(folders[0])
 
 
-def _merged(folders: Sequence[Path], over: Over | None, incomplete: bool) -> tuple[RunResults, list[Line], list[Pair]]:
+@dataclass(frozen=True)
+class _Merged:
+    """The trials of several runs as those of one: of each cell those of one of them; then those of references."""
+
+    cells: Mapping[CellName, KeptTrials]
+    references: Mapping[CellName, KeptTrials]
+
+    def of(self, name: CellName) -> list[Line]:
+        """The trials of a cell."""
+        return self.cells[name].of(name) if name in self.cells else []
+
+    def __iter__(self) -> Iterator[Line]:
+        for name, trials in self.cells.items():
+            yield from trials.of(name)
+
+    def raw(self) -> Iterator[tuple[CellName, Iterator[bytes]]]:
+        """All of them cell by cell, as they stand in their files."""
+        for kept in (self.cells, self.references):
+            for name, trials in kept.items():
+                yield name, trials.raw(name)
+
+
+def _merged(folders: Sequence[Path], over: Over | None, incomplete: bool) -> tuple[RunResults, _Merged, list[Pair]]:
     """Several runs as one, its trials, and the cells that two of them have, of which the later run's stands.
 
     Raises `UsageError`.
     """
     parts = [load_whole(folder) for folder in folders]
     cells: dict[Key, Result] = {}
-    lines: dict[Key, Line] = {}
+    kept: dict[CellName, KeptTrials] = {}
+    said: dict[CellName, KeptTrials] = {}
     trials = [last_lines(folder, part.cells) for folder, part in zip(folders, parts, strict=True)]
-    said: dict[Key, Line] = {}
     for folder, part, own in zip(folders, parts, trials, strict=True):
-        replaced = {cell.key for cell in part.cells}
-        lines = {key: line for key, line in lines.items() if key[:-1] not in replaced}
-        lines |= {line_key(line): line for line in own}
-        cells |= {cell.key: cell for cell in part.cells}
+        names = [cell.key for cell in part.cells]
+        replaced = {name for name in names if name in kept}
+        kept = {name: lines for name, lines in kept.items() if name not in replaced} if replaced else kept
+        kept |= dict.fromkeys(names, own)
+        cells |= zip(names, part.cells, strict=True)
         said = _with_references(said, reference_lines(folder, part.cells))
-    # of an LLM that another run tests, its own trials stand
-    every = list({**lines, **_with_references(said, [lines[key] for key in said if key in lines])}.values())
-    names = [str(folder) for folder in folders]
+    for name in said.keys() & kept.keys():  # of an LLM that another run tests, its own trials stand
+        _check_asked_alike(name, said.pop(name), kept[name])
+    lines = _Merged(kept, said)
+    named = [str(folder) for folder in folders]
     facts = [replace(part.run, family_over=over or part.run.family_over) for part in parts]
     if any(run.shard for run in facts):
-        joined = joined_facts(facts, names)
+        joined = joined_facts(facts, named)
         if not incomplete and len(folders) > 1:
             check_none_missing(joined, cells.values())
-        return results(joined, in_plan_order(joined, cells.values())), every, []
-    about = _merged_facts(facts, names)
+        return results(joined, in_plan_order(joined, cells.values())), lines, []
+    about = _merged_facts(facts, named)
     under_test = {llm.spec for llm in about.llms if not llm.control}
-    judged_cells = [replace(cell, control=cell.control and cell.llm not in under_test) for cell in cells.values()]
-    pairs = of_runs(zip(names, [part.cells for part in parts], trials, strict=True))
-    return results(about, judged_cells), every, pairs
+    judged_cells = [
+        replace(cell, control=False) if cell.control and cell.llm in under_test else cell for cell in cells.values()
+    ]
+    ran = [(name, part.cells, own.of) for name, part, own in zip(named, parts, trials, strict=True)]
+    pairs = of_runs(ran)
+    return results(about, judged_cells), lines, pairs
 
 
-def _with_references(said: Mapping[Key, Line], lines: Sequence[Line]) -> dict[Key, Line]:
+def _with_references(said: Mapping[CellName, KeptTrials], own: KeptTrials) -> dict[CellName, KeptTrials]:
     """The trials of references with those of one more run. Raises `UsageError` where one was asked something else."""
-    for line in lines:
-        before = said.get(line_key(line), line)
-        if (before["asked"], before["expected"], before["prompt"]) != (line["asked"], line["expected"], line["prompt"]):
+    for name in own.names:
+        if name in said:
+            _check_asked_alike(name, said[name], own)
+    return {**said, **dict.fromkeys(own.names, own)}
+
+
+def _check_asked_alike(name: CellName, one: KeptTrials, other: KeptTrials) -> None:
+    """Raises `UsageError` where two runs asked a reference different queries in one cell."""
+    asked = {line["query"]: (line["asked"], line["expected"], line["prompt"]) for line in one.of(name)}
+    for line in other.of(name):
+        own = line["asked"], line["expected"], line["prompt"]
+        if asked.get(line["query"], own) != own:
             what = f"the reference {line['llm']} different queries of {line['test']} on {line['dataset']}"
             raise UsageError(f"the runs asked {what}; report them one by one")
-    return {**said, **{line_key(line): line for line in lines}}
 
 
 def _merged_facts(runs: Sequence[RunFacts], names: Sequence[str]) -> RunFacts:
@@ -343,8 +456,3 @@ def record_replay(out: Path, found: RunResults) -> None:
     if (open_folder(out) / TRIALS).exists():
         raise UsageError(f"{out} holds a run; choose another folder with {option('out')}")
     record(out, found, shown=replace(found, cells=one_cell_a_square(found.cells)))
-
-
-def _number(query: str) -> list[int]:
-    """The place of a query in its cell: `-0` before its `-0-decoy-1`, and that before `-1`."""
-    return [int(digits) for digits in re.findall(r"-(\d+)", query)]

@@ -11,17 +11,20 @@ import hmac
 import json
 import os
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from tabcontam.asking.kept_trials import KeptTrials
 from tabcontam.asking.trials import RESULTS, TRIALS, Journal, Line, as_lines, open_folder
 from tabcontam.errors import UsageError, option
-from tabcontam.paths import replace_file
+from tabcontam.paths import ESCAPED, replace_file
 from tabcontam.report.lookups import is_lookup
 from tabcontam.report.redaction import Redaction, redacted
-from tabcontam.runs.folder import merge, shown_lines, write_report
+from tabcontam.runs.folder import merge, shown_lines, write_report, written_together
+from tabcontam.verdicts.cells import CellName
 from tabcontam.verdicts.document import read_results
 from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.rules import Over
@@ -61,14 +64,35 @@ def redact(
         whole = Path(merged)
         found = merge(folders, whole, over, incomplete)
         published, done = redacted(found, everything)
-        lines = list(Journal(whole).lines())
-        shown = [line for line in shown_lines(whole, found.cells) if not _hidden(done, line)]
-    key = secrets.token_bytes(32)
-    open_folder(out)
-    _write_private(key_file, _owners(key, done))
-    replace_file(out / TRIALS, as_lines(_line(line, done, key) for line in lines))
-    write_report(out, published, published, [_renamed(line, done) for line in shown])
+        key = secrets.token_bytes(32)
+        open_folder(out)
+        _write_private(key_file, _owners(key, done))
+        with written_together(out) as new:
+            with (new / TRIALS).open("w", encoding="utf-8", errors=ESCAPED, newline="") as file:
+                file.writelines(as_lines([_line(line, done, key)]) for line in Journal(whole).lines())
+            names = {after.key: before.key for before, after in zip(found.cells, published.cells, strict=True)}
+            write_report(new, published, published, _Published(shown_lines(whole, found.cells), names, done))
     return published
+
+
+@dataclass(frozen=True)
+class _Published:
+    """The trials that may be shown, by the published names of their cells; `names` has those of the run."""
+
+    kept: KeptTrials
+    names: Mapping[CellName, CellName]
+    done: Redaction
+
+    def of(self, name: CellName) -> list[Line]:
+        """The trials of a cell; none of a table that may not be shown."""
+        own = self.names[name]
+        if self.done.hides(own.dataset, own.edition):
+            return []
+        return [_renamed(line, self.done) for line in self.kept.of(own)]
+
+    def __iter__(self) -> Iterator[Line]:
+        for name in self.names:
+            yield from self.of(name)
 
 
 def proof(key: bytes, line: Mapping[str, Any], what: str, content: object) -> str:

@@ -1,20 +1,20 @@
 """A past run's trials read and judged again: nobody is asked."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
 
 from tabcontam.asking.judgements import judgements_in
 from tabcontam.asking.trials import (
+    NUMBER,
     RESULTS,
     TRIALS,
-    Journal,
     Line,
     as_lines,
     judged,
-    line_key,
+    line_of,
     open_folder,
     trial_of,
 )
@@ -23,7 +23,7 @@ from tabcontam.evidence.base import Trial
 from tabcontam.evidence.registry import by_id
 from tabcontam.evidence.rows.guided.algorithm import measured_by
 from tabcontam.groups import grouped
-from tabcontam.paths import replace_file
+from tabcontam.paths import replaced_together
 from tabcontam.reading.words import Dictionary, english
 from tabcontam.runs.folder import last_lines, load_whole, record, reference_lines, referred
 from tabcontam.runs.overlap import measure_again, stated
@@ -60,36 +60,47 @@ def _judged_again(folder: Path, past: RunResults, rules: str | None) -> RunResul
     run = replace(past.run, dictionary=dictionary.name, version=__version__)
     run = replace(run, rules=PAPER if rules == PAPER else CALIBRATED) if rules else run
     serializers = serializers_of(folder, run)
-    said = grouped(reference_lines(folder, past.cells), lambda line: line_key(line)[:-1])
-    cells = []
-    trials_file = list(Journal(folder).lines())  # whose judged fields are renewed: no line is dropped
-    newest = {line_key(line): number for number, line in enumerate(trials_file)}
-    read: dict[CellName, list[Trial]] = {}
-    for key, found in read_again(folder, past, dictionary).items():
-        read[key] = [trial for _, trial in found]
-        for line, trial in found:
-            trials_file[newest[line_key(line)]] = line | judged(trial, run.rules == PAPER)
-    for cell in past.cells:
-        test, trials = by_id()[cell.test], read[cell.key]
-        if not trials:
-            cells.append(cell)
-            continue
-        with _readable(folder, cell):
-            serializer = serializers[cell.serializer or ""]
-            others = {
-                name.llm: [read_trial(test, trial_of(line), serializer, dictionary) for line in said.get(name, [])]
-                for name in referred(cell)
-            }
-            first = others.pop(cell.reference, []) if cell.reference else []
-            reference = Reference(cell.reference, first, others) if cell.reference else None
-            level, beside = run.level_of(test.family), siblings(cell.key, test, read)
-            if cell.sequential:
-                again = again_in_turns(cell, past.cells, test, trials, reference)
-            else:
-                again = result(cell.key, test, trials, cell.queries or 0, run.rules, level, "", reference, beside)
-        cells.append(replace(again, control=cell.control, exposure=cell.exposure, not_averaged=cell.not_averaged))
-    replace_file(folder / TRIALS, as_lines(trials_file))
+    said = reference_lines(folder, past.cells)
+    anew: dict[int, Result] = {}
+    changed: dict[int, Line] = {}  # what is read otherwise now, by the number of its line
+    for own, read in read_by_table(folder, past, dictionary):
+        for found in read.values():
+            for line, trial in found:
+                if (fields := judged(trial, run.rules == PAPER)) != {name: line.get(name) for name in fields}:
+                    changed[line[NUMBER]] = fields
+        trials_of = {name: [trial for _, trial in found] for name, found in read.items()}
+        for number in own:
+            cell = past.cells[number]
+            test, trials = by_id()[cell.test], trials_of[cell.key]
+            if not trials:
+                continue
+            with _readable(folder, cell):
+                serializer = serializers[cell.serializer or ""]
+                others = {
+                    name.llm: [read_trial(test, trial_of(line), serializer, dictionary) for line in said.of(name)]
+                    for name in referred(cell)
+                }
+                first = others.pop(cell.reference, []) if cell.reference else []
+                reference = Reference(cell.reference, first, others) if cell.reference else None
+                level, beside = run.level_of(test.family), siblings(cell.key, test, trials_of)
+                if cell.sequential:
+                    again = again_in_turns(cell, past.cells, test, trials, reference)
+                else:
+                    again = result(cell.key, test, trials, cell.queries or 0, run.rules, level, "", reference, beside)
+            anew[number] = replace(again, control=cell.control, exposure=cell.exposure, not_averaged=cell.not_averaged)
+    if changed:
+        _rewrite(folder, changed)
+    cells = [anew.get(number, cell) for number, cell in enumerate(past.cells)]
     return record(folder, results(run, cells))[0]
+
+
+def _rewrite(folder: Path, changed: Mapping[int, Line]) -> None:
+    """Renew what was read in these lines of the file: no line is dropped."""
+    with replaced_together(folder) as new, (folder / TRIALS).open("rb") as old, (new / TRIALS).open("wb") as file:
+        for number, text in enumerate(old, start=1):
+            if number in changed and (line := line_of(text)) is not None:
+                text = as_lines([line | changed[number]]).encode("utf-8", "backslashreplace")
+            file.write(text if text.endswith(b"\n") else text + b"\n")
 
 
 def serializers_of(folder: Path, run: RunFacts) -> dict[str, Serializer]:
@@ -102,16 +113,23 @@ def serializers_of(folder: Path, run: RunFacts) -> dict[str, Serializer]:
 
 def read_again(folder: Path, past: RunResults, dictionary: Dictionary) -> dict[CellName, list[tuple[Line, Trial]]]:
     """The trials of a past run's cells, each read as it is read today, with its line. Raises `UsageError`."""
+    read = {name: found for _, own in read_by_table(folder, past, dictionary) for name, found in own.items()}
+    return {cell.key: read[cell.key] for cell in past.cells}
+
+
+def read_by_table(
+    folder: Path, past: RunResults, dictionary: Dictionary
+) -> Iterator[tuple[list[int], dict[CellName, list[tuple[Line, Trial]]]]]:
+    """The same for each LLM and table: the places of its cells, and their trials. Raises `UsageError`."""
     for number, cell in enumerate(past.cells, start=1):
         if cell.test not in by_id():
             raise UsageError(f"{folder / RESULTS}: cell {number} is of an unknown test {cell.test!r}")
     serializers = serializers_of(folder, past.run)
-    asked = grouped(last_lines(folder, past.cells), lambda line: line_key(line)[:-1])
+    asked, judgements = last_lines(folder, past.cells), judgements_in(folder)
     rows = {dataset.key: dataset.rows for dataset in past.run.datasets}
-    read: dict[CellName, list[tuple[Line, Trial]]] = {}
-    judgements = judgements_in(folder)
-    for cell in past.cells:
-        own, test = asked.get(cell.key, []), by_id()[cell.test]
+
+    def read(cell: Result) -> list[tuple[Line, Trial]]:
+        own, test = asked.of(cell.key), by_id()[cell.test]
         with _readable(folder, cell):
             serializer = serializers[cell.serializer or ""]
             found = [trial_of(line) for line in own]
@@ -121,10 +139,18 @@ def read_again(folder: Path, past: RunResults, dictionary: Dictionary) -> dict[C
                 found = [replace(trial, query=replace(trial.query, chance={})) for trial in found]
             trials = [read_trial(test, trial, serializer, dictionary) for trial in found]
             trials = judgements.attached(cell.key, test, trials)
-            read[cell.key] = list(zip(own, trials, strict=True))
         if cell.answered and not found:
             raise UsageError(f"{folder / TRIALS} holds no answers to {cell.test} on {cell.dataset}; it is not whole")
-    return read
+        return list(zip(own, trials, strict=True))
+
+    places = grouped(range(len(past.cells)), lambda number: _table_of(past.cells[number]))
+    for own in places.values():
+        yield own, {past.cells[number].key: read(past.cells[number]) for number in own}
+
+
+def _table_of(cell: Result) -> tuple[str | None, ...]:
+    """What cells have in common that are weighed together, however their rows were written."""
+    return cell.llm, cell.dataset, cell.edition, cell.split
 
 
 @contextmanager

@@ -19,7 +19,7 @@ from tabcontam.asking.progress import Progress
 from tabcontam.asking.replies import Store
 from tabcontam.asking.session import Session
 from tabcontam.asking.shards import Shard, part_of
-from tabcontam.asking.trials import RESULTS, Journal, Line, alone, open_folder
+from tabcontam.asking.trials import Journal, alone, open_folder
 from tabcontam.errors import Unavailable, UsageError, option, option_name
 from tabcontam.evidence.base import OF_A_PAPER, RECALLED, Capability, Test
 from tabcontam.evidence.prompts import DEFAULT as DEFAULT_PROMPTS
@@ -28,8 +28,8 @@ from tabcontam.evidence.registry import all_tests
 from tabcontam.evidence.rows.guided.algorithm import BY_WORDS, measured_by
 from tabcontam.evidence.rows.guided.learned import Measure
 from tabcontam.evidence.selection import asked_by, chooses, selected
-from tabcontam.paths import replace_file
 from tabcontam.reading.words import Dictionary, english
+from tabcontam.report.trials import ReadByCell
 from tabcontam.runs.about import describe
 from tabcontam.runs.beside import completed, interruptible
 from tabcontam.runs.chosen import asked, check_fresh, check_rows, fewer_rows, put_to, with_given
@@ -66,7 +66,7 @@ from tabcontam.tables.sources import without_queries
 from tabcontam.tables.splits import EVERY, Splits, load_tables
 from tabcontam.tables.table import Table
 from tabcontam.tables.withheld import with_withheld
-from tabcontam.verdicts.document import as_json
+from tabcontam.verdicts.document import write_results
 from tabcontam.verdicts.facts import TrainedOn
 from tabcontam.verdicts.judge import results
 from tabcontam.verdicts.notes import Note, NoteKind
@@ -160,7 +160,7 @@ class Outcome:
 
     folder: Path
     results: RunResults
-    trials: Sequence[Line]
+    trials: ReadByCell
     failure: str | None
     seconds: float
     going_on: tuple[str, ...] = ()
@@ -484,7 +484,7 @@ async def _ask(session: Session, folder: Path, judged: Callable[[bool], RunResul
             with session.progress.doing("looking for known answers"):
                 session.recall()
             # What a crash leaves must be enough for `rescore`: the cells as planned stand there before any answer.
-            replace_file(folder / RESULTS, as_json(judged(False)))
+            write_results(folder, judged(False))
             with interruptible(session.stop):
                 await session.ask()
                 if judging is not None and not session.stopping:

@@ -6,6 +6,7 @@ where it is right. Tables of them are given as parallel sequences.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from math import comb, log2
 from statistics import fmean, stdev
 from sys import float_info
@@ -239,6 +240,7 @@ def mean_interval(
     return mean - below, mean + above
 
 
+@lru_cache(maxsize=2**16)  # large grids ask the same again and again
 def mcnemar(first_only: int, second_only: int) -> float:
     """The two-sided p-value of McNemar's exact test on the pairs that one side alone got right: either as likely."""
     from scipy.stats import binomtest
@@ -247,6 +249,7 @@ def mcnemar(first_only: int, second_only: int) -> float:
     return float(binomtest(first_only, discordant).pvalue) if discordant else 1.0
 
 
+@lru_cache(maxsize=2**16)
 def fisher(first_hits: int, first_trials: int, second_hits: int, second_trials: int) -> float:
     """The two-sided p-value of Fisher's exact test that two groups of independent trials succeed as often."""
     from scipy.stats import fisher_exact

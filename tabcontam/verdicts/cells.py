@@ -113,7 +113,7 @@ class InTable:
     prompts: str | None = PROMPTS
     """The prompt set that the queries are worded by; null in recorded answers."""
 
-    @property
+    @cached_property
     def table(self) -> TableName:
         """The table, whichever LLM was asked."""
         return TableName(self.dataset, self.edition, self.serializer, self.prompts, self.split)
@@ -142,7 +142,7 @@ class InCell(InTable):
     test: str
     """The id of the contamination test, for example full_completion; run.tests says what it is."""
 
-    @property
+    @cached_property
     def key(self) -> CellName:
         """The name of the cell."""
         names = (self.edition, self.serializer, self.prompts, self.split)
@@ -336,7 +336,8 @@ class Result(InCell):
     @property
     def place(self) -> tuple[str, ...]:
         """What its trials share with it; of recorded answers also the file."""
-        return place_of(vars(self))
+        names = (self.edition, self.split, self.serializer, self.prompts, self.source)
+        return self.llm, self.dataset, *(name or "" for name in names), self.test
 
     @property
     def exposed(self) -> bool:

@@ -6,6 +6,7 @@ The results are plain dataclasses that pydantic reads: who makes or shows result
 import operator
 from collections.abc import Callable
 from math import isfinite
+from sys import float_info
 from typing import Annotated, Any
 
 KINDS: dict[type, tuple[str, type | tuple[type, ...]]] = {
@@ -27,9 +28,13 @@ class Checked:
     def __init__(self, kind: type, **limits: float) -> None:
         self.word, self.right = KINDS[kind]
         self.limits = limits
+        self._least, self._most = limits.get("minimum", -float_info.max), limits.get("maximum", float_info.max)
+        self._usual = kind is float and limits.keys() <= {"minimum", "maximum"}
 
     def __call__(self, value: object) -> object:
         """The value as it is; raises ValueError for another."""
+        if type(value) is float and self._usual and self._least <= value <= self._most:  # no NaN is
+            return value
         if not isinstance(value, self.right) or (isinstance(value, bool) and self.right is not bool):
             raise ValueError(f"{value!r} is no {self.word}")
         if isinstance(value, float) and not isfinite(value):

@@ -9,11 +9,12 @@ not be memory: the verdicts weigh what guessing explains, the comparison does no
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from hashlib import blake2b
 from itertools import combinations, pairwise
 from math import isclose
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from tabcontam.evidence.base import DECIDED, State, Verdict
 from tabcontam.groups import grouped
@@ -71,40 +72,72 @@ class Comparison(InCell):
     """What became of the verdict; unknown where one of the two was not decided, same for two scores."""
 
 
+class Answers(NamedTuple):
+    """What comparisons need of a cell's trials: whether it has any, and which of its queries were answered right.
+
+    `right` and `others` have what makes each query with a reply the same query elsewhere, in a few bytes.
+    """
+
+    there: bool = False
+    right: frozenset[bytes] = frozenset()
+    others: frozenset[bytes] = frozenset()
+
+
+NO_ANSWERS = Answers()
+
+
 @dataclass(frozen=True)
 class Side:
-    """A cell with the newest trial of each of its queries; recorded answers have none."""
+    """A cell with the answers to it; recorded answers have none."""
 
     cell: Result
-    lines: Sequence[Line] = ()
+    answers: Answers = NO_ANSWERS
 
 
 @dataclass(frozen=True)
 class Pair:
-    """Two cells that differ in one thing, named `first` and `second`.
-
-    `by_id`: their queries are the same where their ids, what was asked and what was expected are; else only where the
-    prompts are, too.
-    """
+    """Two cells that differ in one thing, named `first` and `second`."""
 
     kind: CompareBy
     first: str
     second: str
     sides: tuple[Side, Side]
-    by_id: bool
+
+
+class Named(NamedTuple):
+    """The names of two cells that differ in one thing, named `first` and `second`."""
+
+    kind: CompareBy
+    first: str
+    second: str
+    keys: tuple[CellName, CellName]
 
 
 def comparisons(
     run: RunFacts, cells: Iterable[Result], lines: Iterable[Line], runs: Sequence[Pair] = ()
 ) -> tuple[Comparison, ...]:
+    """The comparisons of a run from its trials, as `compared` makes them of the answers."""
+    counted = list(_counted(cells).values())
+    own = grouped(lines, lambda line: CellName(*(str(line[name] or "") for name in CellName._fields)))
+    by_id = planned_alike(run)
+    # a run that was continued with fewer queries keeps the lines of the others
+    answers = {cell.key: answers_of(own.get(cell.key, [])[: cell.queries], by_id) for cell in counted}
+    return compared(run, counted, answers, runs)
+
+
+def compared(
+    run: RunFacts, cells: Iterable[Result], answers: Mapping[CellName, Answers], runs: Sequence[Pair] = ()
+) -> tuple[Comparison, ...]:
     """The comparisons of a run: versions, serializers, prompt sets, and the cells that two of the merged runs have.
 
-    `lines` are its trials. Benjamini and Hochberg's q-value is over all comparisons of a kind that could be tested;
-    `beyond_chance` where it is at most the run's alpha. Controls that joined are not compared.
+    `answers` are those to the cells of `to_compare`. Benjamini and Hochberg's q-value is over all comparisons of a kind
+    that could be tested; `beyond_chance` where it is at most the run's alpha. Controls that joined are not compared.
     """
-    # Where all cells, or merged runs, were planned alike, equal ids are the same queries.
-    sides, by_id = _sides(cells, lines), len({(part.seed, part.version) for part in run.runs}) <= 1
-    pairs = [*_versions(run, sides, by_id), *_ways(sides, by_id), *runs]
+    counted = _counted(cells)
+    sides = (
+        (one, [Side(counted[key], answers.get(key, NO_ANSWERS)) for key in one.keys]) for one in _pairs(run, counted)
+    )
+    pairs = [*(Pair(one.kind, one.first, one.second, (own[0], own[1])) for one, own in sides), *runs]
     alpha = ALPHA if run.alpha is None else run.alpha
     found: list[Comparison] = []
     for kind in (VERSIONS, SERIALIZERS, PROMPTS, RUNS):
@@ -116,37 +149,77 @@ def comparisons(
     return tuple(found)
 
 
-def of_runs(runs: Iterable[tuple[str, Iterable[Result], Iterable[Line]]]) -> list[Pair]:
+def to_compare(run: RunFacts, cells: Iterable[Result]) -> frozenset[CellName]:
+    """The cells of a run that are compared with others of it."""
+    return frozenset(key for one in _pairs(run, _counted(cells)) for key in one.keys)
+
+
+def planned_alike(run: RunFacts) -> bool:
+    """Whether all cells, or merged runs, were planned alike, so that equal ids are the same queries."""
+    return len({(part.seed, part.version) for part in run.runs}) <= 1
+
+
+def answers_of(lines: Sequence[Line], by_id: bool) -> Answers:
+    """The answers to a cell: the newest trial of each of its queries.
+
+    `by_id`: queries are the same where their ids, what was asked and what was expected are; else only where the prompts
+    are, too. Decoys are left out, as are queries without a reply and answers that are no hit or miss by themselves. An
+    answer that declines is not right.
+    """
+    same = ("query", "asked", "expected") if by_id else ("query", "asked", "expected", "prompt")
+    own = [line for line in lines if not line.get("decoy_of") and line.get("state") != State.FAILED]
+    own = [line for line in own if line.get("hit") is not None or line.get("readable") is not True]
+    hits = {_digest([line.get(name) for name in same]): line.get("hit") is True for line in own}
+    right = frozenset(query for query, hit in hits.items() if hit)
+    return Answers(bool(lines), right, frozenset(hits.keys() - right))
+
+
+def _digest(fields: object) -> bytes:
+    return blake2b(json.dumps(fields).encode(), digest_size=12).digest()
+
+
+Reading = Callable[[CellName], Sequence[Line]]  # the trials of a cell
+
+
+def of_runs(runs: Iterable[tuple[str, Iterable[Result], Iterable[Line] | Reading]]) -> list[Pair]:
     """Each cell of a run beside that of the last run before it that has it; a run is a name, its cells and trials."""
-    held: dict[CellName, tuple[str, Side]] = {}
+    held: dict[CellName, tuple[str, Result, Reading]] = {}
     pairs = []
+
+    def side(cell: Result, read: Reading) -> Side:
+        return Side(cell, answers_of(list(read(cell.key))[: cell.queries], by_id=False))
+
     for name, cells, lines in runs:
-        for key, side in _sides(cells, lines).items():
+        read = lines if callable(lines) else _read(lines)
+        for key, cell in _counted(cells).items():
             if key in held:
-                before, earlier = held[key]
-                pairs.append(Pair(RUNS, before, name, (earlier, side), by_id=False))
-            held[key] = name, side
+                before, earlier, of_earlier = held[key]
+                pairs.append(Pair(RUNS, before, name, (side(earlier, of_earlier), side(cell, read))))
+            held[key] = name, cell, read
     return pairs
+
+
+def _read(lines: Iterable[Line]) -> Reading:
+    own = grouped(lines, lambda line: CellName(*(str(line[name] or "") for name in CellName._fields)))
+    return lambda key: own.get(key, [])
 
 
 def _difference(pair: Pair) -> Differing:
     """Whether one side was right oftener: McNemar's exact test on the queries that both were asked.
 
     Where they share less than half of their queries, Fisher's exact test on all of them; and on the cells' own counts
-    where there are no trials and each hit is a query. Decoys are left out, as are queries without a reply and answers
-    that are no hit or miss by themselves. An answer that declines is not right. Both tests take queries as independent
-    of each other.
+    where there are no trials and each hit is a query. Both tests take queries as independent of each other.
     """
-    first, second = (_hits(side.lines, pair.by_id) for side in pair.sides)
-    if not (first and second):
+    first, second = (side.answers for side in pair.sides)
+    asked, other = first.right | first.others, second.right | second.others
+    if not (asked and other):
         counts = [_counts(side.cell) for side in pair.sides]
-        return UNTESTED if any(side.lines for side in pair.sides) else _unpaired(counts[0], counts[1])
-    common = first.keys() & second.keys()
-    if len(common) < MOST_APART * min(len(first), len(second)):
-        return _unpaired((sum(first.values()), len(first)), (sum(second.values()), len(second)))
-    first_only = sum(first[key] and not second[key] for key in common)
-    second_only = sum(second[key] and not first[key] for key in common)
-    shares = [round(sum(hits[key] for key in common) / len(common), 4) for hits in (first, second)]
+        return UNTESTED if first.there or second.there else _unpaired(counts[0], counts[1])
+    common = asked & other
+    if len(common) < MOST_APART * min(len(asked), len(other)):
+        return _unpaired((len(first.right), len(asked)), (len(second.right), len(other)))
+    first_only, second_only = len(first.right & second.others), len(second.right & first.others)
+    shares = [round(len(one.right & common) / len(common), 4) for one in (first, second)]
     return shares[0], shares[1], len(common), mcnemar(first_only, second_only)
 
 
@@ -157,14 +230,6 @@ def _unpaired(first: tuple[int, int] | None, second: tuple[int, int] | None) -> 
     return shares[0], shares[1], 0, fisher(*first, *second)
 
 
-def _hits(lines: Iterable[Line], by_id: bool) -> dict[str, bool]:
-    """Whether each query that had a reply was answered right, by what makes it the same query elsewhere."""
-    same = ("query", "asked", "expected") if by_id else ("query", "asked", "expected", "prompt")
-    own = [line for line in lines if not line.get("decoy_of") and line.get("state") != State.FAILED]
-    own = [line for line in own if line.get("hit") is not None or line.get("readable") is not True]
-    return {json.dumps([line.get(name) for name in same]): line.get("hit") is True for line in own}
-
-
 def _counts(cell: Result) -> tuple[int, int] | None:
     """Hits and queries of a cell without trials; None where its hits are no queries but words, or there are none."""
     hits, queries, score = cell.hits, cell.queries, cell.score
@@ -173,33 +238,35 @@ def _counts(cell: Result) -> tuple[int, int] | None:
     return hits, queries
 
 
-def _sides(cells: Iterable[Result], lines: Iterable[Line]) -> dict[CellName, Side]:
-    """The cells that count, with their trials. Of one that was recorded twice, that which found something."""
-    own = grouped(lines, lambda line: CellName(*(str(line[name] or "") for name in CellName._fields)))
-    sides: dict[CellName, Side] = {}
+def _counted(cells: Iterable[Result]) -> dict[CellName, Result]:
+    """The cells that count. Of one that was recorded twice, that which found something."""
+    counted: dict[CellName, Result] = {}
     for cell in cells:
-        if not cell.control and (cell.key not in sides or cell.verdict is Verdict.CONTAMINATED):
-            # a run that was continued with fewer queries keeps the lines of the others
-            sides[cell.key] = Side(cell, own.get(cell.key, [])[: cell.queries])
-    return sides
+        if not cell.control and ((key := cell.key) not in counted or cell.verdict is Verdict.CONTAMINATED):
+            counted[key] = cell
+    return counted
 
 
-def _versions(run: RunFacts, sides: Mapping[CellName, Side], by_id: bool) -> list[Pair]:
+def _pairs(run: RunFacts, cells: Mapping[CellName, Result]) -> list[Named]:
+    """The cells of a run that differ in one thing."""
+    return [*_versions(run, cells), *_ways(cells)]
+
+
+def _versions(run: RunFacts, cells: Iterable[CellName]) -> list[Named]:
     """Each cell of an LLM beside that of the next version of its family."""
-    asked = {key.llm for key in sides}
-    known = [llm for llm, entry in run.catalogue.items() if entry.family and llm in asked]
+    own = grouped(cells, lambda key: key.llm)
+    known = [llm for llm, entry in run.catalogue.items() if entry.family and llm in own]
     versions = sorted(known, key=lambda llm: run.catalogue[llm].order)
     families = grouped(versions, lambda llm: run.catalogue[llm].family)
-    neighbours = [pair for family in families.values() for pair in pairwise(family)]
-    return [
-        Pair(VERSIONS, older, newer, (sides[key], sides[key._replace(llm=newer)]), by_id)
-        for older, newer in neighbours
-        for key in sides
-        if key.llm == older and key._replace(llm=newer) in sides
-    ]
+    found = []
+    for older, newer in (pair for family in families.values() for pair in pairwise(family)):
+        there = frozenset(own[newer])
+        pairs = ((key, key._replace(llm=newer)) for key in own[older])
+        found += [Named(VERSIONS, older, newer, pair) for pair in pairs if pair[1] in there]
+    return found
 
 
-def _ways(sides: Mapping[CellName, Side], by_id: bool) -> list[Pair]:
+def _ways(cells: Iterable[CellName]) -> list[Named]:
     """Each two serializers, and each two prompt sets, that asked an LLM the same.
 
     A main run of recorded answers names none of either.
@@ -207,14 +274,14 @@ def _ways(sides: Mapping[CellName, Side], by_id: bool) -> list[Pair]:
     pairs = []
     for kind, way in WAYS.items():
         place = CellName._fields.index(way)
-        for one, other in _alike_but(sides, place):
-            pairs.append(Pair(kind, one[place], other[place], (sides[one], sides[other]), by_id))
+        for one, other in _alike_but(cells, place):
+            pairs.append(Named(kind, one[place], other[place], (one, other)))
     return pairs
 
 
-def _alike_but(sides: Iterable[CellName], place: int) -> Iterator[tuple[CellName, CellName]]:
+def _alike_but(cells: Iterable[CellName], place: int) -> Iterator[tuple[CellName, CellName]]:
     """Each two cells that differ in one field of their names, and have something there."""
-    named = (key for key in sides if key[place])
+    named = (key for key in cells if key[place])
     for keys in grouped(named, lambda key: (*key[:place], *key[place + 1 :])).values():
         yield from combinations(keys, 2)
 

@@ -3,14 +3,21 @@
 import ast
 import inspect
 import json
-from collections.abc import Mapping
-from dataclasses import asdict
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, replace
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from zlib import crc32
 
 from tabcontam.errors import UsageError, option
+from tabcontam.paths import ESCAPED, replaced_together
+from tabcontam.verdicts.cells import Result
+from tabcontam.verdicts.columns import FILES, Columns, Stamp, at_hand, write_columns
+from tabcontam.verdicts.json_text import pieces
+from tabcontam.verdicts.large_document import LARGE, WrittenOtherwise, read_large
 from tabcontam.verdicts.results import SCHEMA, RunResults
 from tabcontam.verdicts.schema_1 import lifted, with_controls, with_splits
 from tabcontam.verdicts.wording import shorten, visible
@@ -18,13 +25,17 @@ from tabcontam.verdicts.wording import shorten, visible
 if TYPE_CHECKING:
     from pydantic import TypeAdapter, ValidationError
 
+RESULTS = "results.json"
 LONGEST = 100  # characters of a foreign value
 LINES = {"cells": "cell", "tables": "table"}  # what one of a list is called
 
 
 def read_results(folder: Path) -> RunResults:
     """The checked `results.json` of a run's folder. Raises `UsageError`."""
-    path = folder / "results.json"
+    path = folder / RESULTS
+    with suppress(WrittenOtherwise, OSError):
+        if path.stat().st_size >= LARGE:
+            return _of_known_tests(read_large(path, _adapter()))
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -61,6 +72,11 @@ def typed(document: object) -> RunResults:
         results = _adapter().validate_python(document)
     except ValidationError as error:
         raise UsageError(_fault(error)) from None
+    return _of_known_tests(results)
+
+
+def _of_known_tests(results: RunResults) -> RunResults:
+    """The results. Raises `UsageError` where a cell is of a test of which nothing is said."""
     unknown = {part.test for part in (*results.cells, *results.comparisons)} - results.facts.keys()
     if unknown:
         raise UsageError(f"run: tests says nothing of {_shown(min(unknown))}, which the cells are of")
@@ -94,7 +110,7 @@ def _shown(value: object) -> str:
 
 def as_json(document: object) -> str:
     """The text of a JSON file; results are written as results.json holds them."""
-    return json.dumps(document, ensure_ascii=False, indent=1, default=asdict) + "\n"
+    return "".join(pieces(document))
 
 
 def as_document(results: RunResults) -> dict[str, Any]:
@@ -137,3 +153,51 @@ def _describe(schema: dict[str, Any], kind: type) -> None:
         field["description"] = words[name]
     schema |= {"description": inspect.getdoc(kind), "additionalProperties": False}
     schema["required"] = list(schema["properties"])
+
+
+def write_results(folder: Path, results: RunResults) -> None:
+    """Write results.json into a folder, in one step; a large one as Parquet as well, where that is at hand.
+
+    Raises OSError.
+    """
+    with replaced_together(folder) as new:
+        size = crc = 0
+        with (new / RESULTS).open("wb") as file:
+            for piece in pieces(results):
+                text = piece.encode("utf-8", ESCAPED)
+                size, crc = size + len(text), crc32(text, crc)
+                file.write(text)
+        columns = size >= LARGE and at_hand() and write_columns(new, results, Stamp(size, crc))
+    for name, _ in FILES.values() if not columns else ():
+        (folder / name).unlink(missing_ok=True)  # those of an earlier results.json
+
+
+def columns_of(folder: Path) -> Columns | None:
+    """What the Parquet files of a folder hold of its results; None where it has none that go with its results.json."""
+    return Columns.in_folder(folder, folder / RESULTS)
+
+
+def rest_of(columns: Columns) -> RunResults:
+    """The results in Parquet files without cells, comparisons and durations. Raises `UsageError`."""
+    tables = list(columns.read("tables"))
+    results = typed({**columns.rest(), "tables": tables})
+    joined = {row["llm"] for row in columns.read("cells", ("llm", "control")) if row["control"]}
+    vars(results)["joined"] = frozenset(joined)
+    return results
+
+
+def cells_of(columns: Columns, **wanted: Sequence[str]) -> tuple[Result, ...]:
+    """Those of the cells in Parquet files whose fields have one of the wanted values. Raises `UsageError`."""
+    from pydantic import TypeAdapter, ValidationError
+
+    try:
+        return tuple(TypeAdapter(list[Result]).validate_python(list(columns.read("cells", **wanted))))
+    except ValidationError as error:
+        raise UsageError(f"{FILES['cells'][0]}: {_fault(error)}; delete that file: results.json has it all") from None
+
+
+def whole_of(columns: Columns) -> RunResults:
+    """All results in Parquet files, as results.json gives them. Raises `UsageError`."""
+    document, lists = columns.rest(), {name: list(columns.read(name)) for name in FILES if name != "cells"}
+    run = {**document["run"], "durations": lists.pop("durations")}
+    return replace(typed({**document, "run": run, **lists}), cells=cells_of(columns))

@@ -1,9 +1,9 @@
 """The results of a run, or of several, or of recorded answers: what results.json holds, and how a report reads it."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 from tabcontam.evidence.base import Capability, Facts, Family, Kind, Verdict
 from tabcontam.evidence.registry import all_tests
@@ -106,6 +106,13 @@ class RunResults:
     """Of recorded answers: where this reading of the published rules differs from the record; null if not asked for."""
     rule_differences: tuple[RuleDifference, ...] | None = None
     """Of recorded answers: where the calibrated rules differ from the published ones; null if not asked for."""
+
+    def with_more(self, **changes: Any) -> "RunResults":
+        """The same with other comparisons, judges or agreements; what was found out about the cells is kept."""
+        more = replace(self, **changes)
+        known = {name: value for name, value in vars(self).items() if name not in vars(more)}
+        vars(more).update(known)
+        return more
 
     @cached_property
     def facts(self) -> Mapping[str, Facts]:
@@ -241,10 +248,14 @@ class RunResults:
         named, cells = [dataset.name for dataset in self.run.datasets], [cell.dataset for cell in self.cells]
         return _order([*named, *cells, *(table.dataset for table in self.tables)])
 
+    @cached_property
+    def _possible_of(self) -> Mapping[str, list[Result]]:
+        return grouped(self.possible, lambda cell: cell.llm)
+
     def _columns(self, llm: str) -> tuple[Column, ...]:
         datasets, test_order = self._dataset_order, _order(self.tests)
         columns: dict[tuple[str, int], dict[str, Result]] = {}
-        own = [cell for cell in self.possible if cell.llm == llm]
+        own = self._possible_of[llm]
         for cell in sorted(own, key=lambda cell: (datasets[cell.dataset], test_order[cell.test])):
             label = self.label(cell)
             # The same cell twice, as when runs are joined, is shown twice: nothing is overwritten.
@@ -257,8 +268,15 @@ class RunResults:
 
     def label(self, of: Result | TableVerdict) -> str:
         """The dataset, and what tells it from another column: edition, split, serializer, prompt set, source."""
-        told_apart = [getattr(of, name) for name in DIMENSIONS if len(self._differing[name]) > 1]
-        return " ".join([of.dataset + self.edition(of), *filter(None, told_apart)])
+        place = of.dataset, of.edition, of.split, of.serializer, of.prompts, of.source
+        if place not in self._labels:
+            told_apart = [getattr(of, name) for name in DIMENSIONS if len(self._differing[name]) > 1]
+            self._labels[place] = " ".join([of.dataset + self.edition(of), *filter(None, told_apart)])
+        return self._labels[place]
+
+    @cached_property
+    def _labels(self) -> dict[tuple[str | None, ...], str]:
+        return {}
 
     def edition(self, of: Result | TableVerdict) -> str:
         """`@EDITION` where the dataset has several here, and `#SPLIT` unless it is the one that a card has first."""

@@ -21,6 +21,8 @@ def visible(text: str, *, line: bool = False) -> str:
     >>> visible("\\x1b[31m")
     '␛[31m'
     """
+    if text.isascii() and text.isprintable():  # as nearly all are
+        return text
     text = _UNSAFE.sub(_picture, text.replace("\r\n", "\n"))
     return text.replace("\n", " ⏎ ").replace("\t", " ") if line else text
 

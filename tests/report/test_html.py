@@ -134,7 +134,7 @@ def test_a_cell_that_was_not_run_is_an_empty_square() -> None:
 
 def test_a_cell_says_how_much_of_its_evidence_the_page_holds(monkeypatch: pytest.MonkeyPatch) -> None:
     packed = Packed({1: "QUJD", 2: "REVG"}, {"1-1-1": 10, "2-1-1": 3}, {"1-1-1": 35})
-    monkeypatch.setattr("tabcontam.report.evidence.packed", lambda view, trials: packed)
+    monkeypatch.setattr("tabcontam.report.evidence.Packing.packed", lambda packing, llm=None: packed)
     of = document(
         [cell(llm, "iris", test, "contaminated") for llm in "ab" for test in ("full_completion", "membership")]
     )
@@ -307,7 +307,7 @@ def test_a_large_run_is_a_summary_with_a_page_an_llm() -> None:
 
 def test_the_pages_of_a_large_run_hold_their_own_evidence_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     packed = Packed({1: "QUJD", 2: "REVG"}, {}, {})
-    monkeypatch.setattr("tabcontam.report.evidence.packed", lambda view, trials: packed)
+    monkeypatch.setattr("tabcontam.report.evidence.Packing.packed", lambda packing, llm=None: packed)
     pages = render_pages(results([f"m{number}" for number in range(MOST_LLMS + 1)], ["iris"]), [])
     blobs = {name: re.findall(r'id="(evidence-\d+)"', text) for name, text in pages.items()}
     assert (blobs["index.html"], blobs["llm-1.html"], blobs["llm-2.html"]) == ([], ["evidence-1"], ["evidence-2"])

@@ -1,0 +1,208 @@
+"""The trials of a run's cells, read from disk a cell at a time: a run may have more of them than memory holds.
+
+What is held is where each trial stands in its file, in a few numbers. Lines that are appended meanwhile are not seen,
+and a file that takes the place of this one changes nothing here.
+"""
+
+import os
+import re
+import weakref
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tabcontam.asking.trials import NUMBER, Line, line_key, line_of
+from tabcontam.verdicts.cells import CellName
+
+if TYPE_CHECKING:
+    import numpy as np
+
+TEXT = rb'"(?:[^"\\]|\\.)*"'
+NAMES = ("llm", "dataset", "edition", "serializer", "test", "prompts", "split")  # as a line is written
+HEAD = b", ".join(b'"%s": %s' % (name.encode(), TEXT) for name in NAMES)
+BEGINNING = re.compile(rb'(\{%s), "query": (%s), "' % (HEAD, TEXT))
+ENDS = (b'"cached": true}\n', b'"cached": false}\n')  # of a line that no crash cut off
+OTHERS = 2**32 - 1  # the place of a cell that nobody asked for
+Asked = Mapping[CellName, int | None]  # cells, and how many queries of each are its own; None: all that are there
+
+
+class Written:
+    """Where the trials of cells stand in a file that was just written, cell by cell."""
+
+    def __init__(self) -> None:
+        self.cells: dict[CellName, tuple[int, int]] = {}
+        self.offsets, self.lengths = array("Q"), array("I")
+        self._end = 0
+
+    def lines(self, name: CellName, lines: Iterable[bytes]) -> Iterator[bytes]:
+        """The lines of a cell, which are noted as they are written."""
+        start = len(self.offsets)
+        for line in lines:
+            self.offsets.append(self._end)
+            self.lengths.append(len(line))
+            self._end += len(line)
+            yield line
+        self.cells.setdefault(name, (start, len(self.offsets)))
+
+
+class KeptTrials:
+    """The newest trial of every query of some cells, in the order of the cells.
+
+    Each line has its number in the file, from 1, under "line". Of a cell that has so many queries, what an earlier run
+    in the folder asked beyond them is left out. `shown` makes of a cell's trials what a report shows of them.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        asked: Asked,
+        shown: Callable[[CellName, list[Line]], list[Line]] | None = None,
+        written: Written | None = None,
+    ) -> None:
+        self._asked, self._shown = asked, shown
+        self._places = {name: place for place, name in enumerate(asked)}
+        self._file: int | None = None
+        self._starts: Sequence[int]
+        self._ends: Sequence[int]
+        self._offsets: Sequence[int]
+        self._lengths: Sequence[int]
+        self._numbers: Sequence[int]
+        if asked and path.exists():
+            self._file = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
+            weakref.finalize(self, os.close, self._file)
+        if written is None:
+            self._index(path)
+            return
+        ranges = [written.cells.get(name, (0, 0)) for name in asked]
+        self._starts, self._ends = [start for start, _ in ranges], [end for _, end in ranges]
+        self._offsets, self._lengths = written.offsets, written.lengths
+        self._numbers = range(1, len(written.offsets) + 1)
+
+    def __iter__(self) -> Iterator[Line]:
+        for name in self._asked:
+            yield from self.of(name)
+
+    def __len__(self) -> int:
+        return sum(len(self._of(name)) for name in self._asked)
+
+    @property
+    def names(self) -> list[CellName]:
+        """The cells of which there are trials."""
+        return [name for name in self._asked if self._of(name)]
+
+    def of(self, name: CellName) -> list[Line]:
+        """The trials of a cell, in the order of its queries; none of a cell that is not there."""
+        lines = []
+        for place in self._of(name):
+            line = line_of(self._read(place))
+            if line is not None:
+                line[NUMBER] = self._numbers[place]
+                lines.append(line)
+        return self._shown(name, lines) if self._shown else lines
+
+    def raw(self, name: CellName) -> Iterator[bytes]:
+        """The same as they stand in the file, each a whole line."""
+        return (self._read(place).rstrip(b"\n") + b"\n" for place in self._of(name))
+
+    def _read(self, place: int) -> bytes:
+        assert self._file is not None  # noqa: S101 - there is no place without a file
+        os.lseek(self._file, self._offsets[place], os.SEEK_SET)
+        return os.read(self._file, self._lengths[place])
+
+    def _of(self, name: CellName) -> range:
+        """The places of a cell's trials in the index."""
+        cell = self._places.get(name)
+        if cell is None or self._file is None:
+            return range(0)
+        start, end = self._starts[cell], self._ends[cell]
+        most = self._asked[name]
+        return range(start, end if most is None else min(end, start + most))
+
+    def _index(self, path: Path) -> None:
+        """Where the newest trial of each query stands, cell by cell."""
+        import numpy as np
+
+        found, queries = self._found(path)
+        cell, query, offset, length, number = found
+        order = np.lexsort((query, cell))  # stable: the oldest first
+        new = np.ones(len(order) + 1, dtype=bool)
+        new[1:-1] = (np.diff(cell[order]) != 0) | (np.diff(query[order]) != 0)
+        first, last = order[new[:-1]], order[new[1:]]
+        numbered = sorted({_number(name) for name in queries})
+        rank = {number: place for place, number in enumerate(numbered)}
+        ranks = np.array([rank[_number(name)] for name in queries] or [0])
+        placed = np.lexsort((first, ranks[query[last]], cell[last]))
+        last = last[placed]
+        columns = [array(code) for code in "QII"]
+        for column, values in zip(columns, (offset, length, number), strict=True):
+            column.frombytes(values[last].astype(column.typecode).tobytes())
+        self._offsets, self._lengths, self._numbers = columns
+        bounds = np.searchsorted(cell[last], np.arange(len(self._asked) + 1)).tolist()
+        self._starts, self._ends = bounds[:-1], bounds[1:]
+
+    def _found(self, path: Path) -> "tuple[list[np.ndarray[Any, Any]], Sequence[str]]":
+        """Of each trial of these cells its cell, its query, and where its line stands; and the names of queries."""
+        import numpy as np
+
+        columns = [array("I"), array("I"), array("Q"), array("I"), array("I")]
+        cells, queries, offset = _Cells(self._places), _Queries(), 0
+        if self._file is not None:
+            with path.open("rb") as file:
+                for number, text in enumerate(file, start=1):
+                    begins = BEGINNING.match(text) if text.endswith(ENDS) else None
+                    if begins:
+                        cell, query = cells.written(begins[1]), queries.written(begins[2])
+                    else:
+                        line = line_of(text)
+                        cell = OTHERS if line is None else cells.named(CellName(*line_key(line)[:-1]))
+                        query = 0 if line is None else queries.named(line["query"])
+                    if cell != OTHERS:
+                        for column, value in zip(columns, (cell, query, offset, len(text), number), strict=True):
+                            column.append(value)
+                    offset += len(text)
+        return [np.array(column, dtype=column.typecode) for column in columns], list(queries.places)
+
+
+class _Cells:
+    """The places of cells, by their names and by how a line begins that is of theirs."""
+
+    def __init__(self, places: Mapping[CellName, int]) -> None:
+        self.places = places
+        self._written: dict[bytes, int] = {}
+
+    def named(self, name: CellName) -> int:
+        return self.places.get(name, OTHERS)
+
+    def written(self, begins: bytes) -> int:
+        """By the beginning of a line, up to its query."""
+        place = self._written.get(begins)
+        if place is None:
+            line = line_of(begins + b"}", whole=False)
+            place = OTHERS if line is None else self.named(CellName(*line_key(line)[:-1]))
+            self._written[begins] = place
+        return place
+
+
+class _Queries:
+    """The places of queries' names, in the order of their first appearance."""
+
+    def __init__(self) -> None:
+        self.places: dict[str, int] = {}
+        self._written: dict[bytes, int] = {}
+
+    def named(self, name: str) -> int:
+        return self.places.setdefault(name, len(self.places))
+
+    def written(self, text: bytes) -> int:
+        """By the name as it stands in a line."""
+        place = self._written.get(text)
+        if place is None:
+            line = line_of(b'{"query": ' + text + b"}", whole=False) or {}
+            self._written[text] = place = self.named(str(line.get("query")))
+        return place
+
+
+def _number(query: str) -> tuple[int, ...]:
+    """The place of a query in its cell: `-0` before its `-0-decoy-1`, and that before `-1`."""
+    return tuple(int(digits) for digits in re.findall(r"-(\d+)", query))

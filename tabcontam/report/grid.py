@@ -1,0 +1,47 @@
+"""The heatmap of LLMs and tables where there are thousands of squares: a letter each, which a script makes useful.
+
+Without scripts it is a table of letters, in which the name of each LLM leads to its page.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tabcontam.report.environment import ours
+from tabcontam.report.squares import SIGNS, css_class
+from tabcontam.report.standings import Standing
+from tabcontam.verdicts.cells import OUTCOMES, SCORE
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
+
+CROWDED = 1500  # squares from which on they are letters
+UNSURE = "unsure"  # beside the outcome: the gate cannot tell
+
+
+@dataclass(frozen=True)
+class Grid:
+    """What the heatmap shows: its outcomes, each with how many tables came to it, and the squares of each LLM."""
+
+    outcomes: Mapping[str, int]
+    rows: Sequence["Markup"]
+
+
+def grid(standings: Sequence[Mapping[str, Standing]], labels: Sequence[str]) -> Grid:
+    """The squares of LLMs, each given by what is known of its tables, by the labels of the columns."""
+    found = dict.fromkeys(OUTCOMES, 0)
+    rows = []
+    for own in standings:
+        squares = []
+        for label in labels:
+            standing = own.get(label)
+            if standing is None:
+                squares.append("<td>")
+                continue
+            outcome = standing.verdict.value if standing.verdict else SCORE
+            found[outcome] += 1
+            unsure = f" {UNSURE}" if standing.unsure else ""
+            quote = '"' if unsure else ""
+            squares.append(f"<td class={quote}{css_class(outcome)}{unsure}{quote}>{SIGNS[outcome]}")
+        rows.append(ours("".join(squares)))
+    return Grid({outcome: number for outcome, number in found.items() if number}, rows)

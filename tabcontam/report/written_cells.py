@@ -1,0 +1,147 @@
+"""The markup of each cell of a page: its square, its square beside a paper's sign, and its entry in words.
+
+There may be hundreds of thousands of them, for which a template takes minutes. What a model, a table or a user wrote is
+made harmless and escaped here as the templates do it.
+"""
+
+from collections.abc import Callable, Collection, Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from tabcontam.report.environment import ours
+from tabcontam.report.evidence import Packed
+from tabcontam.report.published import published
+from tabcontam.report.squares import MARK_SIGNS, css_class, sign, sources_shown, strength
+from tabcontam.report.standings import Titles
+from tabcontam.verdicts.cells import Result
+from tabcontam.verdicts.results import Column
+from tabcontam.verdicts.wording import visible
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
+
+    from tabcontam.report.papers import Mark
+
+
+def escaped(text: str) -> str:
+    """A text as a template writes it."""
+    from markupsafe import escape
+
+    return str(escape(visible(text)))
+
+
+class WrittenCells:
+    """Writes the cells of a run; `pages` are the tests with a docstring, `numbers` says what is measured of a cell."""
+
+    def __init__(self, titles: Titles, pages: Collection[str], numbers: Callable[[Result], list[str]]) -> None:
+        self._titles, self._view, self._numbers = titles, titles.view, numbers
+        self._row = {test: number for number, test in enumerate(self._view.tests, start=1)}
+        self._llms: dict[str, str] = {}
+        self._tests = {test: escaped(title) for test, title in self._view.test_titles.items()}
+        self._named = {
+            test: f'<a href="#test-{escaped(test)}">{title}</a>' if test in pages else title
+            for test, title in self._tests.items()
+        }
+        self._marked = bool(self._sources)
+
+    @cached_property
+    def _sources(self) -> Mapping[object, int]:
+        return {source: number for number, source in enumerate(sources_shown(self._view), start=1)}
+
+    def place(self, leaf: int, column: int, test: str) -> str:
+        """Where a cell stands: the numbers of its LLM, its column and its test."""
+        return f"{leaf}-{column}-{self._row[test]}"
+
+    def square(self, leaf: int, number: int, column: Column, test: str) -> "Markup":
+        """A cell of the heatmap: the square that leads to the entry, and what is published of it."""
+        cell = column.cells.get(test)
+        if cell is None:
+            return ours("<td></td>")
+        place = self.place(leaf, number, test)
+        marks = "".join(
+            f'<span class="mark {"was-found" if mark.found else "was-not-found"} from-{self._sources[mark.source]}"'
+            f' aria-hidden="true">{MARK_SIGNS[mark.found]}</span>'
+            for mark in (published(self._view, cell) if self._marked else ())
+        )
+        return ours(
+            f'<td><a class="cell {self._look(cell)}" id="at-{place}" href="#cell-{place}"'
+            f' aria-label="{self._spoken(cell)}">{sign(cell)}</a>{marks}</td>'
+        )
+
+    def beside(self, leaf: int, number: int, column: Column, test: str, said: "Callable[[Result], Mark]") -> "Markup":
+        """A cell of the papers' heatmap: what the published rule says, and the square beside it."""
+        cell = column.cells.get(test)
+        if cell is None:
+            return ours("<td></td>")
+        place, mark = self.place(leaf, number, test), said(cell)
+        words = escaped(mark.words)
+        named = f"{self._llm(cell.llm)}, {escaped(column.label)}, {self._tests[test]}: {words}"
+        look = f"says{' said' if mark.found else ''}"
+        if cell.verdict is None:
+            return ours(
+                f'<td><a class="{look}" href="#cell-{place}" aria-label="{named}" title="{words}">{mark.sign}</a></td>'
+            )
+        return ours(
+            f'<td><span class="{look}" title="{words}" aria-hidden="true">{mark.sign}</span>'
+            f'<a class="cell {css_class(cell.outcome)}" href="#cell-{place}"'
+            f' aria-label="{named}, calibrated: {cell.outcome}">{sign(cell)}</a></td>'
+        )
+
+    def entry(self, leaf: int, number: int, cell: Result, packed: Packed) -> "Markup":
+        """A cell in words, with room for its evidence."""
+        place, why = self.place(leaf, number, cell.test), cell.why
+        parts = [
+            f'<div class="entry" id="cell-{place}">\n'
+            f'<span class="cell {self._look(cell)}" aria-hidden="true">{sign(cell)}</span>\n'
+            f"<div>\n<p><strong>{self._named[cell.test]}</strong>, {cell.outcome}"
+        ]
+        if why != cell.outcome:
+            parts.append(f": {escaped(why)}")
+        if cell.paper_verdict is not None:
+            look, unlike = ("differs", "≠ ") if cell.differs else ("quiet", "")
+            parts.append(
+                f' <span class="{look}">({unlike}the paper&#39;s rules: {cell.paper_verdict.value})</span>\n'.replace(
+                    "&#39;", "'"
+                )
+            )
+        parts.append("</p>\n")
+        if numbers := self._numbers(cell):
+            parts.append(f'<p class="numbers">{escaped(", ".join(numbers))}</p>\n')
+        if where := cell.where:
+            parts.append(f'<p class="numbers">Recalled bits by column: {escaped(where)}</p>\n')
+        shown = packed.shown.get(place)
+        if cell.null and place not in packed.shown:
+            parts.append(f'<p class="numbers">Null: {escaped(cell.null)}</p>\n')
+        for mark in published(self._view, cell) if self._marked else ():
+            of = f", of {escaped(mark.checkpoint)}" if mark.checkpoint else ""
+            found = "found" if mark.found else "not found"
+            parts.append(f'<p class="numbers">Published by {escaped(mark.source.name)}: {found}{of}</p>\n')
+        if shown:
+            parts.append(
+                f'<details class="evidence" data-cell="{place}"><summary>Evidence: {shown} of '
+                f"{shown + packed.left.get(place, 0)} queries</summary><div></div></details>\n"
+            )
+        elif packed.shown and cell.queries:
+            parts.append('<p class="numbers">No query of this cell was kept.</p>\n')
+        parts.append(f'<p class="back"><a href="#at-{place}">Back to the heatmap</a></p>\n</div>\n</div>\n')
+        return ours("".join(parts))
+
+    def _look(self, cell: Result) -> str:
+        level = strength(self._view, cell)
+        return f"{css_class(cell.outcome)} s{level}" if level else css_class(cell.outcome)
+
+    def _llm(self, llm: str) -> str:
+        if llm not in self._llms:
+            self._llms[llm] = escaped(self._titles.llm(llm))
+        return self._llms[llm]
+
+    def _spoken(self, cell: Result) -> str:
+        """The square's name for those who do not see it: where it stands, and all that it shows."""
+        shown = [cell.outcome]
+        if strength(self._view, cell):
+            shown.append(f"{cell.recalled_bits:,.0f} bits recalled")
+        if cell.verdict is None and cell.score is not None:
+            shown.append(sign(cell))
+        for mark in published(self._view, cell) if self._marked else ():
+            shown.append(f"{escaped(mark.source.name)}: {'found' if mark.found else 'not found'}")
+        return f"{self._llm(cell.llm)}, {escaped(self._view.label(cell))}, {self._tests[cell.test]}: {', '.join(shown)}"

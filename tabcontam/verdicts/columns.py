@@ -1,0 +1,201 @@
+"""Large results beside results.json as Parquet, from which single columns and cells are read.
+
+`results.parquet` has the cells, a row each, and three files beside it the tables, the comparisons and the durations;
+what is left of results.json stands as JSON in the metadata of the first. A column is a field: texts, numbers and truth
+values are those of results.json, and what has parts, as an interval, is JSON text. The metadata has the size and the
+CRC-32 of the results.json that the file was written with: beside another one it is not read.
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
+from enum import Enum
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import Any, NamedTuple, Union, get_args, get_origin, get_type_hints
+from zlib import crc32
+
+from tabcontam.verdicts.cells import Result, TableVerdict
+from tabcontam.verdicts.comparison import Comparison
+from tabcontam.verdicts.facts import Duration
+from tabcontam.verdicts.results import RunResults
+
+FILES: Mapping[str, tuple[str, type]] = {
+    "cells": ("results.parquet", Result),
+    "tables": ("results-tables.parquet", TableVerdict),
+    "comparisons": ("results-comparisons.parquet", Comparison),
+    "durations": ("results-durations.parquet", Duration),
+}
+REST = b"tabcontam.results"
+STAMP = b"tabcontam.of"
+GROUP = 5_000  # rows that are read at once
+PARTED = json.JSONEncoder(ensure_ascii=False, default=asdict)  # one, since to make one takes longer than to write
+PLAIN = {str: "string", bool: "bool_", int: "int64", float: "float64"}  # as pyarrow calls them
+
+
+class Stamp(NamedTuple):
+    """What tells one results.json from another: its size in bytes, and its CRC-32."""
+
+    size: int
+    crc: int
+
+    @classmethod
+    def of(cls, path: Path) -> "Stamp":
+        """That of a file. Raises OSError."""
+        size = crc = 0
+        with path.open("rb") as file:
+            while text := file.read(2**20):
+                size, crc = size + len(text), crc32(text, crc)
+        return cls(size, crc)
+
+
+def at_hand() -> bool:
+    """Whether Parquet can be written and read here."""
+    return find_spec("pyarrow") is not None
+
+
+def write_columns(folder: Path, results: RunResults, stamp: Stamp) -> bool:
+    """Write the files into a folder; whether they could be, which texts that are no UTF-8 cannot. Raises OSError."""
+    import pyarrow as pa
+
+    rest = replace(results, cells=(), tables=(), comparisons=(), run=replace(results.run, durations=()))
+    about = {REST: json.dumps(rest, default=asdict).encode(), STAMP: json.dumps(stamp).encode()}
+    parts: Mapping[str, Sequence[object]] = {name: _part(results, name) for name in FILES}
+    try:
+        for name, (file, kind) in FILES.items():
+            _write(folder / file, kind, parts[name], about if name == "cells" else {})
+    except (UnicodeError, OverflowError, pa.ArrowInvalid):
+        for file, _ in FILES.values():
+            (folder / file).unlink(missing_ok=True)
+        return False
+    return True
+
+
+def _part(results: RunResults, name: str) -> Sequence[Any]:
+    part: Sequence[Any] = results.run.durations if name == "durations" else getattr(results, name)
+    return part
+
+
+def _write(path: Path, kind: type, rows: Sequence[object], about: Mapping[bytes, bytes]) -> None:
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    columns = _columns(kind)
+    schema = pa.schema([(name, getattr(pa, PLAIN.get(base, "string"))()) for name, base in columns], metadata=about)
+    texts = [name for name, base in columns if base is str]
+    with parquet.ParquetWriter(path, schema, compression="zstd", use_dictionary=texts) as writer:
+        for start in range(0, max(len(rows), 1), GROUP):
+            some = rows[start : start + GROUP]
+            arrays = [
+                pa.array([_held(getattr(row, name), base) for row in some], schema.field(name).type)
+                for name, base in columns
+            ]
+            writer.write_table(pa.Table.from_arrays(arrays, schema=schema), row_group_size=GROUP)
+
+
+@cache
+def _columns(kind: type) -> list[tuple[str, type | None]]:
+    """The fields of a dataclass with the plain type of each; None where it has parts."""
+    return [(name, _plain(hint)) for name, hint in get_type_hints(kind).items()]
+
+
+def _plain(hint: Any) -> type | None:
+    if get_origin(hint) in (Union, UnionType):
+        several = [one for one in get_args(hint) if one is not NoneType]
+        return _plain(several[0]) if len(several) == 1 else None
+    if isinstance(hint, type) and issubclass(hint, Enum):
+        return str
+    return hint if hint in PLAIN else str if _is_literal(hint) else None
+
+
+def _is_literal(hint: Any) -> bool:
+    return bool(get_args(hint)) and all(type(one) is str for one in get_args(hint))
+
+
+def _held(value: Any, base: type | None) -> Any:
+    """A value as its column holds it."""
+    if value is None:
+        return None
+    if base is None:
+        return PARTED.encode(value) if value else "{}" if isinstance(value, Mapping) else "[]"
+    return float(value) if base is float else value.value if isinstance(value, Enum) else value
+
+
+class Columns:
+    """The results in a folder's Parquet files, read a part at a time."""
+
+    def __init__(self, folder: Path) -> None:
+        from pyarrow import parquet
+
+        self._folder = folder
+        self._files: dict[str, Any] = {"cells": parquet.ParquetFile(folder / FILES["cells"][0])}
+        self.cells = int(self._files["cells"].metadata.num_rows)
+
+    @classmethod
+    def in_folder(cls, folder: Path, results: Path) -> "Columns | None":
+        """Those that were written with this results.json; None where there are none, or they cannot be read here."""
+        if not at_hand() or not (folder / FILES["cells"][0]).is_file():
+            return None
+        import pyarrow as pa
+
+        try:
+            found = cls(folder)
+            held = json.loads(found._metadata.get(STAMP, b"null"))
+            whole = all((folder / file).is_file() for file, _ in FILES.values())
+            return found if whole and held == list(Stamp.of(results)) else None
+        except (OSError, ValueError, pa.ArrowException):
+            return None
+
+    @property
+    def _metadata(self) -> Mapping[bytes, bytes]:
+        metadata: Mapping[bytes, bytes] = self._files["cells"].schema_arrow.metadata or {}
+        return metadata
+
+    def rest(self) -> dict[str, Any]:
+        """The document of results.json without the lists that have files of their own."""
+        document: dict[str, Any] = json.loads(self._metadata[REST])
+        return document
+
+    def read(
+        self, part: str, columns: Sequence[str] | None = None, **wanted: Sequence[str]
+    ) -> Iterator[dict[str, Any]]:
+        """The rows of a part, each by its fields; of `columns` alone, and where fields have one of the `wanted` values.
+
+        Groups of rows in which there is none are passed over.
+        """
+        import pyarrow as pa
+        from pyarrow import compute, parquet
+
+        name, kind = FILES[part]
+        if part not in self._files:
+            self._files[part] = parquet.ParquetFile(self._folder / name)
+        file, parts = self._files[part], {name for name, base in _columns(kind) if base is None}
+        for group in range(file.metadata.num_row_groups):
+            if not _may_have(file, group, wanted):
+                continue
+            table = file.read_row_group(
+                group, columns=None if columns is None else [*dict.fromkeys((*columns, *wanted))]
+            )
+            for field, values in wanted.items():
+                table = table.filter(compute.is_in(table[field], pa.array(list(values), pa.string())))
+            for row in table.to_pylist():
+                yield {
+                    field: json.loads(value) if field in parts and value is not None else value
+                    for field, value in row.items()
+                    if columns is None or field in columns
+                }
+
+
+def _may_have(file: Any, group: int, wanted: Mapping[str, Sequence[str]]) -> bool:
+    """Whether a group of rows may have one of the wanted values in each field, by what it says of itself."""
+    rows = file.metadata.row_group(group)
+    for place in range(rows.num_columns):
+        column = rows.column(place)
+        values, known = wanted.get(column.path_in_schema), column.statistics
+        if values is None or known is None or not known.has_min_max:
+            continue
+        if not any(known.min <= value <= known.max for value in values):
+            return False
+    return True

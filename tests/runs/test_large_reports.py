@@ -1,0 +1,267 @@
+"""Reports of large runs: nothing that grows with the answers is held, nothing is half written, and nothing is lost."""
+
+import json
+from collections.abc import Callable
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+from rich.console import Console
+
+import tabcontam
+from tabcontam.asking.kept_trials import KeptTrials
+from tabcontam.asking.trials import TRIALS, as_lines
+from tabcontam.report import html, junit, terminal
+from tabcontam.report.html import render_pages
+from tabcontam.runs.folder import last_lines, merge, record
+from tabcontam.verdicts import columns, document, large_document
+from tabcontam.verdicts.cells import CellName
+from tabcontam.verdicts.document import as_json, read_results, typed, write_results
+from tabcontam.verdicts.results import RunResults
+from tests.report.synthetic import HOSTILE, results, trial, trials
+
+LLMS, TABLES = ["m1", "M1", "../../etc", f"a {HOSTILE}"], ["iris", "wine", "Iris", "x</td>\"'"]
+WHOLE = {"serializers": [], "level": 0.001}
+
+
+@pytest.fixture(scope="module")
+def made() -> RunResults:
+    return typed(results(LLMS, TABLES, **WHOLE))
+
+
+@pytest.fixture
+def crowded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A few squares count as too many."""
+    for module, name in ((html, "MOST_LLMS"), (html, "CROWDED"), (html, "MOST_LISTED"), (junit, "LARGE")):
+        monkeypatch.setattr(module, name, 3)
+    monkeypatch.setattr(terminal, "CROWDED", 3)
+    monkeypatch.setattr(terminal, "LISTED", 2)
+
+
+def run_in(folder: Path, llms: list[str], **changes: Any) -> RunResults:
+    """A run's folder without a report."""
+    of = results(llms, ["iris", "wine"], **WHOLE, **changes)
+    folder.mkdir(parents=True)
+    (folder / "results.json").write_text(as_json(typed(of)), "utf-8", "backslashreplace")
+    (folder / TRIALS).write_text(as_lines(trials(of, each=3)), "utf-8")
+    return read_results(folder)
+
+
+def everything(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+class TestText:
+    def test_it_is_that_of_the_standard_encoder(self, made: RunResults) -> None:
+        assert as_json(made) == json.dumps(made, ensure_ascii=False, indent=1, default=asdict) + "\n"
+
+    @pytest.mark.parametrize(
+        "value", [[], {}, [{}], {"a": [1, 2.5, True, None, float("inf")]}, {1: "x"}, "é\n\x00", [[], ["x"]], 1e300]
+    )
+    def test_so_it_is_of_anything(self, value: object) -> None:
+        assert as_json(value) == json.dumps(value, ensure_ascii=False, indent=1) + "\n"
+
+    @pytest.mark.parametrize("step", [1, 50, 1000, 10**6])
+    def test_a_large_file_is_read_part_by_part(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: int
+    ) -> None:
+        small = typed(results(["m1"], ["iris", "wine"], **WHOLE))  # `made` holds what no UTF-8 can
+        write_results(tmp_path, small)
+        monkeypatch.setattr(large_document, "STEP", step)
+        assert large_document.read_large(tmp_path / "results.json", document._adapter()) == read_results(tmp_path)
+
+    @pytest.mark.parametrize(
+        "change", [lambda text: json.dumps(json.loads(text)), lambda text: text.replace("\n ]", "\n  ]")]
+    )
+    def test_what_is_written_otherwise_is_read_as_a_whole(
+        self, made: RunResults, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: Callable[[str], str]
+    ) -> None:
+        (tmp_path / "results.json").write_text(change(as_json(made)), "utf-8", "backslashreplace")
+        monkeypatch.setattr(document, "LARGE", 1)
+        assert read_results(tmp_path) == made
+
+    def test_what_is_wrong_in_a_large_file_is_still_said_where(
+        self, made: RunResults, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        held = json.loads(as_json(made))
+        held["cells"][7]["p_value"] = "small"
+        (tmp_path / "results.json").write_text(json.dumps(held, indent=1))
+        monkeypatch.setattr(document, "LARGE", 1)
+        with pytest.raises(tabcontam.UsageError, match=r"cell 8: p_value"):
+            read_results(tmp_path)
+
+
+class TestTrials:
+    def test_each_cell_is_read_once_and_no_more_than_one_is_held(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        found, read = run_in(tmp_path / "run", ["m1", "m2"]), list[CellName]()
+        of = KeptTrials.of
+        monkeypatch.setattr(KeptTrials, "of", lambda kept, name: read.append(name) or of(kept, name))
+        monkeypatch.setattr(KeptTrials, "__iter__", None)  # nobody goes through all of them
+        merge([tmp_path / "run"], tmp_path / "out")
+        assert len(read) == len(set(read)) == len(found.cells)
+
+    def test_a_cut_line_and_strange_ones_are_passed_over(self, tmp_path: Path) -> None:
+        found = run_in(tmp_path / "run", ["m1"])
+        cell = next(cell for cell in found.cells if cell.verdict != "skipped")
+        path, of = tmp_path / "run" / TRIALS, json.loads(as_json(found))["cells"][found.cells.index(cell)]
+        newer = as_lines([trial(of, "1", reply="newer", prompts="default", split="")])
+        path.write_text(f'{path.read_text()}[1]\n{{"llm": "m1", "cached": true}}\n{newer}' + newer[: len(newer) // 2])
+        replies = [line["reply"] for line in last_lines(tmp_path / "run", found.cells).of(cell.key)]
+        assert (len(replies), replies[1]) == (3, "newer")
+        merge([tmp_path / "run"], tmp_path / "out")
+        written = (tmp_path / "out" / TRIALS).read_text().splitlines()
+        assert all(json.loads(line)["llm"] == "m1" for line in written)
+
+    def test_a_file_that_takes_the_place_of_the_one_read_changes_nothing(self, tmp_path: Path) -> None:
+        found = run_in(tmp_path / "run", ["m1"])
+        kept = last_lines(tmp_path / "run", found.cells)
+        before = list(kept)
+        other = tmp_path / "other"
+        other.write_text("")
+        other.replace(tmp_path / "run" / TRIALS)
+        assert list(kept) == before
+        assert before
+
+
+class TestInterrupted:
+    @pytest.mark.parametrize("error", [KeyboardInterrupt, OSError(28, "No space left on device")])
+    def test_the_old_report_stays_and_nothing_is_left_half_written(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: type[BaseException] | BaseException
+    ) -> None:
+        run_in(tmp_path / "run", ["m1"])
+        run_in(tmp_path / "more", ["m2"])
+        merge([tmp_path / "run"], tmp_path / "out")
+        before = everything(tmp_path / "out")
+
+        def stop(*given: object) -> None:
+            raise error
+
+        monkeypatch.setattr(junit, "write_junit", stop)
+        with pytest.raises((KeyboardInterrupt, tabcontam.UsageError)):
+            merge([tmp_path / "run", tmp_path / "more"], tmp_path / "out")
+        assert everything(tmp_path / "out") == before
+
+    def test_pages_and_columns_of_an_earlier_report_go(self, tmp_path: Path) -> None:
+        found = run_in(tmp_path / "run", ["m1"])
+        for name in ("llm-7.html", "results.parquet", "results-tables.parquet"):
+            (tmp_path / "run" / name).write_text("old")
+        record(tmp_path / "run", found)
+        assert sorted(everything(tmp_path / "run")) == [
+            "index.html", "junit.xml", "recalled.csv", "results.json", TRIALS
+        ]  # fmt: skip
+
+
+@pytest.mark.usefixtures("crowded")
+class TestCrowded:
+    def test_the_first_page_has_a_letter_a_table_and_no_markup_of_others(self, made: RunResults) -> None:
+        pages = render_pages(made, [])
+        assert set(pages) == {"index.html", *(f"llm-{number}.html" for number in range(1, 5))}
+        index = pages["index.html"]
+        grid = index[index.index('id="grid"') : index.index("</table>", index.index('id="grid"'))]
+        assert grid.count("<td") == len(LLMS) * len(TABLES)
+        assert 'title="x&lt;/td&gt;&#34;&#39;"' in grid
+        for page in pages.values():
+            assert "<script>alert" not in page
+            assert "</td>\"'" not in page
+        assert "13 more stand on the pages of their LLMs" in index
+        assert "Each table, by its row tests" in pages["llm-2.html"]
+
+    def test_an_llm_without_cells_is_passed_over(self, made: RunResults) -> None:
+        silent = replace(made.run.llms[0], spec="silent")
+        pages = render_pages(replace(made, run=replace(made.run, llms=(*made.run.llms, silent))), [])
+        assert len(pages) == 1 + len(LLMS)
+
+    @pytest.mark.parametrize("verdict", ["skipped", "no answer", "uninformative"])
+    def test_where_nothing_was_decided_nothing_is_called_clean(self, verdict: str) -> None:
+        of = results(LLMS, TABLES)
+        of["cells"] = [one | {"verdict": verdict, "otherwise": None} for one in of["cells"]]
+        of["tables"] = [one | {"verdict": verdict} for one in of["tables"]]
+        index = render_pages(typed(of), [])["index.html"]
+        assert f"16 {verdict}." in index
+        assert "<td class=not-detected>" not in index
+
+    def test_a_case_of_junit_is_a_table(self, made: RunResults) -> None:
+        root = ElementTree.fromstring(junit.render_junit(made))
+        cases = root.findall("testsuite/testcase")
+        assert (len(root), len(cases), root.get("tests")) == (len(LLMS), len(LLMS) * len(TABLES), "16")
+        found = {(cell.llm, cell.dataset) for cell in made.cells if cell.verdict == "contaminated"}
+        assert int(root.get("failures") or 0) == len(found)
+
+    def test_a_terminal_shows_a_line_an_llm_and_cuts_lists(self, made: RunResults) -> None:
+        console = Console(width=100, record=True, file=open("/dev/null", "w"))  # noqa: SIM115
+        with console.file:
+            terminal.print_header(console, made)
+            terminal.print_report(console, made, [])
+        text = console.export_text()
+        assert sum(line.startswith("m1 ") for line in text.splitlines()) <= 6
+        assert "more contaminated: see -v, or index.html" in text
+        assert "16 LLMs and tables: " in text
+
+
+class TestColumns:
+    @pytest.fixture(autouse=True)
+    def large(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        pytest.importorskip("pyarrow")
+        monkeypatch.setattr(document, "LARGE", 1)
+        monkeypatch.setattr(columns, "GROUP", 30)
+
+    def plain(self) -> RunResults:
+        return typed(results(["m1", "m2", "control:exposed"], ["iris", "wine"], **WHOLE))
+
+    def test_they_hold_what_results_json_holds(self, tmp_path: Path) -> None:
+        write_results(tmp_path, self.plain())
+        kept, of_json = tabcontam.load_results(tmp_path), read_results(tmp_path)
+        assert "read from disk" in repr(kept)
+        assert kept.tables == of_json.tables_in_order
+        assert kept.ranking == of_json.ranks_in_order
+        chosen = kept.select(llm="m2", verdict=["contaminated", "skipped"])
+        own = [cell for cell in of_json.cells if cell.llm == "m2" and cell.verdict in ("contaminated", "skipped")]
+        assert list(chosen) == own != []
+        assert kept.select(llm="nobody") == ()
+        assert "run_results" not in vars(kept)
+        assert kept.run_results == of_json
+        for name in vars(of_json.cells[0]):
+            assert [getattr(one, name) for one in kept.cells] == [getattr(one, name) for one in of_json.cells]
+
+    def test_beside_another_results_json_they_are_not_read(self, tmp_path: Path) -> None:
+        write_results(tmp_path, self.plain())
+        path = tmp_path / "results.json"
+        path.write_text(path.read_text().replace('"alpha": 0.01', '"alpha": 0.02', 1))
+        kept = tabcontam.load_results(tmp_path)
+        assert kept.run_results.run.alpha == 0.02
+        assert "read from disk" not in repr(kept)
+
+    def test_without_pyarrow_there_is_results_json_alone(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        write_results(tmp_path, self.plain())
+        monkeypatch.setattr(columns, "find_spec", lambda name: None)
+        assert "read from disk" not in repr(tabcontam.load_results(tmp_path))
+        write_results(tmp_path, self.plain())
+        assert list(everything(tmp_path)) == ["results.json"]
+
+    def test_a_name_that_no_file_can_hold_leaves_results_json_alone(self, made: RunResults, tmp_path: Path) -> None:
+        write_results(tmp_path, made)
+        assert list(everything(tmp_path)) == ["results.json"]
+        assert len(tabcontam.load_results(tmp_path).select(dataset="wine")) == len(made.cells) // len(TABLES)
+
+    def test_half_a_file_is_not_read(self, tmp_path: Path) -> None:
+        write_results(tmp_path, self.plain())
+        (tmp_path / "results.parquet").write_bytes((tmp_path / "results.parquet").read_bytes()[:500])
+        assert tabcontam.load_results(tmp_path).run_results == self.plain()
+
+
+def test_a_large_folder_is_redacted_without_its_columns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else the cells of tables that may not be shown would stand in them."""
+    from tabcontam.runs.redacted import redact
+
+    monkeypatch.setattr(document, "LARGE", 1)
+    run_in(tmp_path / "run", ["m1"])
+    redact([tmp_path / "run"], tmp_path / "out", everything=True)
+    published = read_results(tmp_path / "out")
+    kept = tabcontam.load_results(tmp_path / "out")
+    assert kept.run_results == published
+    assert published.run.redacted is not None
+    assert not [line for line in (tmp_path / "out" / TRIALS).read_text().splitlines() if "prompt" in json.loads(line)]
