@@ -96,7 +96,7 @@ def feed_meant(words: Mapping[str, Any]) -> "Feed | None":
 
     Raises `UsageError` for days between which nothing lies, and for words that mean nothing there.
     """
-    from tabcontam.errors import option
+    from tabcontam.errors import option, option_name
 
     since, until = _days(words)
     if until is not None and until <= since:
@@ -105,9 +105,14 @@ def feed_meant(words: Mapping[str, Any]) -> "Feed | None":
         )
     feed = _feed(words)
     what, others = ("a table", OF_TEXTS) if feed is None else ("texts", OF_ROWS)
-    if given := [name for name in others if words.get(name) not in (None, [], (), False)]:
-        raise UsageError(f"{option(given[0])} means nothing for {what}; leave it out")
+    if given := [name for name in others if _is_given(name, words.get(name))]:
+        raise UsageError(f"{option_name(given[0])} means nothing for {what}; leave it out")
     return feed
+
+
+def _is_given(name: str, value: object) -> bool:
+    """Whether a user said something: that there is no header, too."""
+    return value not in (None, [], (), False) or (name == "header" and value is False)
 
 
 def _days(words: Mapping[str, Any]) -> "tuple[date, date | None]":

@@ -26,7 +26,7 @@ FORMS = ("%Y-%m-%d", "%Y-%m", "%Y", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S", "%
 BARE = re.compile(r"[A-Za-z0-9_-]+")  # keys that TOML takes without quotes
 LEFT_OUT = {
     "older": "older, or not surely as young",
-    "later": "of the day that --until names, or later",
+    "later": "of the day until which rows count, or later",
     "to_come": "dated after today, so that the date is not when the row came out",
     "undated": "without a date",
     "repeated": "with the cells of a row that is left out",

@@ -17,7 +17,7 @@ from tabcontam.asking.progress import Progress
 from tabcontam.asking.questioning import Questioning, reply_of
 from tabcontam.asking.replies import Store
 from tabcontam.asking.trials import alone, open_folder
-from tabcontam.errors import UsageError, one_line, option
+from tabcontam.errors import UsageError, one_line, option, option_name
 from tabcontam.evidence.questions import READ, Answer, Capability, Reply, State
 from tabcontam.feeds.cards import Feed
 from tabcontam.feeds.collecting import MOST, Collected, collect, fetcher_of
@@ -352,7 +352,7 @@ class _Work:
         try:
             pieces = pieces_of(self.old, fresh)
         except ValueError as error:
-            raise UsageError(f"{option('old')}: {error}") from None
+            raise UsageError(f"{option_name('old')}: {error}") from None
         asked = [self.models[spec] for spec in dict.fromkeys(self.order.ask)]
         controls = readers([text for _, text in self.old], [text for _, text in fresh], self.order.options.seed)
         found = [await self._gaps(model, pieces) for model in (*asked, *(() if self.order.dry_run else controls))]
@@ -424,7 +424,7 @@ def old_texts(path: Path, since: date) -> list[tuple[str, str]]:
         stated = instants_of(str(line.get("published") or ""))
         if stated is not None and stated.last >= start_of(since):
             raise UsageError(
-                f"{option('old')}: {file}, line {number} is of {since} or later; name texts that are older"
+                f"{option_name('old')}: {file}, line {number} is of {since} or later; name texts that are older"
             )
         found[str(name)] = text
     return list(found.items())
@@ -447,7 +447,7 @@ def _objects(path: Path, name: str) -> Iterable[tuple[int, dict[str, Any]]]:
         text = path.read_text("utf-8")
     except (OSError, ValueError) as error:
         reason = (isinstance(error, OSError) and error.strerror) or one_line(error)
-        raise UsageError(f"{option(name)}: {path} cannot be read: {reason}") from None
+        raise UsageError(f"{option_name(name)}: {path} cannot be read: {reason}") from None
     for number, line in enumerate(text.splitlines(), 1):
         if line.strip():
             try:
@@ -455,7 +455,7 @@ def _objects(path: Path, name: str) -> Iterable[tuple[int, dict[str, Any]]]:
             except (ValueError, RecursionError):
                 held = None
             if not isinstance(held, dict):
-                raise UsageError(f"{option(name)}: {path}, line {number} is no JSON object")
+                raise UsageError(f"{option_name(name)}: {path}, line {number} is no JSON object")
             yield number, held
 
 
@@ -466,14 +466,14 @@ def _named(order: FreshOrder) -> list[str]:
 def _check(order: FreshOrder) -> None:
     """Raises `UsageError` for what says nothing without something else."""
     if order.judge and not order.llm:
-        raise UsageError(f"{option('judge')} judges questions that an LLM writes; add {option('llm', 'LLM')}")
+        raise UsageError(f"{option_name('judge')} judges questions that an LLM writes; add {option('llm', 'LLM')}")
     if order.ask and not (order.llm or order.old):
         raise UsageError(
-            f"{option('ask')} answers questions, which {option('llm', 'LLM')} writes, or goes on with passages, beside "
-            f"those of {option('old', 'DIR')}; add one of them"
+            f"{option_name('ask')} answers questions, which {option('llm', 'LLM')} writes, or goes on with passages, "
+            f"beside those of {option('old', 'DIR')}; add one of them"
         )
     if order.human and not order.llm:
-        raise UsageError(f"{option('human')} is compared with a judge; add {option('llm', 'LLM')}")
+        raise UsageError(f"{option_name('human')} is compared with a judge; add {option('llm', 'LLM')}")
 
 
 def _identity(order: FreshOrder) -> dict[str, Any]:

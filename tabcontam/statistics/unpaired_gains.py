@@ -10,7 +10,6 @@ from tabcontam.statistics.paired_gains import Gained
 from tabcontam.statistics.permuted import DRAWS, SAME
 
 ADDED = 0.5  # from the mean, the two values that each sample gets for the interval
-TOGETHER = 500  # ways to exchange that are drawn at a time
 
 Floats = NDArray[np.float64]
 
@@ -40,11 +39,7 @@ def apart(own: Sequence[float], others: Sequence[float], seed: int = 0) -> Gaine
 
 def _exchanged(values: Floats, own: int, seed: int) -> float:
     """P(the first so many come to as much), over ways to choose them among all."""
-    rng, as_large, left = np.random.default_rng(seed), 0, DRAWS
+    kinds, counts = np.unique(values, return_counts=True)  # which of equal values are chosen changes nothing
+    chosen = np.random.default_rng(seed).multivariate_hypergeometric(counts, own, size=DRAWS, method="marginals")
     found = float(values[:own].sum()) - SAME * len(values)
-    while left:
-        several = min(TOGETHER, left)
-        order = np.argsort(rng.random((several, len(values))), axis=1)[:, :own]
-        as_large += int((values[order].sum(axis=1) >= found).sum())
-        left -= several
-    return (1 + as_large) / (DRAWS + 1)
+    return (1 + int((chosen @ kinds >= found).sum())) / (DRAWS + 1)

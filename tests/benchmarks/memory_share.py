@@ -92,7 +92,7 @@ def skills(table: Table) -> dict[str, Skill]:
         linear = models(found, LINEAR, found.parts("benchmark"))
         said = {
             "linear": lambda cells: linear.chances(cells, rows).argmax(axis=1),
-            "nearest": lambda cells: _nearest(found, cells, rows),
+            "nearest": lambda cells: nearest(found, cells, rows),
         }
         named = {name: _right(found, twin, rows, say) for name, say in said.items()}
     return {COIN: coin, STEADY: steady, **named, LIKENESS: steady}
@@ -108,7 +108,8 @@ def _right(found: Sample, twin: Unseen, rows: Sequence[int], say: Callable[[Sequ
     )
 
 
-def _nearest(found: Sample, cells: Sequence[Row], rows: Sequence[int]) -> Ints:
+def nearest(found: Sample, cells: Sequence[Row], rows: Sequence[int]) -> Ints:
+    """The class that most of the 15 nearest rows of other parts have."""
     from sklearn.neighbors import KNeighborsClassifier
 
     encoder, parts = Encoder.of(found), found.parts("benchmark")
