@@ -50,6 +50,8 @@ COUNTS = (
     "batch_size",
     "max_connections",
     "max_requests",
+    "replicas",
+    "gpus_per_replica",
 )  # words of `run` that are None or above 0
 OF_PAPER = ("queries", PAPER)  # the one word that may stand for a count
 
@@ -255,6 +257,10 @@ def run(
     last_failed: bool = False,
     memory_share: bool = False,
     shard: str | None = None,
+    engine: str | None = None,
+    ray_address: str | None = None,
+    replicas: int | None = None,
+    gpus_per_replica: int | None = None,
     out: str | Path | None = None,
     progress: bool = False,
 ) -> Results:
@@ -276,7 +282,9 @@ def run(
     and `min_power` are in (0, 1), `max_cost` is in US dollars. With `until_decided` a table is asked until its verdict
     is reached, and is let go once an LLM that remembers the share `min_power` of its rows would have been found.
     With `memory_share` it is asked as well how much of the accuracy is memory, whichever tests are chosen.
-    `shard`, as "3/8", asks that part of the run alone; `join` makes one run of all parts.
+    `shard`, as "3/8", asks that part of the run alone; `join` makes one run of all parts. `engine="ray"` loads each hf:
+    model in `replicas` processes of a Ray cluster, that of `ray_address` or one on this machine, each with
+    `gpus_per_replica` where the cluster has GPUs.
     With `batch` LLMs are asked by the batch API of their maker, for half the price, and the call waits for up to a
     day. The report lies in `out`, by default `reports/<time>`; the same call with the same `out` continues it.
     Nothing is printed, unless `progress` is true: then on standard error. It may be called where an event loop is
@@ -316,6 +324,7 @@ def run(
         "temperature": _temperature(temperature),
         "out": _folder(out),
         "shard": _shard(shard),
+        "engine": None if engine is None else _one_of("engine", engine, ("ray",)),
         "prices": None if prices is None else Path(prices),
     }
     given = {word: words[word] for word in COUNTS if words[word] is not None and (word, words[word]) != OF_PAPER}

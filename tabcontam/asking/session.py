@@ -130,12 +130,12 @@ class Session(Account):
             model.shown_by(partial(self.progress.doing, evenly=True))
         try:
             for first in (subject for subject in subjects if subject.reference):
-                await self._ask_one(first)
+                await self._ask_whole(first)
             self._referring = False
             if self.references:
                 for cell in self.cells:  # of which answers were known before
                     self._end_if_found(cell)
-            await asyncio.gather(*(self._ask_one(subject) for subject in subjects if not subject.reference))
+            await asyncio.gather(*(self._ask_whole(subject) for subject in subjects if not subject.reference))
         finally:
             self._stand_by()
             self.progress.end()
@@ -216,6 +216,10 @@ class Session(Account):
                 self._file(cell, trial)
         for turns in self._turns.values() if self._again.unreadable else ():
             turns.take(self._taken)
+
+    async def _ask_whole(self, subject: Subject) -> None:
+        await self._ask_one(subject)
+        await subject.model.rest()
 
     async def _ask_one(self, subject: Subject) -> None:
         """Everything one LLM is asked, as many at a time as its limiter has slots.

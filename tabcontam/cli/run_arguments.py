@@ -8,10 +8,12 @@ from tabcontam.cli.helps import (
     CONTROL_HELP,
     DATASET,
     DATASET_HELP,
+    ENGINE_HELP,
     EXPRESSION_HELP,
     FAMILY_OVER_HELP,
     FRESH_HELP,
     GATE_CODES,
+    GPUS_HELP,
     JUDGE_HELP,
     KEY_HELP,
     KNOWN_HELP,
@@ -23,7 +25,9 @@ from tabcontam.cli.helps import (
     NAME_HELP,
     OVERLAP_HELP,
     PROMPTS_HELP,
+    RAY_ADDRESS_HELP,
     REFERENCE_HELP,
+    REPLICAS_HELP,
     ROWS_HELP,
     SAMPLES_HELP,
     SERIALIZER_HELP,
@@ -156,6 +160,11 @@ def _add_asking(run: argparse.ArgumentParser) -> None:
         "-x", dest="stop_at_first", action="store_true", help="stop asking an LLM after its first contaminated cell"
     )
     add_run_limits(run.add_argument_group("how much is asked, and how fast"))
+    where = run.add_argument_group("where hf: models are loaded")
+    where.add_argument("--engine", choices=("ray",), help=ENGINE_HELP)
+    where.add_argument("--ray-address", metavar="ADDRESS", help=RAY_ADDRESS_HELP)
+    where.add_argument("--replicas", type=positive, metavar="N", help=REPLICAS_HELP)
+    where.add_argument("--gpus-per-replica", type=positive, metavar="N", help=GPUS_HELP)
 
 
 def add_sending(how: "argparse._ArgumentGroup") -> None:

@@ -57,6 +57,7 @@ from tabcontam.subjects.labels import by_name, name_of
 from tabcontam.subjects.missing import MissingModel
 from tabcontam.subjects.prices import Price, load_prices
 from tabcontam.subjects.registry import CONTROLS, Found, Settings, resolve
+from tabcontam.subjects.replicas import Cluster, OnRay
 from tabcontam.tables.fresh import with_fresh
 from tabcontam.tables.keyed import with_keys
 from tabcontam.tables.known import load_known, with_known
@@ -120,6 +121,7 @@ class RunOrder:
     began: float = field(default_factory=time.monotonic)
     memory_share: bool = False
     shard: Shard | None = None
+    engine: OnRay | None = None
 
 
 @dataclass(frozen=True)
@@ -209,6 +211,9 @@ def prepare(order: RunOrder, progress: Progress | None = None, asks: bool = True
         check_declared(declarations, {name: model for name, (model, _) in opened.items()})
         references = _references(order.references, opened, settings, order.control)
         opened |= references
+        if order.engine:
+            cluster = Cluster(order.engine)
+            opened = {name: (cluster.holds(model), how) for name, (model, how) in opened.items()}
     subjects = tuple(
         Subject(model, name in joined, reference=name in references, further=name in list(references)[1:])
         for name, (model, _) in opened.items()

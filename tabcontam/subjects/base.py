@@ -222,6 +222,14 @@ class Model(Protocol):
         """The batch API of its maker, which answers within a day for half the price; None where there is none."""
         return None
 
+    @property
+    def elsewhere(self) -> "Callable[[], Model] | None":
+        """What makes the same model in another process, where its answers rest on its weights and the question alone.
+
+        None for one that answers from here.
+        """
+        return None
+
     def check_at_hand(self) -> None:
         """Raise `UsageError`, as `connect` would, for what is missing here: a key. Nobody is asked, nothing loaded."""
         return
@@ -297,6 +305,10 @@ class Model(Protocol):
     async def search(self, request: Request) -> Matches:
         """The places where one of the texts of a lookup stands."""
         return Matches((), 0, State.FAILED, f"{self.spec} holds no documents to search")
+
+    async def rest(self) -> None:
+        """Give back, for now, what others may wait for: all was asked of this one that could be."""
+        return
 
     async def close(self) -> None:
         """Give back connections and memory."""

@@ -4,9 +4,9 @@ Causal and sequence-to-sequence models alike. No code from a repository or from 
 """
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -73,6 +73,13 @@ class HFModel(Model):
         folder = Path(self._name).expanduser()
         name = folder.resolve().name if folder.is_dir() else self._name
         return {"provider": "hf", "address": "", "model": name}
+
+    @property
+    def elsewhere(self) -> Callable[[], Model]:
+        """The same model in another process, which finds a folder by its absolute path."""
+        folder = Path(self._name).expanduser()
+        name = str(folder.resolve()) if folder.is_dir() else self._name
+        return partial(HFModel, name, form=self._wanted, batch_size=self._batch_size, spec=self.spec)
 
     async def connect(self) -> None:
         """Load the model. Raises `UsageError` with one line where that cannot work."""

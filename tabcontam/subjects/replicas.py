@@ -1,0 +1,355 @@
+"""LLMs on the machines of a Ray cluster: each replica of one is an actor, which loads the model and answers.
+
+Ray (https://docs.ray.io) decides where an actor runs and waits until a machine has room for it. The process that drives
+the run keeps everything else: the plan, budgets, what was answered, the run's folder. LLMs behind an API are asked from
+there as ever, by one client each: it has the key, and one limiter.
+
+Ray carries values between its own processes as pickles. So a cluster must be nobody else's; one that is started here
+listens on this machine alone.
+"""
+
+import asyncio
+import logging
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
+
+from tabcontam.errors import UsageError, one_line, option, option_name
+from tabcontam.evidence.base import Query
+from tabcontam.evidence.questions import (
+    Answer,
+    Capability,
+    Question,
+    State,
+    without_answer,
+)
+from tabcontam.subjects.base import FatalError, Form, Model, Request, TransientError
+from tabcontam.tables.table import Table
+from tabcontam.version import __version__
+
+INSTALL = "pip install 'tabcontam[ray]'"
+LOST = 5  # replicas of an LLM that may be lost without an answer between
+PAUSE = 2.0  # seconds before a lost replica is begun anew
+# Nothing is reported to anybody, and replicas have the priority of this process, unless the user says otherwise.
+USUAL = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_worker_niceness": "0", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0"}
+
+
+@dataclass(frozen=True)
+class OnRay:
+    """Where LLMs of this kind of machine run: the `address` of a cluster ("" starts one here), how many `replicas`
+    each LLM has, and how many GPUs each replica (where the cluster has any)."""
+
+    address: str = ""
+    replicas: int = 1
+    gpus: int = 1
+
+
+@dataclass(frozen=True)
+class About:
+    """What a replica knows once its model is loaded."""
+
+    form: Form
+    capabilities: frozenset[Capability]
+    version: str
+    connections: int
+
+
+class Replica:
+    """What an actor runs: one model, loaded when it is first asked for."""
+
+    def __init__(self, make: Callable[[], Model]) -> None:
+        self._model, self._loading = make(), asyncio.Lock()
+        self._about: About | None = None
+
+    async def about(self, version: str) -> About | str:
+        """Load the model. A text says why that cannot be, or that this machine has another tabcontam."""
+        if version != __version__:
+            return f"a machine of the cluster has tabcontam {__version__}, and this one {version}; install the same"
+        async with self._loading:
+            if self._about is None:
+                try:
+                    await self._model.connect()
+                except UsageError as error:
+                    return str(error)
+                own = self._model
+                self._about = About(own.form, own.capabilities, own.version, own.connections or 1)
+        return self._about
+
+    async def answer(self, question: Question, max_tokens: int) -> Answer:
+        """Ask the model once."""
+        return await self._model.answer(Request(question, max_tokens))
+
+
+class Cluster:
+    """A Ray cluster, which is begun or joined when the first model is to be reached, and left with the last."""
+
+    def __init__(self, order: OnRay) -> None:
+        self.order = order
+        self.models: list[Replicated] = []
+        self._open: set[Replicated] = set()
+        self._begun = False
+
+    def holds(self, model: Model) -> Model:
+        """The model with its replicas there; itself where it is no model that another process can load."""
+        if model.elsewhere is None:
+            return model
+        held = Replicated(self, model, model.elsewhere)
+        self.models.append(held)
+        return held
+
+    def begin(self, model: "Replicated") -> None:
+        """Begin or join the cluster. Raises `UsageError`."""
+        self._open.add(model)
+        if self._begun:
+            return
+        if not find_spec("ray"):
+            raise UsageError(f"{option('engine', 'ray')} needs the package ray: {INSTALL}")
+        os.environ.update({name: value for name, value in USUAL.items() if name not in os.environ})
+        logging.getLogger("ray").setLevel(logging.ERROR)
+        how: dict[str, Any] = {"logging_level": logging.ERROR, "log_to_driver": False}
+        if self.order.address:
+            how |= {"address": self.order.address}
+        else:
+            how |= {"address": "local", "include_dashboard": False, "_node_ip_address": "127.0.0.1"}
+        if not _ray().is_initialized():
+            try:
+                _ray().init(**how)
+            except Exception as error:  # ConnectionError, RuntimeError, ValueError: by what is wrong with the address
+                raise UsageError(
+                    f"{option('ray_address', self.order.address)}: no Ray cluster can be joined there "
+                    f"({one_line(error, 120)}); start one with: ray start --head"
+                ) from error
+            self._begun = True
+            # It says what becomes of machines on standard output, which is the report's: no option turns that off.
+            setattr(import_module("ray._private.worker"), "print_to_stdstream", lambda *given, **more: None)  # noqa: B010
+
+    def leave(self, model: "Replicated") -> None:
+        """Note that a model needs the cluster no more."""
+        self._open.discard(model)
+        if self._begun and not self._open:
+            self._begun = False
+            _ray().shutdown()
+
+    def actor(self, make: Callable[[], Model], at_once: int) -> Any:
+        """A new replica, which begins as soon as a machine has room for it."""
+        gpus = self.order.gpus if self._gpus() else 0
+        kind = _ray().remote(num_cpus=1, num_gpus=gpus, max_restarts=0, max_concurrency=max(2, at_once))(Replica)
+        return kind.remote(make)
+
+    @property
+    def all_fit(self) -> bool:
+        """Whether all replicas of all models fit at once."""
+        room = self._gpus() // self.order.gpus if self._gpus() else int(_ray().cluster_resources().get("CPU", 0))
+        return len(self.models) * self.order.replicas <= room
+
+    @staticmethod
+    def _gpus() -> int:
+        return int(_ray().cluster_resources().get("GPU", 0))
+
+
+@dataclass(eq=False)
+class _Held:
+    """A replica of a model, and how many answers it is at."""
+
+    actor: Any
+    under_way: int = 0
+
+
+class Replicated(Model):
+    """A model whose replicas answer on a cluster. It is what the model is, but for where that runs.
+
+    A question goes to the replica that has the fewest. Where that is lost with its machine, the question is asked again
+    (`TransientError`), and another replica is begun in its place.
+    """
+
+    local = True
+    form = Form.CHAT
+
+    def __init__(self, cluster: Cluster, model: Model, make: Callable[[], Model]) -> None:
+        self._cluster, self._model, self._make = cluster, model, make
+        self.spec, self.stands_for, self.control = model.spec, model.stands_for, model.control
+        self.capabilities, self.form, self.connections = model.capabilities, model.form, model.connections
+        self._ready: list[_Held] = []
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._lost, self._gone = 0, ""
+        self._changed: asyncio.Event | None = None
+
+    @property
+    def identity(self) -> Mapping[str, str] | None:
+        """That of the model: who answers is the same wherever it runs."""
+        return self._model.identity
+
+    def check_at_hand(self) -> None:
+        """As the model does."""
+        self._model.check_at_hand()
+
+    def exposure(self, table: Table, row: int) -> float | None:
+        """As the model says."""
+        return self._model.exposure(table, row)
+
+    def prepare(self, table: Table, queries: Sequence[Query]) -> Model:
+        """Itself."""
+        return self
+
+    async def connect(self) -> None:
+        """Load the model in one replica, to know what it is. Raises `UsageError`.
+
+        Where not all models fit at once, the replica gives its place to the next and is begun again when it is asked.
+        """
+        if self.version:
+            return
+        self._cluster.begin(self)
+        held = _Held(self._cluster.actor(self._make, self.connections or 1))
+        try:
+            about = await self._told(held)
+        except _lost_errors() as error:
+            raise UsageError(f"{self.spec}: its replica was lost while it loaded: {one_line(error)}") from error
+        if isinstance(about, str):
+            self._end(held)
+            raise UsageError(about)
+        self.form, self.capabilities, self.version = about.form, about.capabilities, about.version
+        self.connections = about.connections * self._cluster.order.replicas
+        if self._cluster.all_fit:
+            self._ready.append(held)
+        else:
+            self._end(held)
+
+    async def answer(self, request: Request) -> Answer:
+        """Ask a replica. Raises `TransientError` where that is lost, `FatalError` where none can be begun."""
+        held = await self._freest()
+        held.under_way += 1
+        try:
+            said: Answer = await held.actor.answer.remote(request.question, request.max_tokens)
+        except _lost_errors() as error:
+            self._note_lost(held, error)
+            raise TransientError(f"a replica of {self.spec} was lost: {one_line(error)}", "replica lost") from error
+        except _task_errors() as error:  # the replica lives: this question alone has no answer
+            return without_answer(request.question, State.FAILED, one_line(error.cause))
+        finally:
+            held.under_way -= 1
+        self._lost = 0
+        return said
+
+    async def rest(self) -> None:
+        """Give the places of its replicas to the models that wait for one, if there are any."""
+        if self._cluster._begun and not self._cluster.all_fit:
+            self._end_all()
+
+    async def close(self) -> None:
+        """End its replicas."""
+        self._end_all()
+        self._cluster.leave(self)
+
+    # --- the replicas
+
+    async def _told(self, held: _Held) -> About | str:
+        told: About | str = await held.actor.about.remote(__version__)
+        return told
+
+    async def _freest(self) -> _Held:
+        """The replica with the least to do, once there is one."""
+        self._changed = self._changed or asyncio.Event()
+        while len(self._tasks) + len(self._ready) < self._cluster.order.replicas and not self._gone:
+            self._begin()
+        while not self._ready:
+            if self._gone:
+                raise FatalError(self._gone)
+            self._changed.clear()
+            await self._changed.wait()
+        return min(self._ready, key=lambda held: held.under_way)
+
+    def _begin(self, after: float = 0.0) -> None:
+        task = asyncio.ensure_future(self._begun(after))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _begun(self, after: float) -> None:
+        """Load one more replica, and let it be asked."""
+        await asyncio.sleep(after)
+        held = _Held(self._cluster.actor(self._make, self.connections or 1))
+        try:
+            about = await self._told(held)
+        except asyncio.CancelledError:
+            self._end(held)
+            raise
+        except _lost_errors() as error:
+            self._lose(error)
+            return
+        if isinstance(about, str):
+            self._end(held)
+            self._give_up(about)
+        elif about.version != self.version:
+            self._end(held)
+            self._give_up(
+                f"{self.spec} is not the same model on all machines of the cluster ({about.version} on one, "
+                f"{self.version} on another); copy the same files to all"
+            )
+        else:
+            self._ready.append(held)
+            self._tell()
+
+    def _note_lost(self, held: _Held, error: Exception) -> None:
+        if held in self._ready:  # the first of those that waited for its answers
+            self._ready.remove(held)
+            self._end(held)
+            self._lose(error)
+
+    def _lose(self, error: Exception) -> None:
+        self._lost += 1
+        if self._lost >= LOST and not self._ready:
+            self._give_up(f"{LOST} replicas of {self.spec} were lost one after another: {one_line(error)}")
+        elif not self._gone:
+            self._begin(PAUSE)
+
+    def _give_up(self, why: str) -> None:
+        if not self._ready:
+            self._gone = why
+        self._tell()
+
+    def _tell(self) -> None:
+        if self._changed is not None:
+            self._changed.set()
+
+    def _end_all(self) -> None:
+        for task in self._tasks:
+            task.cancel()
+        while self._ready:
+            self._end(self._ready.pop())
+
+    @staticmethod
+    def _end(held: _Held) -> None:
+        if _ray().is_initialized():
+            _ray().kill(held.actor)
+
+
+def _ray() -> Any:
+    """Ray, which is imported where it is used."""
+    return import_module("ray")
+
+
+def _lost_errors() -> tuple[type[Exception], ...]:
+    """What Ray raises where a replica or its machine is gone."""
+    known = import_module("ray.exceptions")
+    return known.RayActorError, known.ObjectLostError, known.RaySystemError, known.NodeDiedError
+
+
+def _task_errors() -> type[Any]:
+    """What Ray raises where the replica itself raised."""
+    found: type[Any] = import_module("ray.exceptions").RayTaskError
+    return found
+
+
+def check_engine(engine: str | None, address: str | None, replicas: int | None, gpus: int | None) -> OnRay | None:
+    """What these options mean together; None where LLMs are loaded in this process. Raises `UsageError`."""
+    given = {"ray_address": address, "replicas": replicas, "gpus_per_replica": gpus}
+    if engine != "ray":
+        for word, value in given.items():
+            if value is not None:
+                raise UsageError(f"{option_name(word)} is for replicas on Ray; add {option('engine', 'ray')}")
+        return None
+    if not find_spec("ray"):
+        raise UsageError(f"{option('engine', 'ray')} needs the package ray: {INSTALL}")
+    return OnRay(address or "", replicas or 1, gpus or 1)

@@ -1,0 +1,345 @@
+"""Models whose replicas answer on a Ray cluster: the same results, whatever is lost on the way."""
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import tabcontam
+from tabcontam.cli.commands import main
+from tabcontam.errors import Exit, UsageError
+from tabcontam.evidence.questions import Passage, Scores, State
+from tabcontam.subjects import replicas
+from tabcontam.subjects.base import FatalError, Request, TransientError
+from tabcontam.subjects.hf.provider import HFModel
+from tabcontam.subjects.known.simulated import SimulatedModel
+from tabcontam.subjects.replicas import Cluster, OnRay, check_engine
+from tabcontam.tables.serializers import load_serializer
+from tabcontam.tables.table import load_table
+from tests.commands import environment
+from tests.subjects.hf import tiny
+
+ASKED = ("--dataset", "iris", "-k", "perplexity", "--no-controls", "--no-cache")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A tiny model in the hub's format."""
+    pytest.importorskip("torch")
+    lines = tiny.rows_of(load_table("iris"), load_serializer("is"))
+    return tiny.saved(tiny.causal(), tiny.tokenizer(lines), tmp_path_factory.mktemp("models") / "tiny")
+
+
+# --- what the options say
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (["--replicas", "2"], "--replicas is for replicas on Ray; add --engine ray"),
+        (["--ray-address", "auto"], "--ray-address is for replicas on Ray; add --engine ray"),
+        (["--gpus-per-replica", "2"], "--gpus-per-replica is for replicas on Ray; add --engine ray"),
+        (["--engine", "ray", "--replicas", "0"], "argument --replicas: '0' is not a whole number above 0"),
+        (["--engine", "slurm"], "argument --engine: 'slurm' is none of ray"),
+    ],
+)
+def test_a_bad_option_is_one_line(words: list[str], line: str, capsys: pytest.CaptureFixture[str]) -> None:
+    try:
+        code = main(["run", "--llm", "simulated:guesser", *words])
+    except SystemExit as ended:  # where the words cannot be read at all
+        code = int(ended.code or 0)
+    assert code == Exit.USAGE
+    assert line in capsys.readouterr().err
+
+
+def test_without_ray_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(replicas, "find_spec", lambda name: None)
+    with pytest.raises(UsageError, match=r"--engine ray needs the package ray: pip install 'tabcontam\[ray\]'"):
+        check_engine("ray", None, None, None)
+    assert check_engine(None, None, None, None) is None
+
+
+def test_what_answers_from_here_stays_here() -> None:
+    cluster, guesser = Cluster(OnRay()), SimulatedModel("guesser")
+    assert cluster.holds(guesser) is guesser
+    assert not cluster.models
+
+
+def test_a_folder_is_found_from_wherever_a_replica_works(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "model").mkdir()
+    monkeypatch.chdir(tmp_path)
+    model = HFModel("model", batch_size=3)
+    made = model.elsewhere()
+    assert isinstance(made, HFModel)
+    assert (made._name, made.spec, made.connections) == (str(tmp_path / "model"), "hf:model", 6)
+
+
+# --- without a cluster: a replica that is lost, and one that is another model
+
+
+class Lost(Exception):
+    """What Ray raises where an actor is gone."""
+
+
+class Failed(Exception):
+    """What Ray raises where an actor raised."""
+
+    cause = ValueError("of the replica")
+
+
+class Called:
+    """A method of an actor, called where it stands."""
+
+    def __init__(self, call: Any) -> None:
+        self._call = call
+
+    def remote(self, *given: Any) -> Any:
+        return self._call(*given)
+
+
+class Actor:
+    """An actor in this process. `answers` are so many, after which it is lost."""
+
+    def __init__(self, version: str, answers: int) -> None:
+        self.version, self.left, self.asked = version, answers, 0
+        self.about, self.answer = Called(self._about), Called(self._answer)
+
+    async def _about(self, version: str) -> replicas.About | str:
+        if self.left < 0:
+            raise Lost("while it loaded")
+        model = SimulatedModel("guesser")
+        return replicas.About(model.form, model.capabilities, self.version, 4)
+
+    async def _answer(self, question: Passage, max_tokens: int) -> Scores:
+        await asyncio.sleep(0)
+        if question.text == "bad":
+            raise Failed
+        if not self.left:
+            raise Lost("its machine is gone")
+        self.left, self.asked = self.left - 1, self.asked + 1
+        return Scores((), State.OK, question.text)
+
+
+@pytest.fixture
+def actors(monkeypatch: pytest.MonkeyPatch) -> list[Actor]:
+    """The actors that are to be begun, in order; each that was begun is taken off."""
+    waiting: list[Actor] = []
+    monkeypatch.setattr(Cluster, "begin", lambda self, model: None)
+    monkeypatch.setattr(Cluster, "leave", lambda self, model: None)
+    monkeypatch.setattr(Cluster, "actor", lambda self, make, at_once: waiting.pop(0))
+    monkeypatch.setattr(Cluster, "all_fit", True)
+    monkeypatch.setattr(replicas.Replicated, "_end", staticmethod(lambda held: None))
+    monkeypatch.setattr(replicas, "_lost_errors", lambda: (Lost,))
+    monkeypatch.setattr(replicas, "_task_errors", lambda: Failed)
+    monkeypatch.setattr(replicas, "PAUSE", 0.0)
+    return waiting
+
+
+def held(count: int) -> replicas.Replicated:
+    found = Cluster(OnRay(replicas=count)).holds(HFModel("model"))
+    assert isinstance(found, replicas.Replicated)
+    return found
+
+
+def asking(text: str) -> Request:
+    return Request(Passage(text))
+
+
+def test_a_lost_replica_is_replaced_and_its_questions_are_asked_again(actors: list[Actor]) -> None:
+    actors += [first := Actor("v1", 3), second := Actor("v1", 99)]
+
+    async def whole() -> list[str]:
+        model = held(1)
+        await model.connect()
+        found = []
+        for number in range(8):
+            try:
+                found.append((await model.answer(asking(f"{number}"))).detail)
+            except TransientError as error:
+                found.append(error.kind)
+        return found
+
+    assert asyncio.run(whole()) == ["0", "1", "2", "replica lost", "4", "5", "6", "7"]
+    assert (first.asked, second.asked) == (3, 4)
+
+
+def test_questions_go_to_the_replica_with_the_least_to_do(actors: list[Actor]) -> None:
+    own = [Actor("v1", 99) for _ in range(3)]
+    actors += own
+
+    async def whole() -> int | None:
+        model = held(3)
+        await model.connect()
+        await model.answer(asking("first"))
+        await asyncio.sleep(0)  # the other two are begun
+        await asyncio.gather(*(model.answer(asking(f"{number}")) for number in range(30)))
+        return model.connections
+
+    assert asyncio.run(whole()) == 12
+    assert sum(actor.asked for actor in own) == 31
+    assert min(actor.asked for actor in own) >= 10
+
+
+def test_another_model_under_the_same_name_answers_nothing(actors: list[Actor]) -> None:
+    actors += [Actor("v1", 1), Actor("v2", 99)]
+
+    async def whole() -> None:
+        model = held(1)
+        await model.connect()
+        await model.answer(asking("a"))
+        with pytest.raises(TransientError):
+            await model.answer(asking("b"))
+        with pytest.raises(FatalError, match="not the same model on all machines"):
+            await model.answer(asking("c"))
+
+    asyncio.run(whole())
+
+
+def test_replicas_that_are_lost_one_after_another_end_it(actors: list[Actor]) -> None:
+    actors += [Actor("v1", 0), *(Actor("v1", -1) for _ in range(20))]
+
+    async def whole() -> None:
+        model = held(1)
+        await model.connect()
+        with pytest.raises(TransientError):
+            await model.answer(asking("a"))
+        with pytest.raises(FatalError, match="5 replicas of hf:model were lost one after another"):
+            await model.answer(asking("b"))
+
+    asyncio.run(whole())
+
+
+def test_a_question_that_a_replica_cannot_answer_fails_alone(actors: list[Actor]) -> None:
+    actors.append(Actor("v1", 99))
+
+    async def whole() -> tuple[State, str, State]:
+        model = held(1)
+        await model.connect()
+        bad, good = [await model.answer(asking(text)) for text in ("bad", "good")]
+        return bad.state, bad.detail, good.state
+
+    assert asyncio.run(whole()) == (State.FAILED, "of the replica", State.OK)
+
+
+# --- on a cluster
+
+
+def compared(folder: Path) -> dict[str, Any]:
+    """What results.json says, but for times and the command."""
+    found: dict[str, Any] = json.loads((folder / "results.json").read_text("utf-8"))
+    for word in ("started", "seconds", "durations", "command"):
+        found["run"].pop(word, None)
+    for llm in found["run"]["llms"]:  # what was lost on the way was asked again
+        assert llm.pop("requests") - llm.pop("retries") == 199  # two of the queries have one text
+    return found
+
+
+@pytest.mark.slow
+def test_on_ray_the_results_are_those_of_this_process(folder: Path, tmp_path: Path) -> None:
+    pytest.importorskip("ray")
+    llms = ("--llm", f"hf:{folder}")
+    assert main(["run", *llms, *ASKED, "--out", str(tmp_path / "here")]) == Exit.DONE
+    command = [
+        sys.executable,
+        "-m",
+        "tabcontam",
+        "run",
+        *llms,
+        *ASKED,
+        "--engine",
+        "ray",
+        "--out",
+        str(tmp_path / "ray"),
+    ]
+    done = subprocess.run(command, env=environment(), capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == Exit.DONE, done.stderr
+    assert compared(tmp_path / "ray") == compared(tmp_path / "here")
+    assert "WARNING" not in done.stderr
+    assert "raylet" not in done.stdout
+
+
+@pytest.mark.slow
+def test_nodes_that_are_killed_lose_nothing(folder: Path, tmp_path: Path) -> None:
+    """Two machines of one core; the one that answers is killed twice, and comes back."""
+    pytest.importorskip("ray")
+    os.environ.update(replicas.USUAL)
+    from ray.cluster_utils import Cluster as Machines
+
+    assert main(["run", "--llm", f"hf:{folder}", *ASKED, "--out", str(tmp_path / "here")]) == Exit.DONE
+    machines = Machines(initialize_head=True, head_node_args={"num_cpus": 0, "include_dashboard": False})
+    try:
+        nodes = [machines.add_node(num_cpus=1), machines.add_node(num_cpus=1)]
+        command = ["run", "--llm", f"hf:{folder}", *ASKED, "--engine", "ray", "--ray-address", machines.address]
+        run = subprocess.Popen(
+            [sys.executable, "-m", "tabcontam", *command, "--replicas", "2", "--batch-size", "1", "--out", str(tmp_path / "ray")],
+            env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        )  # fmt: skip
+        trials, killed = tmp_path / "ray" / "trials.jsonl", 0
+        while run.poll() is None:
+            lines = trials.read_bytes().count(b"\n") if trials.exists() else 0
+            if killed < 2 and lines > 20 + 60 * killed:
+                machines.remove_node(nodes.pop(0), allow_graceful=False)
+                nodes.append(machines.add_node(num_cpus=1))
+                killed += 1
+            time.sleep(0.05)
+        printed, said = run.communicate()
+        assert (run.returncode, killed) == (Exit.DONE, 2), said
+        assert "raylet" not in printed
+    finally:
+        machines.shutdown()
+    assert compared(tmp_path / "ray") == compared(tmp_path / "here")
+    lines = [json.loads(line) for line in (tmp_path / "ray" / "trials.jsonl").read_text("utf-8").splitlines()]
+    assert len({line["query"] for line in lines}) == len(lines)
+
+
+@pytest.mark.slow
+def test_ctrl_c_keeps_what_was_answered_and_leaves_no_process(folder: Path, tmp_path: Path) -> None:
+    pytest.importorskip("ray")
+    command = [
+        "run",
+        "--llm",
+        f"hf:{folder}",
+        *ASKED,
+        "--engine",
+        "ray",
+        "--batch-size",
+        "1",
+        "--out",
+        str(tmp_path / "ray"),
+    ]
+    run = subprocess.Popen(
+        [sys.executable, "-m", "tabcontam", *command], env=environment(), stderr=subprocess.PIPE, text=True
+    )
+    trials = tmp_path / "ray" / "trials.jsonl"
+    while run.poll() is None and not (trials.exists() and trials.read_bytes().count(b"\n") > 20):
+        time.sleep(0.02)
+    run.send_signal(signal.SIGINT)
+    _, said = run.communicate(timeout=120)
+    assert run.returncode == Exit.INTERRUPTED, said
+    kept = trials.read_bytes().count(b"\n")
+    assert 20 < kept < 200
+    assert main(["run", "--llm", f"hf:{folder}", *ASKED, "--out", str(tmp_path / "ray")]) == Exit.DONE
+    assert trials.read_bytes().count(b"\n") == 200
+
+
+@pytest.mark.slow
+def test_no_cluster_at_the_address_is_one_line(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("ray")
+    assert (
+        main(["run", "--llm", f"hf:{folder}", *ASKED, "--engine", "ray", "--ray-address", "127.0.0.1:9"]) == Exit.USAGE
+    )
+    assert "no Ray cluster can be joined there" in capsys.readouterr().err
+
+
+def test_python_takes_the_same_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(tabcontam.UsageError, match="replicas is for replicas on Ray; add engine='ray'"):
+        tabcontam.run("simulated:guesser", "iris", replicas=2)
+    with pytest.raises(tabcontam.UsageError, match="unknown engine 'slurm'"):
+        tabcontam.run("simulated:guesser", "iris", engine="slurm")
