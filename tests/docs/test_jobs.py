@@ -109,6 +109,12 @@ def test_shells_find_no_fault(script: str) -> None:
     assert subprocess.run([shellcheck, "-"], input=script, text=True, capture_output=True).stdout == ""
 
 
+@pytest.mark.parametrize("script", scripts()[:2], ids=["slurm", "head"])
+def test_python_within_a_job_has_its_indentation(script: str) -> None:
+    (own,) = re.findall(r"python -c '\n(.+?)'", script, re.DOTALL)
+    compile(own, "job", "exec")
+
+
 @pytest.mark.parametrize("version", ["1.31", "1.37"])
 def test_kubernetes_takes_the_manifest(version: str) -> None:
     schemas = pytest.importorskip("kubernetes_validate", reason="kubernetes-validate is not installed")
