@@ -277,10 +277,14 @@ def test_nodes_that_are_killed_lose_nothing(folder: Path, tmp_path: Path) -> Non
     try:
         nodes = [machines.add_node(num_cpus=1), machines.add_node(num_cpus=1)]
         command = ["run", "--llm", f"hf:{folder}", *ASKED, "--engine", "ray", "--ray-address", machines.address]
+        command += ["--replicas", "2", "--batch-size", "1", "--out", str(tmp_path / "ray")]
         run = subprocess.Popen(
-            [sys.executable, "-m", "tabcontam", *command, "--replicas", "2", "--batch-size", "1", "--out", str(tmp_path / "ray")],
-            env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        )  # fmt: skip
+            [sys.executable, "-m", "tabcontam", *command],
+            env=environment(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
         trials, killed = tmp_path / "ray" / "trials.jsonl", 0
         while run.poll() is None:
             lines = trials.read_bytes().count(b"\n") if trials.exists() else 0
@@ -293,10 +297,10 @@ def test_nodes_that_are_killed_lose_nothing(folder: Path, tmp_path: Path) -> Non
         assert (run.returncode, killed) == (Exit.DONE, 2), said
         assert "raylet" not in printed
     finally:
-        machines.shutdown()
+        machines.shutdown()  # type: ignore[no-untyped-call]
     assert compared(tmp_path / "ray") == compared(tmp_path / "here")
-    lines = [json.loads(line) for line in (tmp_path / "ray" / "trials.jsonl").read_text("utf-8").splitlines()]
-    assert len({line["query"] for line in lines}) == len(lines)
+    asked = [json.loads(line) for line in (tmp_path / "ray" / "trials.jsonl").read_text("utf-8").splitlines()]
+    assert len({line["query"] for line in asked}) == len(asked)
 
 
 @pytest.mark.slow
