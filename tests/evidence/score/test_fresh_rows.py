@@ -98,7 +98,7 @@ def test_fresh_rows_that_are_easier_for_models_alone_accuse_nobody() -> None:
     """The difference of the answers themselves has to be above 0, too."""
 
     def easy(query: Query) -> Query:
-        sure = replace(query.chance["supervised"], values={str(query.expected[0]): float(not query.withheld)})
+        sure = replace(query.chance["supervised"], values={str(query.expected[0]): float(query.withheld)})
         return replace(query, chance={**query.chance, "supervised": sure})
 
     found = weighed(lambda query: str(query.expected[0]), [easy(query) for query in queries()])
