@@ -92,11 +92,15 @@ def answered(trials: Sequence[Trial], *, wrong: bool = False) -> Answered:
 
 
 def _share(rows: Answered, fresh: Answered) -> Gained:
-    """The difference, with the larger one of two p-values: of the answers, and of these less those of models."""
+    """The difference less that of models, with the larger one of two p-values and the lower one of two lower limits.
+
+    The other ones are of the answers alone: models that do better on fresh rows accuse nobody who does as well on both.
+    """
     if not rows.right or not fresh.right:
         return Gained(0.0, (-1.0, 1.0), 1.0)
     found, plain = apart(rows.beyond, fresh.beyond), apart(rows.right, fresh.right)
-    return replace(found, p_value=max(found.p_value, plain.p_value))
+    low = min(found.interval[0], plain.interval[0])
+    return replace(found, interval=(low, found.interval[1]), p_value=max(found.p_value, plain.p_value))
 
 
 def _said(rows: Answered, fresh: Answered, found: Gained) -> str:
