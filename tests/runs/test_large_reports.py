@@ -101,7 +101,12 @@ class TestTrials:
     ) -> None:
         found, read = run_in(tmp_path / "run", ["m1", "m2"]), list[CellName]()
         of = KeptTrials.of
-        monkeypatch.setattr(KeptTrials, "of", lambda kept, name: read.append(name) or of(kept, name))
+
+        def noted(kept: KeptTrials, name: CellName) -> list[dict[str, Any]]:
+            read.append(name)
+            return of(kept, name)
+
+        monkeypatch.setattr(KeptTrials, "of", noted)
         monkeypatch.setattr(KeptTrials, "__iter__", None)  # nobody goes through all of them
         merge([tmp_path / "run"], tmp_path / "out")
         assert len(read) == len(set(read)) == len(found.cells)
