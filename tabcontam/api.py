@@ -184,7 +184,7 @@ class KeptResults(Results):
         return visible(f"<Results {self.folder}: {columns.cells} cells, read from disk when asked for>", line=True)
 
     @cached_property
-    def run_results(self) -> RunResults:  # type: ignore[override] # read when it is first asked for
+    def run_results(self) -> RunResults:  # read when it is first asked for
         """All that results.json holds."""
         return whole_of(vars(self)["_columns"])
 

@@ -79,11 +79,11 @@ def schema(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> I
 
     Those that other processes wrote lie beside a page.
     """
-    from tabcontam.verdicts import document
+    from tabcontam.verdicts import document, json_text
     from tabcontam.verdicts.results import RunResults
 
     folder: Path | None = request.getfixturevalue("tmp_path") if "tmp_path" in request.fixturenames else None
-    written = document.pieces
+    written = json_text.pieces
 
     def pieces(results: object) -> Iterator[str]:
         if isinstance(results, RunResults):  # `power` prints documents of its own

@@ -25,6 +25,7 @@ from tabcontam.verdicts.wording import visible
 
 WRITER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 SHOWN = 10  # queries of a cell
+LARGE, SHOWN_OF_LARGE = 20_000, 3  # cells above which so many are shown: pages of many megabytes open slowly
 RUNS = 12  # of lines that are named
 PAPER_NOTE = " What is a hit was decided by the paper's rules, on the text as it came; what is right, by feature."
 RANKS = {kind: place for place, kind in enumerate((*KINDS, DECOY))}
@@ -81,6 +82,7 @@ class Packing:
 
     def __init__(self, view: RunResults) -> None:
         self._view = view
+        self._most = SHOWN_OF_LARGE if len(view.cells) > LARGE else SHOWN
         self._note = PAPER_NOTE if view.run.rules == PAPER else ""
         self._places = grouped(view.placed, lambda place: view.placed[place].place)
         self._of_llm = grouped(view.placed, lambda place: view.placed[place].llm)
@@ -91,7 +93,7 @@ class Packing:
         if not asked or cell.place not in self._places:
             return
         queries = [_Query(name, number, trial) for number, (name, trial) in enumerate(asked.items())]
-        contents, shown_here = _contents(queries, self._note or _uncounted(queries))
+        contents, shown_here = _contents(queries, self._note or _uncounted(queries), self._most)
         if cell.null:
             contents["null"] = visible(cell.null)
         first = min((one.line for one in queries if one.line), default=0)
@@ -134,16 +136,16 @@ def _uncounted(asked: Sequence[_Query]) -> str:
     return f" {number} without a guess {'counts' if number == 1 else 'count'} for nothing." if few else ""
 
 
-def _contents(asked: Sequence[_Query], note: str) -> tuple[dict[str, Any], int]:
+def _contents(asked: Sequence[_Query], note: str, most: int) -> tuple[dict[str, Any], int]:
     """What the page's script writes, and how many queries that shows; `note` is said of all of them."""
     if pairs := _pairs(asked):
-        return _paired(pairs, asked, note)
-    chosen = _telling(one for one in asked if one.kind != DECOY)
-    decoys = _telling(one for one in asked if one.kind == DECOY and one.words)
+        return _paired(pairs, asked, note, most)
+    chosen = _telling([one for one in asked if one.kind != DECOY], most)
+    decoys = _telling([one for one in asked if one.kind == DECOY and one.words], most)
     queries, names = [], {one.name for one in chosen}
     for one in chosen:
         same = [decoy for decoy in decoys if decoy.trial["decoy_of"] == one.name and decoy.words & one.words]
-        same = same[: SHOWN - len(names)]
+        same = same[: max(0, most - len(names))]
         queries.append(_with_decoys(one, same, asked))
         names |= {decoy.name for decoy in same}
     left = _lines(one for one in asked if one.name not in names)
@@ -163,9 +165,11 @@ def _pairs(asked: Sequence[_Query]) -> list[list[_Query]]:
     return sorted(([one, *beside.get(one.name, ())] for one in own), key=apart)
 
 
-def _paired(pairs: Sequence[Sequence[_Query]], asked: Sequence[_Query], note: str) -> tuple[dict[str, Any], int]:
+def _paired(
+    pairs: Sequence[Sequence[_Query]], asked: Sequence[_Query], note: str, most: int
+) -> tuple[dict[str, Any], int]:
     """What is written of scored passages: those that took least beside their decoys, and all others by their lines."""
-    chosen = pairs[: SHOWN // 2]
+    chosen = pairs[: -(-most // 2)]
     queries = [shown(one.trial) | {"decoys": [shown(decoy.trial) for decoy in decoys]} for one, *decoys in chosen]
     names = {one.name for pair in chosen for one in pair}
     left = _lines(one for one in asked if one.name not in names)
@@ -192,16 +196,19 @@ def _about(asked: Sequence[_Query], number: int) -> str:
     about = f"{'1 query' if len(asked) == 1 else f'{len(asked)} queries'}: {kinds}."
     if number == len(asked):
         return about
-    each = ", and at least one of each kind of answer" if len(found.keys() - {DECOY}) > 1 else ""
+    kinds_shown = len(found.keys() - {DECOY})
+    each = ", and at least one of each kind of answer" if 1 < kinds_shown <= number else ""
     return f"{about} {number} are shown, the most telling first{each}."
 
 
-def _telling(queries: Iterable[_Query]) -> list[_Query]:
-    """At most `SHOWN` queries, the most telling first; one at least of each kind."""
+def _telling(queries: Sequence[_Query], most: int) -> list[_Query]:
+    """At most so many queries, the most telling first; one at least of each kind, as far as that goes."""
+    if not queries:
+        return []
     ordered = sorted(queries, key=lambda one: one.rank)
-    first_of_kind = {one.kind: one for one in reversed(ordered)}.values()
+    first_of_kind = sorted({one.kind: one for one in reversed(ordered)}.values(), key=lambda one: one.rank)
     others = [one for one in ordered if one not in first_of_kind]
-    return sorted([*first_of_kind, *others][:SHOWN], key=lambda one: one.rank)
+    return sorted([*first_of_kind, *others][:most], key=lambda one: one.rank)
 
 
 def _lines(queries: Iterable[_Query]) -> dict[str, list[int]]:

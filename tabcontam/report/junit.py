@@ -26,7 +26,7 @@ from xml.etree import ElementTree
 from tabcontam.evidence.base import UNDECIDED, Verdict
 from tabcontam.report.frame import of_cell
 from tabcontam.report.html import INDEX, parted
-from tabcontam.verdicts.cells import NUMBERS, Result, TableVerdict
+from tabcontam.verdicts.cells import NUMBERS, Result, TableName, TableVerdict
 from tabcontam.verdicts.facts import LlmFacts
 from tabcontam.verdicts.results import Block, Column, RunResults
 from tabcontam.verdicts.wording import rounded, shorten, text, visible
@@ -83,7 +83,11 @@ def _pages(view: RunResults) -> dict[int, str]:
 
 
 def _suite_of_llm(
-    view: RunResults, name: str, block: Block, pages: Mapping[int, str], tables: Mapping[object, TableVerdict]
+    view: RunResults,
+    name: str,
+    block: Block,
+    pages: Mapping[int, str],
+    tables: Mapping[tuple[str, TableName], TableVerdict],
 ) -> ElementTree.Element:
     """An LLM of a large run: a case a table."""
     suite = ElementTree.Element("testsuite", {"name": name})

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from tabcontam.asking.judgements import JUDGEMENTS, compared_in, judgement_lines, judgements_in, with_judgements
 from tabcontam.asking.kept_trials import KeptTrials, Written
@@ -85,7 +85,8 @@ def _recorded(
         return found, trials
     judgements = judgements_in(folder)
     said = judged_by(judgements, compared_in(trials) if any(judgements) else {}, found.cells)
-    return write_report(new, found, shown or found, trials, runs, said), trials
+    found = found.with_more(**said)
+    return write_report(new, found, shown or found, trials, runs), trials
 
 
 @contextmanager
@@ -111,16 +112,15 @@ def write_report(
     shown: RunResults,
     trials: ReadByCell,
     runs: Sequence[Pair] | None = None,
-    said: Mapping[str, Any] | None = None,
 ) -> RunResults:
     """Write what is made of results and of their trials into a folder; the pages show `shown`.
 
     Each cell's trials are read once. With `runs`, the cells that two of its runs have, the comparisons are made anew.
-    `said` are the fields that tell who judged its completions. Returns the results as they are written.
+    Returns the results as they are written.
     """
     gc.freeze()  # the results stay: to look through them again and again for what is free takes longer than all else
     try:
-        return _write_report(folder, found, shown, trials, runs, said)
+        return _write_report(folder, found, shown, trials, runs)
     finally:
         gc.unfreeze()
 
@@ -131,7 +131,6 @@ def _write_report(
     shown: RunResults,
     trials: ReadByCell,
     runs: Sequence[Pair] | None,
-    said: Mapping[str, Any] | None,
 ) -> RunResults:
     from tabcontam.report.html import INDEX, Pages
     from tabcontam.report.junit import write_junit
@@ -152,11 +151,10 @@ def _write_report(
                     answers[cell.key] = answers_of(asked, by_id)
             for page, text in pages.of_llm(llm).items():
                 _write(folder / page, text)
-    changed = dict(said or {})
     if runs is not None:
-        changed["comparisons"] = compared(found.run, found.cells, answers, runs)
-    found = found.with_more(**changed)
-    _write(folder / INDEX, pages.index(shown.with_more(**{"comparisons": found.comparisons} if changed else {})))
+        found = found.with_more(comparisons=compared(found.run, found.cells, answers, runs))
+        shown = shown.with_more(comparisons=found.comparisons)
+    _write(folder / INDEX, pages.index(shown))
     write_results(folder, found)
     write_junit(folder / JUNIT, found)
     return found

@@ -11,6 +11,7 @@ listens on this machine alone.
 import asyncio
 import logging
 import os
+import socket
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
@@ -32,6 +33,7 @@ from tabcontam.version import __version__
 
 INSTALL = "pip install 'tabcontam[ray]'"
 LOST = 5  # replicas of an LLM that may be lost without an answer between
+REACHED = 10.0  # seconds, within which somebody has to listen at the address of a cluster
 PAUSE = 2.0  # seconds before a lost replica is begun anew
 # Nothing is reported to anybody, and replicas have the priority of this process, unless the user says otherwise.
 USUAL = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_worker_niceness": "0", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0"}
@@ -116,8 +118,9 @@ class Cluster:
             how |= {"address": "local", "include_dashboard": False, "_node_ip_address": "127.0.0.1"}
         if not _ray().is_initialized():
             try:
+                _reach(self.order.address)
                 _ray().init(**how)
-            except Exception as error:  # ConnectionError, RuntimeError, ValueError: by what is wrong with the address
+            except Exception as error:  # OSError, RuntimeError, ValueError: by what is wrong with the address
                 raise UsageError(
                     f"{option('ray_address', self.order.address)}: no Ray cluster can be joined there "
                     f"({one_line(error, 120)}); start one with: ray start --head"
@@ -328,6 +331,13 @@ class Replicated(Model):
 def _ray() -> Any:
     """Ray, which is imported where it is used."""
     return import_module("ray")
+
+
+def _reach(address: str) -> None:
+    """Raises `OSError` where nobody listens at HOST:PORT, which Ray would wait for for minutes."""
+    host, colon, port = address.rpartition(":")
+    if colon and "/" not in address and port.isdecimal():
+        socket.create_connection((host.strip("[]"), int(port)), timeout=REACHED).close()
 
 
 def _lost_errors() -> tuple[type[Exception], ...]:

@@ -83,7 +83,9 @@ def _write(path: Path, kind: type, rows: Sequence[object], about: Mapping[bytes,
     from pyarrow import parquet
 
     columns = _columns(kind)
-    schema = pa.schema([(name, getattr(pa, PLAIN.get(base, "string"))()) for name, base in columns], metadata=about)
+    schema = pa.schema(
+        [(name, getattr(pa, PLAIN.get(base or str, "string"))()) for name, base in columns], metadata=about
+    )
     texts = [name for name, base in columns if base is str]
     with parquet.ParquetWriter(path, schema, compression="zstd", use_dictionary=texts) as writer:
         for start in range(0, max(len(rows), 1), GROUP):

@@ -8,8 +8,9 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from functools import cache
-from json.encoder import encode_basestring  # type: ignore[attr-defined] # of C
+from json.encoder import encode_basestring  # of C
 from math import isfinite
+from typing import Any
 
 
 def pieces(document: object) -> Iterator[str]:
@@ -33,17 +34,17 @@ def pieces(document: object) -> Iterator[str]:
     yield "\n}\n" if between == "," else "{}\n"
 
 
-def _text(value: object, pad: str) -> str:
+def _text(value: Any, pad: str) -> str:
     """The text of a value; `pad` begins a line of what it stands in."""
-    kind = type(value)
+    kind: Any = type(value)
     if kind is str:
         return str(encode_basestring(value))
     if value is None:
         return "null"
-    if kind is float and isfinite(value):  # type: ignore[arg-type]
-        return float.__repr__(value)  # type: ignore[arg-type]
+    if kind is float and isfinite(value):
+        return float.__repr__(value)
     if kind is int:
-        return int.__repr__(value)  # type: ignore[arg-type]
+        return int.__repr__(value)
     if kind is bool:
         return "true" if value else "false"
     if isinstance(value, str):
@@ -64,6 +65,6 @@ def _text(value: object, pad: str) -> str:
 
 
 @cache
-def _fields(kind: type) -> tuple[tuple[str, str], ...]:
+def _fields(kind: Any) -> tuple[tuple[str, str], ...]:
     """The names of a dataclass's fields, each also as it is written."""
     return tuple((one.name, f"{encode_basestring(one.name)}: ") for one in fields(kind))

@@ -60,7 +60,7 @@ def _read_large(path: Path, adapter: "TypeAdapter[RunResults]") -> RunResults:
         results = adapter.validate_python(with_splits(document))
     except (ValueError, KeyError, TypeError, ValidationError) as error:
         raise WrittenOtherwise from error
-    return replace(results, **{name: tuple(parts) for name, parts in found.items() if parts})
+    return replace(results, cells=tuple(found["cells"]), comparisons=tuple(found["comparisons"]))
 
 
 def _parts(file: BinaryIO) -> Iterator[tuple[str, bytes]]:

@@ -1,6 +1,8 @@
 """Reports of large runs: nothing that grows with the answers is held, nothing is half written, and nothing is lost."""
 
+import gzip
 import json
+from base64 import b64decode
 from collections.abc import Callable
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -13,7 +15,7 @@ from rich.console import Console
 import tabcontam
 from tabcontam.asking.kept_trials import KeptTrials
 from tabcontam.asking.trials import TRIALS, as_lines
-from tabcontam.report import html, junit, terminal
+from tabcontam.report import evidence, html, junit, terminal
 from tabcontam.report.html import render_pages
 from tabcontam.runs.folder import last_lines, merge, record
 from tabcontam.verdicts import columns, document, large_document
@@ -99,7 +101,12 @@ class TestTrials:
     ) -> None:
         found, read = run_in(tmp_path / "run", ["m1", "m2"]), list[CellName]()
         of = KeptTrials.of
-        monkeypatch.setattr(KeptTrials, "of", lambda kept, name: read.append(name) or of(kept, name))
+
+        def noted(kept: KeptTrials, name: CellName) -> list[dict[str, Any]]:
+            read.append(name)
+            return of(kept, name)
+
+        monkeypatch.setattr(KeptTrials, "of", noted)
         monkeypatch.setattr(KeptTrials, "__iter__", None)  # nobody goes through all of them
         merge([tmp_path / "run"], tmp_path / "out")
         assert len(read) == len(set(read)) == len(found.cells)
@@ -153,6 +160,20 @@ class TestInterrupted:
         assert sorted(everything(tmp_path / "run")) == [
             "index.html", "junit.xml", "recalled.csv", "results.json", TRIALS
         ]  # fmt: skip
+
+
+def test_of_a_very_large_run_a_cell_shows_three_queries_and_the_hit_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(evidence, "LARGE", 1)
+    of = results(["m"], ["iris"])
+    found = next(one for one in of["cells"] if one["verdict"] == "contaminated")
+    states = ["refused", "empty", "failed", "truncated", "ok", "ok"]
+    asked = [trial(found, f"{number}", state=state, hit=number == 5) for number, state in enumerate(states)]
+    told = evidence.packed(typed(of), [one | {"line": number} for number, one in enumerate(asked, start=1)])
+    (place,) = told.shown
+    assert (told.shown[place], told.left[place]) == (3, 3)
+    held = json.loads(gzip.decompress(b64decode(told.blobs[1].partition("\n")[2])))[place]
+    assert held["queries"][0]["kind"] == "hit"
+    assert "at least one of each kind" not in held["about"]
 
 
 @pytest.mark.usefixtures("crowded")
