@@ -23,6 +23,7 @@ TYPED = re.compile(r"(?<![\w-])--[a-z][\w-]*|(?<![\w-])(?<!python )-[kmx]\b")
 # What is typed to other programs, and to commands alone that Python has under no such name.
 OTHERS = {"--force-reinstall", "--upgrade", "--tabcontam-report"}
 OTHERS |= {"--columns", "--cells", "--tolerance", "--help"}  # of `plant`, which is a command alone
+OTHERS |= {"--head"}  # of `ray start`
 OTHERS |= {"--by"}  # of `judge`, which is one, too
 OTHERS |= {"--lora", "--rate", "--size"}  # of `expose`, which is one too
 OF_COMMANDS = ("cli", "report", "pytest_plugin")  # who reads these typed options, of tabcontam or of pytest

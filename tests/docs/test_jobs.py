@@ -30,9 +30,9 @@ VALUED = {
 PROGRAMS = {  # what stands for Slurm, Ray and tabcontam, each noting how it was called
     "srun": """
 import os, signal, socket, sys
-print("srun", *sys.argv[1:], file=open("calls", "a"), flush=True)
 signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(print("ended", file=open("calls", "a"))))
 server = socket.create_server(("127.0.0.1", %(port)d)) if "--head" in sys.argv else None
+print("srun", *sys.argv[1:], file=open("calls", "a"), flush=True)
 signal.pause()
 """,
     "python": """
@@ -51,6 +51,10 @@ if "get_node_ip_address" in given[1]:
     print("127.0.0.1")
 elif "import secrets" in given[1]:
     os.execv(sys.executable, [sys.executable, *given])
+else:  # it waits for the machines
+    until = time.monotonic() + 30
+    while time.monotonic() < until and len(open("calls").readlines()) < 2:
+        time.sleep(0.01)
 """,
 }
 

@@ -194,7 +194,7 @@ def test_the_evidence_has_its_own_script_and_style(visit: Visit, monkeypatch: py
     written = "addEventListener('toggle', event => { event.target.querySelector('div').textContent = "
     written += "document.getElementById('evidence-1').textContent }, true)"
     packed = Packed({1: "QUJD"}, {"1-1-1": 2}, {})
-    monkeypatch.setattr("tabcontam.report.evidence.packed", lambda view, trials: packed)
+    monkeypatch.setattr("tabcontam.report.evidence.Packing.packed", lambda packing, llm=None: packed)
     own = {"evidence.js": written, "evidence.css": ".evidence div { font-style: italic; }"}
     monkeypatch.setattr("tabcontam.report.environment.asset", lambda name: own.get(name) or asset(name))
     page = visit(render_html(document([cell("m", "iris", "full_completion", "contaminated")]), []))
