@@ -4,7 +4,8 @@ For each seed `expose` makes four models of a million parameters in a Latin squa
 first 300 rows, is read whole 0, 4, 16 and 64 times by one of them, as CSV with the class last. `run -k memory_share`
 then asks every model about every table through the command line, in a prompt set that goes on as the file does: a row
 of each class, and the asked row up to its class. Prints Markdown: for each number of copies the accuracy on rows and on
-twins and the mean share over tables and seeds, how many intervals hold 0, and how many shares are said to be above 0.
+twins, the mean share over tables and seeds with a 95 % interval of that mean, how many of the single intervals hold 0,
+and how many shares are said to be above 0.
 With --docs it takes the place of the table in docs/method.md. What is there in OUT is not done again. A seed takes
 about half an hour of one core. Needs TABCONTAM_DATA and the extra `hf`.
 """
@@ -15,9 +16,12 @@ import json
 import subprocess
 import sys
 from collections import defaultdict
+from collections.abc import Sequence
 from pathlib import Path
-from statistics import fmean
+from statistics import fmean, stdev
 from typing import Any
+
+from scipy import special
 
 from tabcontam.statistics.correlations import spearman
 from tabcontam.tables.table import load_table
@@ -83,19 +87,28 @@ def shares(out: Path, seeds: int) -> dict[int, list[dict[str, Any]]]:
     return found
 
 
+def mean(shares: Sequence[float]) -> str:
+    """Their mean, and Student's interval of it."""
+    middle = fmean(shares)
+    reach = float(special.stdtrit(len(shares) - 1, 0.975)) * stdev(shares) / len(shares) ** 0.5
+    return f"{middle:+.3f} ({middle - reach:+.3f} to {middle + reach:+.3f})"
+
+
 def lines(found: dict[int, list[dict[str, Any]]], seeds: int) -> list[str]:
     """The table, and how copies and shares rank together."""
     written = [
-        "| copies | accuracy on rows | on unseen twins | memory's share | its interval holds 0 | said to be above 0 |",
+        "| copies | accuracy on rows | on unseen twins | mean share (95 % interval) | single intervals that hold 0 "
+        "| said to be above 0 |",
         "|---|---|---|---|---|---|",
     ]
     for copies in COPIES:
         cells = found[copies]
-        own, twins, share = (fmean(cell[key] for cell in cells) for key in ("accuracy", "twin_accuracy", "share"))
+        own, twins = (fmean(cell[key] for cell in cells) for key in ("accuracy", "twin_accuracy"))
         held = sum(cell["interval"][0] <= 0 <= cell["interval"][1] for cell in cells)
         above = sum(cell["p_value"] <= 0.01 and cell["share"] > 0 for cell in cells)
         written.append(
-            f"| {copies} | {own:.2f} | {twins:.2f} | {share:+.3f} | {held} of {len(cells)} | {above} of {len(cells)} |"
+            f"| {copies} | {own:.2f} | {twins:.2f} | {mean([cell['share'] for cell in cells])} "
+            f"| {held} of {len(cells)} | {above} of {len(cells)} |"
         )
     pairs = [(copies, cell["share"]) for copies in COPIES for cell in found[copies]]
     correlated = spearman([copies for copies, _ in pairs], [share for _, share in pairs])
