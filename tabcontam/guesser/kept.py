@@ -135,7 +135,12 @@ def ranks(table: Table) -> dict[int, int]:
 
 def order_digest(table: Table) -> str:
     """A digest of the order in which the file lists the rows."""
-    return cached_fact(table, "order", lambda: sha256(json.dumps(by_content(table)).encode()).hexdigest())
+    return cached_fact(table, "order", lambda: sha256(json.dumps(_order(table)).encode()).hexdigest())
+
+
+def _order(table: Table) -> object:
+    rows = by_content(table)
+    return rows if table.whole is None else (rows, table.before)
 
 
 @contextmanager

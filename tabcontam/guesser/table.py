@@ -161,9 +161,11 @@ def column_of(table: Table, name: str, by: int = 0) -> Column:
 
     def made() -> Column:
         extra, own, place = extra_rows(table), table.column(name), table.columns.index(name)
-        if by and not extra:
+        if by and not extra and table.whole is None:
             return column_of(table, name).later(previous(name, by), by)
         cells = [*(None,) * by, *own[: len(own) - by]]
+        if by and table.whole is not None:
+            cells = [cell if before >= by else None for cell, before in zip(cells, table.before, strict=True)]
         cells += [row[place] if (row := one.earlier(by)) else None for one in extra]
         return column(previous(name, by) if by else name, cells, table.missing)
 

@@ -142,7 +142,8 @@ class FirstToken(RawTest):
             columns = (begun, *table.columns)
             cells = tuple((text[:length], *row) for text, row in zip(texts_of(table), table.rows, strict=True))
             known = tuple(tuple((_text(table, row)[:length], *row) for row in file) for file in table.known)
-            own = replace(table, columns=columns, rows=cells, known=known)
+            whole = None if table.whole is None else replace(table.whole, beside=())
+            own = replace(table, columns=columns, rows=cells, known=known, whole=whole)
             found = guessed(own, [begun], (), list(rows), before=True)
             return {row: replace(one.cells[begun], coarser=(), silent=None) for row, one in found.items()}
 
