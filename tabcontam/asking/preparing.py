@@ -238,7 +238,8 @@ def _whole_facts(whole: Whole) -> dict[str, Any]:
 def _whole(facts: Mapping[str, Any]) -> Whole:
     """What `_whole_facts` took apart."""
     distinct = {name: tuple(values) for name, values in facts["distinct"].items()}
-    found = {"places": tuple(facts["places"]), "beside": tuple(map(tuple, facts["beside"])), "distinct": distinct}
+    found = {"places": tuple(facts["places"]), "distinct": distinct}
+    found |= {name: tuple(map(tuple, facts[name])) for name in ("beside", "mates")}
     return Whole(**dict(facts) | found | {"numeric": frozenset(facts["numeric"])})
 
 

@@ -108,7 +108,8 @@ def _shipped(table: Table) -> Mapping[str, bytes]:
 
 
 def _file_name(table: Table, question: object, libraries: Sequence[str]) -> str:
-    depends = [question, libraries, *filter(None, [known_digest(table)])]
+    whole = None if table.whole is None else table.whole.digest
+    depends = [question, libraries, *filter(None, [known_digest(table), whole])]
     return f"{sha256(json.dumps(depends).encode()).hexdigest()[:32]}.json"
 
 
@@ -135,12 +136,7 @@ def ranks(table: Table) -> dict[int, int]:
 
 def order_digest(table: Table) -> str:
     """A digest of the order in which the file lists the rows."""
-    return cached_fact(table, "order", lambda: sha256(json.dumps(_order(table)).encode()).hexdigest())
-
-
-def _order(table: Table) -> object:
-    rows = by_content(table)
-    return rows if table.whole is None else (rows, table.before)
+    return cached_fact(table, "order", lambda: sha256(json.dumps(by_content(table)).encode()).hexdigest())
 
 
 @contextmanager

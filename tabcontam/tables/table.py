@@ -147,11 +147,11 @@ class Table:
 
     @cached_property
     def with_beside(self) -> tuple[tuple[Cell, ...], ...]:
-        """The rows, and behind them those of a large file that show what follows from the cells of a row, and what not.
+        """The rows, and behind them all that are kept of a large file to compare them with or to learn from.
 
         Who asks whether other rows are like one has to look at these as well.
         """
-        return self.rows if self.whole is None else (*self.rows, *self.whole.beside)
+        return self.rows if self.whole is None else (*self.rows, *self.whole.beside, *self.whole.mates)
 
     def check_whole(self, option: str) -> None:
         """Raises `UsageError` for what an option does with all rows, where a sample of a large file is kept."""

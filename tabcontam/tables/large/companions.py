@@ -128,6 +128,6 @@ def salted(chunk: Chunk) -> Words:
     return found
 
 
-def beside(found: Iterable[tuple[int, tuple[str | None, ...]]]) -> Rows:
-    """The companions in the order of the file."""
+def in_order(found: Iterable[tuple[int, tuple[str | None, ...]]]) -> Rows:
+    """The rows that were found, by their places, in the order of the file."""
     return tuple(row for _, row in sorted(found))

@@ -1,7 +1,10 @@
 """Which rows of a large table are kept, and what is known of those that are not."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from tabcontam.tables.cells import Rows
@@ -21,7 +24,9 @@ class Whole:
 
     `rows` is their number. `places` are those of the kept rows in the file, from 0 and rising. `beside` are rows of the
     file that are never asked about, shown or learned from: they are there because a kept row is like them in its first
-    cells, or in all cells but one, so that it is seen what follows from such cells and what does not. `distinct` has
+    cells, or in all cells but one, so that it is seen what follows from such cells and what does not. `mates` are rows
+    that the guesser learns from beside the kept ones, because they share a telling cell with one (`mates.py`); they are
+    never asked about or shown, either. `distinct` has
     the values of each column that has few of them, the most frequent first and then as they first appear; of the
     others it has nothing. `numeric` are the columns of numbers alone. `enumerates_domain` is whether all combinations
     of the features' values occur.
@@ -30,9 +35,20 @@ class Whole:
     rows: int
     places: tuple[int, ...] = field(repr=False)
     beside: Rows = field(repr=False)
+    mates: Rows = field(repr=False)
     distinct: Mapping[str, tuple[str, ...]] = field(repr=False)
     numeric: frozenset[str]
     enumerates_domain: bool
+
+    @cached_property
+    def digest(self) -> str:
+        """A digest of what is known beside the kept rows."""
+        held = [self.places, self.beside, self.mates, sorted(self.distinct.items()), sorted(self.numeric)]
+        return sha256(json.dumps([self.rows, self.enumerates_domain, *held]).encode()).hexdigest()
+
+    def with_rows(self, change: Callable[[Rows], Rows]) -> "Whole":
+        """The same of a table whose rows are changed so."""
+        return replace(self, beside=change(self.beside), mates=change(self.mates))
 
     def before(self) -> tuple[int, ...]:
         """For each kept row how many of the file's rows that stand directly before it are kept, too."""

@@ -11,7 +11,7 @@ from tabcontam.tables.readers.archives import BROKEN, without_packing
 from tabcontam.tables.readers.base import File, Kind, TextFormat
 from tabcontam.tables.readers.kinds import PARQUET, START, TEXT, kind_of, split_name
 
-SMALL = 16 * 1024 * 1024  # bytes of a file that is read whole, to see whether it is a large table
+SMALL = 4 * 1024 * 1024  # bytes of a file that is read whole, to see whether it is a large table
 PACKED_SMALL = 2 * 1024 * 1024  # of one that is packed, or of Parquet
 
 

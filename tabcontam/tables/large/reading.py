@@ -11,9 +11,10 @@ from tabcontam.errors import UsageError, unknown
 from tabcontam.tables.cells import Rows
 from tabcontam.tables.large import excerpt
 from tabcontam.tables.large.chunks import Chunk, chunk_of, kept_rows
-from tabcontam.tables.large.companions import Companions, beside, salted
+from tabcontam.tables.large.companions import Companions, in_order, salted
 from tabcontam.tables.large.excerpt import Blocks, Whole
 from tabcontam.tables.large.facts import ColumnFacts, enumerated
+from tabcontam.tables.large.mates import Mates
 from tabcontam.tables.large.parquet import parquet_rows
 from tabcontam.tables.large.streams import Layout, Odd, ahead, layouts
 from tabcontam.tables.readers.base import TextFormat
@@ -54,9 +55,11 @@ def read_stream(columns: tuple[str, ...], stream: Stream, target: str | None) ->
         raise unknown("target column", target, columns)
     features = [place for place, name in enumerate(columns) if name != target]
     sizes = [None if (counts := facts[place].counts) is None else len(counts) for place in features]
-    found, combinations, at = Companions(rows, places), _Combinations(features, enumerated(sizes, count)), 0
+    found, mates, at = Companions(rows, places), Mates(rows, places), 0
+    combinations = _Combinations(features, enumerated(sizes, count))
     for chunk, cells in ahead((chunk, salted(chunk)) for chunk in stream()):
         found.add(chunk, cells, at)
+        mates.add(chunk, cells, at)
         combinations.add(chunk)
         at += chunk.rows
     if at != count:
@@ -66,7 +69,8 @@ def read_stream(columns: tuple[str, ...], stream: Stream, target: str | None) ->
     whole = Whole(
         rows=count,
         places=places,
-        beside=beside(found.found.items()),
+        beside=in_order(found.found.items()),
+        mates=kept_rows(in_order(mates.found.items())),
         distinct=distinct,
         numeric=frozenset(name for name, one in names.items() if one.is_numeric(missing)),
         enumerates_domain=combinations.are(int(np.prod([size or 1 for size in sizes], dtype=object))),

@@ -11,8 +11,9 @@ import csv
 import gzip
 import io
 import lzma
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from itertools import islice
@@ -26,8 +27,8 @@ from tabcontam.tables.cells import column_names
 from tabcontam.tables.large.chunks import MISSING, PADDING, Bytes, Chunk, Ints, from_columns
 from tabcontam.tables.readers.archives import BROKEN, PACKED
 from tabcontam.tables.readers.base import TextFormat
-from tabcontam.tables.readers.delimited import decoded_by, has_header
-from tabcontam.tables.readers.dialects import SAMPLE_RECORDS, Dialect, find_dialects
+from tabcontam.tables.readers.delimited import SAMPLE_BYTES, decoded_by, has_header
+from tabcontam.tables.readers.dialects import SAMPLE_RECORDS, Dialect, find_dialects, usual_width
 
 BEGINNING = 8 * 1024 * 1024  # bytes by which encoding, delimiter and header are found out
 READ = 4 * 1024 * 1024  # bytes that are taken apart at a time
@@ -105,23 +106,41 @@ def layouts(path: Path, name: str, form: TextFormat) -> list[Layout]:
     """How a text may be read, the likeliest first, by its beginning. Raises `UsageError`."""
     with opened(path) as file:
         content = file.read(BEGINNING)
-    content = content[: content.rfind(b"\n") + 1] or content
-    while content.count(b'"') % 2 and content.rstrip(b"\n").rfind(b"\n") > len(content) // 2:
-        content = content[: content.rstrip(b"\n").rfind(b"\n") + 1]  # a cell in quotes goes on behind the last line
+    if len(content) == BEGINNING:
+        content = _whole_lines(content)
     text, codec = decoded_by(content, name, form.encoding)
     codec = codecs.lookup(codec).name
+    if codec == "utf-8" and content.startswith(codecs.BOM_UTF8):
+        codec = "utf-8-sig"
     found = []
     for dialect in find_dialects(text, form.delimiter):
-        try:
+        with suppress(csv.Error):
             records = [record for _, record in islice(dialect.records(text), SAMPLE_RECORDS)]
-        except csv.Error:
-            continue
-        header = has_header(records) if form.header is None else form.header
-        columns = column_names(records[0] if header else [""] * len(records[0]))
-        if codec == "utf-8" and content.startswith(codecs.BOM_UTF8):
-            codec = "utf-8-sig"
-        found.append(Layout(path, name, codec, dialect, columns, header))
+            found.append(_layout(path, name, codec, dialect, records, form.header))
     return found
+
+
+def _layout(
+    path: Path, name: str, codec: str, dialect: Dialect, records: Sequence[Sequence[str]], stated: bool | None
+) -> Layout:
+    """How a text is read whose first records are these; that one is wider than others is told when it is read."""
+    width = usual_width(records)
+    even = [record for record in records if len(record) == width]
+    header = len(records[0]) == width and (has_header(even) if stated is None else stated)
+    return Layout(path, name, codec, dialect, column_names(records[0] if header else [""] * width), header)
+
+
+def _whole_lines(content: bytes) -> bytes:
+    """The lines of the beginning of a file but the last, which may be cut off, as may be a cell in quotes."""
+    if b"\0" in content[:SAMPLE_BYTES]:  # UTF-16 or UTF-32, whose characters are not to be cut, either
+        unit = 4 if content.startswith((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)) else 2
+        return content[: (content.rfind(b"\n") // unit + 1) * unit] or content
+    end = content.rfind(b"\n") + 1
+    count = content.count(b'"', 0, end)
+    while count % 2 and (before := content.rfind(b"\n", 0, end - 1) + 1) > len(content) // 2:
+        count -= content.count(b'"', before, end)
+        end = before
+    return content[:end] or content
 
 
 def opened(path: Path) -> IO[bytes]:
