@@ -24,6 +24,7 @@ from tabcontam.evidence.base import Family, Test
 from tabcontam.evidence.registry import by_id
 from tabcontam.guesser.kept import folder_of, is_shipped, shared
 from tabcontam.tables.cards import Question
+from tabcontam.tables.large.excerpt import Whole
 from tabcontam.tables.planted import PlantedCell
 from tabcontam.tables.serializers import Serializer, as_facts, from_facts
 from tabcontam.tables.table import Table
@@ -223,9 +224,23 @@ def _job(table: Table | None, serializer: Serializer, test: Test, options: Optio
         facts = {field.name: getattr(table, field.name) for field in fields(table) if field.init}
         facts |= {"missing": sorted(table.missing), "question": table.question and asdict(table.question)}
         facts |= {"drawn_cells": [asdict(cell) for cell in table.drawn_cells]}
-        facts |= {"text": table.text and asdict(table.text)}
+        facts |= {"text": table.text and asdict(table.text), "whole": table.whole and _whole_facts(table.whole)}
         job["table"] = facts | {"hints": table.hints and dict(table.hints)}
     return json.dumps(job).encode()
+
+
+def _whole_facts(whole: Whole) -> dict[str, Any]:
+    """What is known of all rows of a large file, as JSON can hold it."""
+    facts = {field.name: getattr(whole, field.name) for field in fields(whole)}
+    return facts | {"distinct": dict(whole.distinct), "numeric": sorted(whole.numeric)}
+
+
+def _whole(facts: Mapping[str, Any]) -> Whole:
+    """What `_whole_facts` took apart."""
+    distinct = {name: tuple(values) for name, values in facts["distinct"].items()}
+    found = {"places": tuple(facts["places"]), "distinct": distinct}
+    found |= {name: tuple(map(tuple, facts[name])) for name in ("beside", "mates")}
+    return Whole(**dict(facts) | found | {"numeric": frozenset(facts["numeric"])})
 
 
 def _table(facts: Mapping[str, Any]) -> Table:
@@ -242,6 +257,7 @@ def _table(facts: Mapping[str, Any]) -> Table:
         **facts["text"] | {"form": TextForm(facts["text"]["form"]), "texts": tuple(facts["text"]["texts"])}
     )
     whole["question"] = facts["question"] and Question(**facts["question"])
+    whole["whole"] = facts["whole"] and _whole(facts["whole"])
     whole["hints"] = facts["hints"] and {test: tuple(names) for test, names in facts["hints"].items()}
     return Table(**whole)
 

@@ -25,7 +25,7 @@ def expose(options: argparse.Namespace) -> int:
     text = text_format(options.delimiter, options.encoding, options.header)
     named = dict.fromkeys(options.dataset)
     wanted = recipe(
-        [load_table(spec, target=options.target, name=options.name, form=text) for spec in named],
+        [load_table(spec, target=options.target, name=options.name, form=text, whole=True) for spec in named],
         options.copies,
         arms=options.arms,
         renderings=[name.strip() for each in options.rendering for name in each.split(",") if name.strip()],

@@ -203,7 +203,7 @@ def rows_written(words: Mapping[str, Any]) -> "tuple[FreshRows, Path, Path]":
 
     since, until = _days(words)
     form = text_format(words["delimiter"], words["encoding"], words["header"])
-    table = load_table(str(words["source"]), target=words["target"], name=words["name"], form=form)
+    table = load_table(str(words["source"]), target=words["target"], name=words["name"], form=form, whole=True)
     found = fresh_rows(table, since, until, dated_by=words["dated_by"], dated_as=words["dated_as"])
     open_folder(words["out"])
     try:

@@ -66,7 +66,7 @@ def determined_rows(table: Table, shown: Sequence[int], asked: Sequence[int]) ->
         shown_of, asked_of = itemgetter(*shown), itemgetter(*asked)
         answers: dict[object, object] = {}  # the first row's, for each combination of the shown cells
         open_ended = set()
-        for row in table.rows:
+        for row in table.with_beside:
             key, answer = shown_of(row), asked_of(row)
             if answers.setdefault(key, answer) != answer:
                 open_ended.add(key)
@@ -86,10 +86,10 @@ def alone_rows(table: Table, column: int) -> list[int]:
 
 def _shared_beginnings(table: Table) -> list[frozenset[int]]:
     """For each column the rows that have the cells before it in common with another row."""
-    found = [frozenset(range(len(table.rows)))]
+    every = table.with_beside
+    found = [frozenset(range(len(every)))]
     first = dict.fromkeys(found[0], 0)  # of the rows that begin alike, for each row that is not alone
-    for column in table.columns[:-1]:
-        cells = table.column(column)
+    for cells in list(zip(*every, strict=True))[:-1]:
         firsts: dict[tuple[int, Cell], int] = {}
         first = {row: firsts.setdefault((group, cells[row]), row) for row, group in first.items()}
         again = {row: group for row, group in first.items() if row != group}

@@ -45,7 +45,7 @@ def likely_after(table: Table, name: str, row: int, lags: Iterable[int]) -> dict
     raised: dict[str, float] = {}
     for lag in lags:
         before = row - lag
-        if before < 0 or before >= len(table.rows):
+        if before < 0 or row > len(table.rows) or (row < len(table.rows) and table.before[row] < lag):
             continue
         found = earlier(table, name, lag)
         cell = one.cells[before]
@@ -66,15 +66,17 @@ def earlier(table: Table, name: str, lag: int) -> Earlier:
 def _earlier(table: Table, name: str, lag: int) -> Earlier:
     import numpy as np
 
-    one, count = column_of(table, name), len(table.rows) - lag
+    one = column_of(table, name)
+    apart = np.array(table.before[lag:]) >= lag  # whether the file has the two rows so far from each other
+    count = int(apart.sum())
     if count < 1:
         return Earlier(0.0, 0.0, 0.0)
     codes = one.codes[: len(table.rows)]
-    same = float(((codes[lag:] == codes[:-lag]) & (codes[lag:] > 0)).mean())
+    same = float(((codes[lag:] == codes[:-lag]) & (codes[lag:] > 0))[apart].mean())
     step, stepping = 0.0, 0.0
     if one.numbers is not None:
         numbers = one.numbers[: len(table.rows)]
-        steps = (numbers[lag:] - numbers[:-lag]).round(PLACES)
+        steps = (numbers[lag:] - numbers[:-lag])[apart].round(PLACES)
         values, times = np.unique(steps[np.isfinite(steps)], return_counts=True)
         if len(values):
             step, stepping = float(values[times.argmax()]), float(times.max()) / count

@@ -108,7 +108,8 @@ def _shipped(table: Table) -> Mapping[str, bytes]:
 
 
 def _file_name(table: Table, question: object, libraries: Sequence[str]) -> str:
-    depends = [question, libraries, *filter(None, [known_digest(table)])]
+    whole = None if table.whole is None else table.whole.digest
+    depends = [question, libraries, *filter(None, [known_digest(table), whole])]
     return f"{sha256(json.dumps(depends).encode()).hexdigest()[:32]}.json"
 
 

@@ -157,14 +157,21 @@ def _run(table: Table, name: str) -> Column:
 
 
 def column_of(table: Table, name: str, by: int = 0) -> Column:
-    """A column over all rows, those of known files behind the table's, or what stands so many rows before."""
+    """A column over all rows, or what stands so many rows before.
+
+    Behind the table's rows are those of known files, and then the mates of a large table's.
+    """
 
     def made() -> Column:
         extra, own, place = extra_rows(table), table.column(name), table.columns.index(name)
-        if by and not extra:
+        mates = () if table.whole is None else table.whole.mates
+        if by and not extra and table.whole is None:
             return column_of(table, name).later(previous(name, by), by)
         cells = [*(None,) * by, *own[: len(own) - by]]
+        if by and table.whole is not None:
+            cells = [cell if before >= by else None for cell, before in zip(cells, table.before, strict=True)]
         cells += [row[place] if (row := one.earlier(by)) else None for one in extra]
+        cells += [None if by else row[place] for row in mates]
         return column(previous(name, by) if by else name, cells, table.missing)
 
     return cached_fact(table, ("guesser's column", name, by), made)
@@ -184,4 +191,6 @@ def _order(table: Table) -> list[int]:
     rows = by_content(table)
     own = cached_fact(table, "guesser's order", lambda: seeded(table, "guesser").sample(rows, len(rows)))
     extra = len(extra_rows(table))
-    return [*own, *(len(rows) + place for place in seeded(table, "known").sample(range(extra), extra))]
+    known = [len(rows) + place for place in seeded(table, "known").sample(range(extra), extra)]
+    mates = () if table.whole is None else table.whole.mates
+    return [*own, *known, *range(len(rows) + extra, len(rows) + extra + len(mates))]

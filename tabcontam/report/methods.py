@@ -134,7 +134,10 @@ def _table(table: DatasetFacts) -> Iterator[Piece]:
         yield from ("edition ", Name(table.edition), ", ")
     if table.split:
         yield from ("split ", Name(table.split), ", ")
-    yield f"{_count(table.rows or 0, 'row')}, {_count(table.columns or 0, 'column')}"
+    yield _count(table.rows or 0, "row")
+    if table.sampled is not None:
+        yield f" (a sample of {table.sampled:,} of them was asked about and learned from)"
+    yield f", {_count(table.columns or 0, 'column')}"
     if table.sha256:
         yield from (", SHA-256 ", Name(table.sha256))
     yield ")"

@@ -73,7 +73,8 @@ def describe(run: "Run", started: datetime, used: Mapping[str, LlmFacts]) -> Run
                 split=table.split or None,
                 elsewhere=table.elsewhere,
                 sha256=table.sha256,
-                rows=len(table.rows),
+                rows=table.rows_in_file,
+                sampled=None if table.whole is None else len(table.rows),
                 columns=len(table.columns),
                 features=tuple(table.columns),
                 order=table.order,
@@ -92,6 +93,7 @@ def describe(run: "Run", started: datetime, used: Mapping[str, LlmFacts]) -> Run
         prompts=tuple(PromptFacts(name=item.name, about=item.about) for item in run.prompts),
         notes=(
             *((Note(NoteKind.DEFAULTS, run.order.defaults),) if run.order.defaults else ()),
+            *(Note(NoteKind.SAMPLED, table.sampled) for table in run.tables if table.whole is not None),
             *((Note(NoteKind.QUERIES, left_out),) if (left_out := not_asked(run)) else ()),
         ),
     )

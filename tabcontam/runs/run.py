@@ -308,7 +308,7 @@ def _tables(
         read = with_keys(with_known(tables, known), order.keys)
         found, lines = with_withheld(read, order.withheld, order.text)
         found, left_out = with_fresh(found, order.fresh, order.text)
-    return found, known, (*notices, *shared, *lines, *left_out)
+    return found, known, (*notices, *filter(None, (table.sampled for table in found)), *shared, *lines, *left_out)
 
 
 def _name_of_frame(order: RunOrder) -> str:

@@ -58,4 +58,5 @@ def _reduced(table: Table) -> Reduced:
         for name, held in others.items():
             there = table.columns.index(name)
             held |= {row[at]: row[there] for rows in table.known for row in rows if row[at] not in held}
-    return Reduced(replace(table, columns=columns, rows=fewer(table.rows), known=known), beside)
+    whole = None if table.whole is None else table.whole.with_rows(fewer)
+    return Reduced(replace(table, columns=columns, rows=fewer(table.rows), known=known, whole=whole), beside)

@@ -27,7 +27,7 @@ def with_fresh(
     """
     found, lines = list(tables), []
     for spec in dict.fromkeys(files):
-        file = load_table(spec, form=form)
+        file = load_table(spec, form=form, whole=True)
         place = place_of(file, found, "fresh")
         found[place], line = _with(found[place], file)
         lines.append(line)
@@ -40,6 +40,7 @@ def _with(table: Table, file: Table) -> tuple[Table, str]:
             f"{option_name('fresh')}: {table.name} has no classification question, so that there is no accuracy to "
             f"compare; a FILE needs {option_name('target')} with a column of 2 to 10 values"
         )
+    table.check_whole("fresh")
     target = table.columns.index(table.target)
     rows = in_columns(file, table)
     seen = {key for own in (table.rows, *table.known) for key in keys_of(table, own)}

@@ -25,6 +25,7 @@ def with_keys(tables: Sequence[Table], files: Sequence[Path]) -> tuple[Table, ..
                 f"dataset of this run; add {option('dataset', key.table)}, byte for byte as it was published"
             )
         for place in fitting:
+            found[place].check_whole("key")
             found[place] = _with_key(found[place], key, file)
     return tuple(found)
 

@@ -46,7 +46,8 @@ def load_known(specs: Iterable[str | Table], form: TextFormat = FOUND_OUT) -> tu
 
 
 def _loaded(spec: str, form: TextFormat) -> Table:
-    return load_table(spec, form=form if named_file(spec) is not None or is_address(spec) else FOUND_OUT)
+    read_as = form if named_file(spec) is not None or is_address(spec) else FOUND_OUT
+    return load_table(spec, form=read_as, whole=True)
 
 
 def has_columns(file: Table, table: Table) -> bool:

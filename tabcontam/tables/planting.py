@@ -142,7 +142,7 @@ def _opened(file: str, form: TextFormat) -> tuple[Layout, Table]:
         raise UsageError(f"{path.name} is packed; unpack it, plant what is in it, and pack that again")
     if (kind := kind_of(read)) is not TEXT:
         raise UsageError(f"{path.name} is {kind.title}; save it as CSV, plant that, and publish the CSV")
-    return layout_of(read), load_table(f"{path.parent}/{path.name}", form=form)
+    return layout_of(read), load_table(f"{path.parent}/{path.name}", form=form, whole=True)
 
 
 def _columns(table: Table, wanted: Wanted, tied: Tied, tell: Tell) -> tuple[dict[str, SpareDigits], dict[str, str]]:

@@ -169,6 +169,7 @@ def _of_column(table: Table, column: str) -> list[_Part]:
     said = f"{option_name('split_column')}: {column!r} of {table.name}"
     if table.split:
         raise UsageError(f"{option_name('split_column')}: {table.named} names its split already; leave one of them out")
+    table.check_whole("split_column")
     if column not in table.columns:
         raise unknown(f"column of {table.name}", column, table.columns)
     if column == table.target:
@@ -271,6 +272,8 @@ def _check_columns(tables: Sequence[Table]) -> None:
 
 def _without_shared(table: Table, others: Sequence[Table]) -> tuple[Table, str]:
     """The table, of which no row is asked that stands in another split, too; and a line that says how many do."""
+    for other in others:
+        other.check_whole("split")
     keys = keys_of(table, table.rows)
     elsewhere = {key for other in others for key in keys_of(table, in_columns(other, table))}
     shared = [row for row, key in zip(table.rows, keys, strict=True) if key in elsewhere] if elsewhere else []

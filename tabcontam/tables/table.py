@@ -31,6 +31,7 @@ from tabcontam.tables.cells import Rows, column_names, is_number, missing_marks,
 from tabcontam.tables.editions import edition_bytes
 from tabcontam.tables.facts import cached_fact
 from tabcontam.tables.files import Named, check_file, check_part_named, named_file, without_split
+from tabcontam.tables.large.excerpt import READ_WHOLE, Whole
 from tabcontam.tables.planted import PlantedCell
 from tabcontam.tables.readers.base import FOUND_OUT, File, TextFormat
 from tabcontam.tables.readers.json_files import read_json
@@ -40,6 +41,7 @@ from tabcontam.tables.toml_files import SUFFIX
 
 if TYPE_CHECKING:
     from tabcontam.tables.frames import Frame
+    from tabcontam.tables.large.reading import Read
 
 Cell = str | None  # None: missing. An empty field of a text is missing; of a typed file it is an empty string.
 
@@ -66,7 +68,8 @@ class Table:
     one that begins with a row they are named by a card, or counted.
     `reading` is how the user said that its text is to be read. `dated_by` is the column of its rows' dates, written as
     `dated_as` says or told by its values in `dates`, if they have any; `released` and `completed` are the card's dates
-    of the whole table. `facts` is what `cached_fact` has found out about the table.
+    of the whole table. `whole` is what is known of all rows of a large file, of which `rows` are a sample; None where
+    `rows` are all. `facts` is what `cached_fact` has found out about the table.
     """
 
     name: str
@@ -97,6 +100,7 @@ class Table:
     dates: Mapping[str, str] = field(default_factory=dict)
     released: str = ""
     completed: str = ""
+    whole: Whole | None = field(default=None, repr=False)
     facts: dict[Hashable, object] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @classmethod
@@ -119,7 +123,43 @@ class Table:
         if target is not None and not isinstance(target, str):
             raise UsageError(f"the target is {target!r}; write the name of a column as a text")
         columns, rows, content = read_frame(frame, title)
-        return _own_table(title, title, columns, rows, hashlib.sha256(content).hexdigest(), target)
+        return _own_table(title, title, columns, rows, hashlib.sha256(content).hexdigest(), target, sampled=True)
+
+    @property
+    def rows_in_file(self) -> int:
+        """How many rows the file has; of a large one `rows` are a sample."""
+        return len(self.rows) if self.whole is None else self.whole.rows
+
+    @property
+    def sampled(self) -> str:
+        """How many rows of a large file are kept, in a sentence; empty where all are."""
+        if self.whole is None:
+            return ""
+        return (
+            f"{self.named} has {self.whole.rows:,} rows: a sample of {len(self.rows):,} is asked about and learned "
+            "from; that no other row fits what is asked holds for all of them"
+        )
+
+    @cached_property
+    def before(self) -> Sequence[int]:
+        """For each row how many of the file's rows that stand directly before it are among the rows, too."""
+        return range(len(self.rows)) if self.whole is None else self.whole.before()
+
+    @cached_property
+    def with_beside(self) -> tuple[tuple[Cell, ...], ...]:
+        """The rows, and behind them all that are kept of a large file to compare them with or to learn from.
+
+        Who asks whether other rows are like one has to look at these as well.
+        """
+        return self.rows if self.whole is None else (*self.rows, *self.whole.beside, *self.whole.mates)
+
+    def check_whole(self, option: str) -> None:
+        """Raises `UsageError` for what an option does with all rows, where a sample of a large file is kept."""
+        if self.whole is not None:
+            raise UsageError(
+                f"{option_name(option)}: {self.name} has {self.whole.rows:,} rows, of which a sample is kept, and this "
+                f"needs all of them; give a part of at most {READ_WHOLE:,} rows as a file of its own"
+            )
 
     @property
     def named(self) -> str:
@@ -147,6 +187,8 @@ class Table:
         """The values of a column but the missing ones, the most frequent first, then as they first appear."""
 
         def values() -> tuple[str, ...]:
+            if self.whole is not None and column in self.whole.distinct:
+                return self.whole.distinct[column]
             counts = Counter(self.column(column)).most_common()
             return tuple(cell for cell, _ in counts if cell is not None and cell not in self.missing)
 
@@ -154,6 +196,8 @@ class Table:
 
     def is_numeric(self, column: str) -> bool:
         """Whether every cell of a column that is not missing is a finite number, and there is one."""
+        if self.whole is not None:
+            return column in self.whole.numeric
         values = self.distinct(column)
         return cached_fact(self, ("numeric", column), lambda: bool(values) and all(map(is_number, values)))
 
@@ -176,12 +220,14 @@ class Table:
 
     @cached_property
     def row_set(self) -> frozenset[tuple[Cell, ...]]:
-        """The rows, each once."""
-        return frozenset(self.rows)
+        """The rows, each once; of a large file those that are kept to compare with, too."""
+        return frozenset(self.with_beside)
 
     @cached_property
     def enumerates_domain(self) -> bool:
         """Whether all combinations of the features' values occur; of a single feature they always do."""
+        if self.whole is not None:
+            return self.whole.enumerates_domain
         features = [self.column(column) for column in self.columns if column != self.target]
         varied, combinations = 0, 1
         for cells in features:
@@ -192,19 +238,27 @@ class Table:
         return varied > 1 and combinations == len(set(zip(*features, strict=True)))
 
 
-def load_table(spec: str, *, target: str | None = None, name: str | None = None, form: TextFormat = FOUND_OUT) -> Table:
+def load_table(
+    spec: str,
+    *,
+    target: str | None = None,
+    name: str | None = None,
+    form: TextFormat = FOUND_OUT,
+    whole: bool = False,
+) -> Table:
     """The table of `NAME`, `NAME@EDITION`, a user's own card (`CARD.toml`, `CARD.toml@EDITION`), or a FILE's path:
     what is in it behind a `#` where it holds several tables, and behind another what split of a dataset its rows are
     (`my.csv#test`, `my.db#table#test`); `NAME#SPLIT` is a split of a card; or a source: an address, with the same
     behind a `#`, `openml:ID`, `hf:datasets/OWNER/NAME#SPLIT`, `sklearn:NAME`.
 
-    `target`, `name` and `form` (how a text is read) are for a FILE or a source alone. Raises `UsageError` for an
-    unknown dataset, edition or target, for a card's file that is nowhere or has the wrong hash, for a card that cannot
-    be read or does not fit its file, for what holds no table, and for what cannot be fetched.
+    `target`, `name` and `form` (how a text is read) are for a FILE or a source alone. Of one with more than 60,000 rows
+    a sample is kept, with exact facts about the whole (`tables/large/`), unless it is to be read `whole`. Raises
+    `UsageError` for an unknown dataset, edition or target, for a card's file that is nowhere or has the wrong hash, for
+    a card that cannot be read or does not fit its file, for what holds no table, and for what cannot be fetched.
     """
     check_part_named(spec)
     if is_source(spec):
-        return _source_table(spec, target, name, form)
+        return _source_table(spec, target, name, form, whole)
     path = Path(os.path.expanduser(spec))
     named, split = split_named(spec)
     card_name, edition_name = split_edition(named)
@@ -226,7 +280,7 @@ def load_table(spec: str, *, target: str | None = None, name: str | None = None,
         raise commas or unknown("dataset", card_name, all_cards())
     if file is None and not path.exists() and (error := several("dataset", spec, _is_known)):
         raise error
-    return _file_table(file or Named(path), target, name, form)
+    return _file_table(file or Named(path), target, name, form, whole)
 
 
 def _given(target: str | None, name: str | None, form: TextFormat) -> str | None:
@@ -328,18 +382,26 @@ def _check_card(edition: Edition, columns: Sequence[str], rows: Rows) -> None:
         raise ValueError(f"the question has no answer for the target {min(map(str, unanswered))!r}")
 
 
-def _file_table(named: Named, target: str | None, name: str | None, form: TextFormat) -> Table:
+def _file_table(named: Named, target: str | None, name: str | None, form: TextFormat, whole: bool) -> Table:
     from tabcontam.tables.readers.kinds import read_split
 
+    if not whole:
+        from tabcontam.tables.large.files import read_large
+
+        if (large := read_large(named, form, target)) is not None:
+            title = (name or "").strip() or without_split(named.without(large.split).title, large.split)
+            table = _table_of(named.without(large.split).name, title, large.read, large.sha256, target)
+            return replace(table, reading=str(form), split=large.split)
     content = check_file(named.path)
     (columns, rows), split = read_split(File(content, named.path.name, named.part, form, named.path))
     named = named.without(split)
     title = (name or "").strip() or without_split(named.title, split)
-    table = _own_table(named.name, title, columns, rows, hashlib.sha256(content).hexdigest(), target)
+    digest = hashlib.sha256(content).hexdigest()
+    table = _own_table(named.name, title, columns, rows, digest, target, sampled=not whole)
     return replace(table, reading=str(form), split=split)
 
 
-def _source_table(spec: str, target: str | None, name: str | None, form: TextFormat) -> Table:
+def _source_table(spec: str, target: str | None, name: str | None, form: TextFormat, whole: bool) -> Table:
     if (known := card_of(spec)) is not None:
         return load_table(known, target=target, name=name, form=form)
     source = open_source(spec, form)
@@ -349,7 +411,7 @@ def _source_table(spec: str, target: str | None, name: str | None, form: TextFor
         digest.update(file.content)
     called, title = source.called(split)
     title, asked = (name or "").strip() or title, target if target is not None else source.target
-    table = _own_table(called, title, columns, rows, digest.hexdigest(), asked)
+    table = _own_table(called, title, columns, rows, digest.hexdigest(), asked, sampled=not whole)
     return replace(table, private=not source.public, reading=str(form), split=split)
 
 
@@ -362,8 +424,17 @@ def bare_codes(target: str, answers: Iterable[str]) -> bool:
     return bool(words) and set(words) <= NAMELESS and all(CODE.fullmatch(answer.strip()) for answer in answers)
 
 
-def _own_table(name: str, title: str, columns: tuple[str, ...], rows: Rows, sha256: str, target: str | None) -> Table:
-    """A table that has no card: a FILE or a frame."""
+def _own_table(
+    name: str,
+    title: str,
+    columns: tuple[str, ...],
+    rows: Rows,
+    sha256: str,
+    target: str | None,
+    *,
+    sampled: bool,
+) -> Table:
+    """A table that has no card: a FILE or a frame; of many rows a sample, unless all are wanted."""
     if len(columns) < 2:
         raise UsageError(f"{name} has one column; give a table with two or more")
     if len(rows) < 2:
@@ -371,11 +442,41 @@ def _own_table(name: str, title: str, columns: tuple[str, ...], rows: Rows, sha2
         raise UsageError(f"{name} has {count} below its header; give a table with two or more")
     if target is not None and target not in columns:
         raise unknown(f"target column of {name}", target, columns)
+    if sampled and len(rows) > READ_WHOLE:
+        from tabcontam.tables.large.reading import read_rows
+
+        if (read := read_rows(columns, rows, target)) is not None:
+            return _table_of(name, title, read, sha256, target)
     cells = dict(zip(columns, zip(*rows, strict=True), strict=True))
     missing = missing_marks(list(cells.values()))
+    values = [] if target is None else [value for value in set(cells[target]) - missing if value is not None]
+    return _cardless(name, title, columns, rows, sha256, target, missing, values, rows)
+
+
+def _table_of(name: str, title: str, read: "Read", sha256: str, target: str | None) -> Table:
+    """A table of which a sample was read. Raises `UsageError` as for one that is read whole."""
+    if len(read.columns) < 2:
+        raise UsageError(f"{name} has one column; give a table with two or more")
+    values = read.whole.distinct.get(target, ()) if target is not None else ()
+    table = _cardless(name, title, read.columns, read.rows, sha256, target, read.missing, values, read.first)
+    return replace(table, whole=read.whole)
+
+
+def _cardless(
+    name: str,
+    title: str,
+    columns: tuple[str, ...],
+    rows: Rows,
+    sha256: str,
+    target: str | None,
+    missing: frozenset[str],
+    values: Iterable[str],
+    first: Rows,
+) -> Table:
+    """A table by what is known of it; `values` are those of the target, if they are few, `first` the file's rows."""
     question = None
     if target is not None:
-        answers = sorted(value for value in set(cells[target]) - missing if value is not None)
+        answers = sorted(values)
         if 2 <= len(answers) <= MOST_ANSWERS:
             text = f"What is the value of {target}?"
             question = Question(text, {value: value for value in answers}, fair=not bare_codes(target, answers))
@@ -390,7 +491,7 @@ def _own_table(name: str, title: str, columns: tuple[str, ...], rows: Rows, sha2
         target=target,
         question=question,
         missing=missing,
-        text=found_texts(columns, rows, target),
+        text=found_texts(columns, first, target),
         header=columns != column_names([""] * len(columns)),
         private=True,
     )

@@ -37,7 +37,7 @@ def twin(table: Table) -> Table:
         raise Skip(f"{table.name} lists every combination of its features' values: every twin would hold its rows")
     source = replace(table, rows=(*table.rows, *table.withheld)) if table.withheld else table
     kept = _apart_from(source, enumerate(_mixed(with_other_digits(source), few=FEW)))
-    return replace(table, rows=tuple(_other_words(table, [row for _, row in kept])))
+    return replace(table, rows=tuple(_other_words(table, [row for _, row in kept])), whole=None)
 
 
 def _other_words(table: Table, rows: Sequence[tuple[Cell, ...]]) -> Iterable[tuple[Cell, ...]]:
@@ -72,6 +72,7 @@ def _twin_rows(table: Table, salt: str) -> list[tuple[int, tuple[Cell, ...]]]:
         sha256=f"{salt} {identity(table)}" if salt else identity(table),
         columns=tuple(table.columns[index] for index in order),
         rows=tuple(tuple(table.rows[place][index] for index in order) for place in places),
+        whole=None,
     )
     back = sorted(range(len(order)), key=order.__getitem__)
     mixed = [tuple(row[index] for index in back) for row in _mixed(sample)]

@@ -33,8 +33,9 @@ def with_withheld(
     """
     found, lines = list(tables), []
     for spec in dict.fromkeys(files):
-        file = load_table(spec, form=form)
+        file = load_table(spec, form=form, whole=True)
         place = place_of(file, found, "withheld")
+        found[place].check_whole("withheld")
         table = found[place] = _with(found[place], file)
         also = _also_published(table)
         if also == len(table.withheld):

@@ -66,7 +66,7 @@ class Sample:
     def _real(self) -> frozenset[Row]:
         """The features of every row, those without a class among them, by what equal values share."""
         places = [self.table.columns.index(name) for name in self.features]
-        files = (self.table.rows, *self.table.known)
+        files = (self.table.with_beside, *self.table.known)
         return frozenset(self._key([row[place] for place in places]) for rows in files for row in rows)
 
     def _key(self, row: Sequence[Cell]) -> Row:

@@ -149,6 +149,8 @@ class DatasetFacts:
     """The SHA-256 of its file, in hexadecimal digits."""
     rows: Count | None = None
     """How many rows it has."""
+    sampled: Count | None = None
+    """How many of them make up the sample that was asked about and learned from; null where that is all."""
     columns: Count | None = None
     """How many columns it has."""
     features: tuple[str, ...] = ()

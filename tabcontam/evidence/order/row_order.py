@@ -157,8 +157,25 @@ def shards_of(table: Table, serializer: Serializer, rng: Random) -> Shards:
     sample = [serializer.row(table.columns, table.rows[row]) for row in rows[:: max(1, len(rows) // 100)]]
     fitting = int(TOKENS / (fmean(len(TOKEN.findall(text)) for text in sample) + 1))
     length = max(2, min(fitting, MOST, max(FEWEST, len(rows) // AIMED)))
-    shards = [tuple(rows[start : start + length]) for start in range(0, len(rows) - length + 1, length)]
+    shards = [
+        tuple(run[start : start + length])
+        for run in _runs(table, rows)
+        for start in range(0, len(run) - length + 1, length)
+    ]
     return tuple(rng.sample(shards, min(len(shards), max(SHARDS, LOOKED_AT // length))))
+
+
+def _runs(table: Table, rows: Sequence[int]) -> list[Sequence[int]]:
+    """These rows cut where the file has rows between that are not in the table, as of a large file all but a sample."""
+    if table.whole is None:
+        return [rows]
+    found: list[list[int]] = []
+    for row in rows:
+        if table.before[row] and found:
+            found[-1].append(row)
+        else:
+            found.append([row])
+    return list(found)
 
 
 def _check_blind(

@@ -102,12 +102,16 @@ def ordered_columns(table: Table) -> tuple[tuple[int, ...], list[Cells]]:
 
 
 def _ordered_columns(table: Table) -> tuple[tuple[int, ...], list[Cells]]:
-    numbering = tuple(place for place, name in enumerate(table.columns) if _numbers(table.column(name)))
+    steps = np.diff(np.arange(len(table.rows)) if table.whole is None else np.array(table.whole.places))
+    numbering = tuple(place for place, name in enumerate(table.columns) if _numbers(table.column(name), steps))
     return numbering, read_cells(table, [name for place, name in enumerate(table.columns) if place not in numbering])
 
 
-def _numbers(cells: Sequence[Cell]) -> bool:
-    """Whether cells number the rows: they go on by the same step, and what stands around the number is the same."""
+def _numbers(cells: Sequence[Cell], steps: Ints) -> bool:
+    """Whether cells number the rows: they go on by the same step, and what stands around the number is the same.
+
+    `steps` has how many rows further each row but the first stands in the file.
+    """
     matches = [NUMBERED.fullmatch(cell or "") for cell in cells[:3]]
     if len(matches) < 3 or not all(matches) or cells[0] == cells[1]:
         return False
@@ -118,7 +122,7 @@ def _numbers(cells: Sequence[Cell]) -> bool:
             return False
         numbers.append(int(match[2]))
         around.add((match[1], match[3]))
-    return len(around) == 1 and len(set(np.diff(np.array(numbers)))) == 1
+    return len(around) == 1 and bool((np.diff(np.array(numbers)) == (numbers[1] - numbers[0]) * steps).all())
 
 
 def _sorted(ranks: Floats) -> bool:

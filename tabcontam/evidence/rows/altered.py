@@ -86,10 +86,12 @@ def blinded(table: Table) -> Blind:
 def _found(table: Table) -> Blind | str:
     if table.enumerates_domain:
         return "the table enumerates its domain: a changed row is another row of it"
-    # what may be known is there to learn from, behind the table's own rows, and is never shown
-    shown, rest = frozenset(not_known(table, range(len(table.rows)))), extra_rows(table)
+    # what may be known, or is beside the sample of a large table, is there to learn from, and is never shown
+    shown, rest = frozenset(not_known(table, range(len(table.rows)))), [row.cells for row in extra_rows(table)]
+    if table.whole is not None:
+        rest += dict.fromkeys((*table.whole.beside, *table.whole.mates))
     if rest:
-        table = replace(table, rows=(*table.rows, *(row.cells for row in rest)), known=())
+        table = replace(table, rows=(*table.rows, *rest), known=(), whole=None)
     counts = Counter(table.rows)
     alone = [index for index, row in enumerate(table.rows) if counts[row] == 1]
     rows = pool(table, [index for index in alone if index in shown], REFERENCE)

@@ -332,6 +332,9 @@ def _lasts(table: Table) -> Sequence[int]:
         (EXAMPLES, *range(EXAMPLES + BLOCK, len(table.rows)))[: len(table.rows) - EXAMPLES],
         known_rows(table),
     )
+    if table.whole is not None:
+        after = (*table.before[1:], 0)  # where nothing follows it is not known what does
+        places = tuple(place for place in places if table.before[place] >= EXAMPLES and (after[place] or not known))
     return [place for place in places if not known & {place, place + 1}] if known else places
 
 

@@ -21,6 +21,6 @@ def can_be_drawn(table: Table, feature: str) -> bool:
 def alone(table: Table, feature: str, rows: Sequence[int]) -> list[int]:
     """Those of the rows that no other row of the table is like in all other features."""
     place = table.columns.index(feature)
-    others = [(*row[:place], *row[place + 1 :]) for row in table.rows]
+    others = [(*row[:place], *row[place + 1 :]) for row in table.with_beside]
     counts = Counter(others)
     return [row for row in rows if counts[others[row]] == 1]

@@ -193,7 +193,7 @@ def _characters(table: Table, forms: int) -> int:
 
 def page_of_table(table: Table) -> str:
     """A dataset's page, with what a look at its file shows."""
-    records = f"{len(table.rows)} records with {len(table.columns)} attributes each, as one comma-separated file."
+    records = f"{table.rows_in_file} records with {len(table.columns)} attributes each, as one comma-separated file."
     values = {column: _values(table, column) for column in table.columns}
     return _page(table.title, records, table.names, table.target, values)
 

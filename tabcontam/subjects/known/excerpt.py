@@ -7,11 +7,9 @@ from random import Random
 from tabcontam.evidence.base import Query
 from tabcontam.groups import grouped
 from tabcontam.tables.facts import cached_fact
+from tabcontam.tables.large.excerpt import BLOCK, READ_WHOLE, SAMPLED
 from tabcontam.tables.table import Table
 
-READ_WHOLE = 60_000  # rows of a table up to which the controls read all
-SAMPLED = 10_000  # rows that are drawn of a larger one
-BLOCK = 20  # rows one after the other that are drawn together, so that the order of the file is there to be read
 BEFORE, AFTER = 5, 10  # rows of the file that are read beside each row that is asked about or shown
 ALIKE = 20  # rows that begin as such a row does: so many are read as well, and of more the sample has its share
 

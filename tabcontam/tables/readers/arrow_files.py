@@ -43,8 +43,8 @@ def _read(file: File, kind: str, title: str) -> Contents:
     try:
         table = _table(file.content, title)
         table.validate(full=True)  # a changed file may say that its cells lie where they do not
-        kept = [index for index, column in enumerate(table.column_names) if not column.startswith(_PANDAS_INDEX)]
-        columns = [_texts(table.column(index)) for index in kept]
+        kept = [index for index, column in enumerate(table.column_names) if of_table(column)]
+        columns = [texts(table.column(index)) for index in kept]
     except (pyarrow.ArrowException, OSError, ValueError, KeyError, OverflowError, SystemError, MemoryError) as error:
         raise UsageError(f"{file.name} is not a readable {title} file: {one_line(error)}") from error
     return column_names([table.column_names[index] for index in kept]), tuple(zip(*columns, strict=True))
@@ -69,7 +69,13 @@ def _table(content: bytes, title: str) -> Any:
     return pyarrow.feather.read_table(source)
 
 
-def _texts(column: Any) -> list[str | None]:
+def of_table(column: str) -> bool:
+    """Whether a column, by its name, is one of the table's, and no index that pandas keeps beside it."""
+    return not column.startswith(_PANDAS_INDEX)
+
+
+def texts(column: Any) -> list[str | None]:
+    """The values of a column of any type, each as Python prints it; None where there is none."""
     write = _single if str(column.type) in ("float", "halffloat") else _written
     return [None if value is None else write(value) for value in column.to_pylist()]
 

@@ -26,7 +26,10 @@ class Dialect:
 
     def records(self, text: str) -> Iterator[tuple[int, list[str]]]:
         """Each record that is not blank, with its last line; raises `csv.Error` where quotes do not fit."""
-        lines: Iterable[str] = io.StringIO(text, newline="")
+        return self.records_of(io.StringIO(text, newline=""))
+
+    def records_of(self, lines: Iterable[str]) -> Iterator[tuple[int, list[str]]]:
+        """The same of lines that keep their ends."""
         if self.delimiter == " ":
             lines = (line.replace("\t", " ").rstrip() + "\n" for line in lines)
         reader = csv.reader(

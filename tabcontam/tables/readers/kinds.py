@@ -69,7 +69,7 @@ def read_split(file: File) -> tuple[Contents, str]:
     if file.part is None:
         return kind.read(file), ""
     if not kind.holds:
-        return kind.read(replace(file, part=None)), _split_name(file.part)
+        return kind.read(replace(file, part=None)), split_name(file.part)
     part, sign, split = file.part.rpartition("#")
     try:
         return kind.read(file), ""
@@ -77,14 +77,15 @@ def read_split(file: File) -> tuple[Contents, str]:
         if not sign and kind is not JSON:
             raise
         try:
-            return kind.read(replace(file, part=part or None)), _split_name(split)
+            return kind.read(replace(file, part=part or None)), split_name(split)
         except UsageError:
             if sign:
                 raise
     return kind.read(file), ""  # raises again what was wrong with it as it was named
 
 
-def _split_name(name: str) -> str:
+def split_name(name: str) -> str:
+    """The name of a split as it stands behind a `#`. Raises `UsageError` for one that cannot be one."""
     if name != name.strip() or not name.isprintable() or "#" in name:
         raise UsageError(f"a split cannot be called {name!r}; write a name such as train or test behind one #")
     return name

@@ -10,7 +10,8 @@ from tabcontam.evidence.base import Prompt, Query, Reply
 from tabcontam.subjects.base import Model, Request
 from tabcontam.subjects.known import excerpt
 from tabcontam.subjects.known.control import control_documents, open_control
-from tabcontam.subjects.known.excerpt import AFTER, BEFORE, BLOCK, drawn_places, places_read
+from tabcontam.subjects.known.excerpt import AFTER, BEFORE, drawn_places, places_read
+from tabcontam.tables.large.excerpt import BLOCK
 from tabcontam.tables.serializers import load_serializer
 from tabcontam.tables.table import Table
 from tabcontam.tables.twins import twin

@@ -141,8 +141,13 @@ class FirstToken(RawTest):
         def find() -> dict[int, Guess]:
             columns = (begun, *table.columns)
             cells = tuple((text[:length], *row) for text, row in zip(texts_of(table), table.rows, strict=True))
-            known = tuple(tuple((_text(table, row)[:length], *row) for row in file) for file in table.known)
-            own = replace(table, columns=columns, rows=cells, known=known)
+
+            def begin(rows: Sequence[tuple[str | None, ...]]) -> tuple[tuple[str | None, ...], ...]:
+                return tuple((_text(table, row)[:length], *row) for row in rows)
+
+            known = tuple(map(begin, table.known))
+            whole = None if table.whole is None else table.whole.with_rows(begin)
+            own = replace(table, columns=columns, rows=cells, known=known, whole=whole)
             found = guessed(own, [begun], (), list(rows), before=True)
             return {row: replace(one.cells[begun], coarser=(), silent=None) for row, one in found.items()}
 

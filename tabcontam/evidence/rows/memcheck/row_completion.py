@@ -106,11 +106,15 @@ def places_of(table: Table) -> Places:
     found = next_rows(table)
 
     def fits(last: int) -> bool:
-        return last >= SHOWN and table.rows[last] not in table.rows[last - SHOWN : last]
+        return table.before[last] >= SHOWN and table.rows[last] not in table.rows[last - SHOWN : last]
 
     def find() -> Places:
         rows = [last for last in found.pool if fits(last)]
-        left = found.left * sum(map(fits, found.fitting)) / max(1, sum(last >= SHOWN for last in found.fitting))
+        left = (
+            found.left
+            * sum(map(fits, found.fitting))
+            / max(1, sum(table.before[last] >= SHOWN for last in found.fitting))
+        )
         return Places(rows, {row: found.guesses[row] for row in rows}, left)
 
     places = cached_fact(table, "places after ten rows", find)

@@ -20,7 +20,9 @@ def _made(table: Table) -> Table:
     names = tuple(f"x{number}" for number in range(1, len(table.columns) + 1))
     columns = [_signs(table, name) for name in table.columns]
     rows = tuple(zip(*columns, strict=True))
-    return replace(table, columns=names, rows=rows, target=None, question=None, hints=None, known=(), drawn_cells=())
+    return replace(
+        table, columns=names, rows=rows, target=None, question=None, hints=None, known=(), drawn_cells=(), whole=None
+    )
 
 
 def _signs(table: Table, name: str) -> tuple[Cell, ...]:

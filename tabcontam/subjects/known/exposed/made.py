@@ -42,7 +42,7 @@ def _splits(name: str, sha256: str) -> list[str]:
 
 def _is(name: str, sha256: str) -> bool:
     try:
-        table: Table = load_table(name)
+        table: Table = load_table(name, whole=True)
     except UsageError:
         return False
     return table.sha256 == sha256

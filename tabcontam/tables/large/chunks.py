@@ -1,0 +1,148 @@
+"""Rows as bytes: many at a time, so that all cells of a column are looked at by a few operations on arrays."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+Bytes = NDArray[np.uint8]
+Ints = NDArray[np.int64]
+Words = NDArray[np.uint64]
+Bools = NDArray[np.bool_]
+
+PADDING = 8  # bytes behind the last cell, so that eight can be read from anywhere
+MISSING = -1  # the length of a cell that is missing
+LONGEST = 300  # digits of what is surely a finite number
+
+_EACH = np.uint64(0x0101010101010101)
+_TOPS = _EACH * np.uint64(0x80)
+_ZEROS = _EACH * np.uint64(ord("0"))
+_DOTS = _EACH * np.uint64(ord("."))
+_HEADS = np.array([(1 << 8 * size) - 1 for size in range(9)], dtype=np.uint64)  # the first so many of eight bytes
+_ONE, _TWO = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F)
+_NONE = np.uint64(0x5851F42D4C957F2D)  # what a missing cell is hashed to
+
+
+@dataclass(frozen=True, eq=False)
+class Chunk:
+    """Rows of a table, in their order: where each cell begins in the bytes, and how long it is, in UTF-8.
+
+    `starts` and `lengths` have a line for each column and an entry for each row; behind the last cell stand `PADDING`
+    bytes more.
+    """
+
+    content: Bytes
+    starts: Ints
+    lengths: Ints
+
+    @property
+    def rows(self) -> int:
+        """How many rows there are."""
+        return int(self.starts.shape[1])
+
+    def cell(self, column: int, row: int) -> str | None:
+        """The text of a cell; None of a missing one."""
+        return self._text(int(self.starts[column, row]), int(self.lengths[column, row]))
+
+    def texts(self, rows: Iterable[int]) -> list[tuple[str | None, ...]]:
+        """Some of the rows, by their places here."""
+        places = list(rows)
+        starts, lengths = self.starts.T[places].tolist(), self.lengths.T[places].tolist()
+        return [tuple(map(self._text, *row)) for row in zip(starts, lengths, strict=True)]
+
+    def _text(self, start: int, length: int) -> str | None:
+        return None if length < 0 else self._raw[start : start + length].decode("utf-8", "surrogatepass")
+
+    @cached_property
+    def _raw(self) -> bytes:
+        return self.content.tobytes()
+
+    @cached_property
+    def _words(self) -> Words:
+        """The eight bytes from each byte on."""
+        return np.ndarray((max(0, len(self.content) - PADDING + 1),), dtype="<u8", buffer=self.content, strides=(1,))
+
+    def first_bytes(self, column: int) -> Words:
+        """The first eight bytes of each cell of a column, the first one lowest; behind a shorter cell zeros."""
+        return np.asarray(self._words[self.starts[column]] & _HEADS[np.clip(self.lengths[column], 0, 8)])
+
+    def hashes(self, column: int) -> Words:
+        """A number of 64 bits for each cell of a column, the same for equal ones."""
+        lengths = self.lengths[column]
+        found = (lengths.astype(np.uint64) * _TWO) ^ _ONE
+        found = _stirred(found ^ self.first_bytes(column))
+        more = np.flatnonzero(lengths > 8)
+        at = 8
+        while len(more):
+            words = self._words[self.starts[column][more] + at] & _HEADS[np.minimum(lengths[more] - at, 8)]
+            found[more] = _stirred(found[more] ^ words)
+            at += 8
+            more = more[lengths[more] > at]
+        found[lengths < 0] = _NONE
+        return found
+
+    def plain_numbers(self, column: int) -> Bools:
+        """Which cells of a column are digits with at most one point and a sign before them: finite numbers."""
+        lengths, starts = self.lengths[column], self.starts[column]
+        found = (lengths > 0) & (lengths <= LONGEST)
+        rows = np.flatnonzero(found)
+        at, others = 0, np.zeros(len(rows), dtype=np.int64)
+        good = np.ones(len(rows), dtype=bool)
+        dots = np.zeros(len(rows), dtype=np.int64)
+        every = np.arange(len(rows))
+        while len(every):
+            left = lengths[rows[every]] - at
+            heads = _HEADS[np.minimum(left, 8)]
+            words = (self._words[starts[rows[every]] + at] & heads) | (_ZEROS & ~heads)
+            if at == 0:
+                first = words & np.uint64(0xFF)
+                signs = (first == np.uint64(ord("-"))) | (first == np.uint64(ord("+")))
+                words = np.where(signs, (words & ~np.uint64(0xFF)) | np.uint64(ord("0")), words)
+                others += signs
+            unlike = words ^ _DOTS
+            points = ~(((unlike & ~_TOPS) + ~_TOPS) | unlike | ~_TOPS)  # the top bit of each byte that is a point
+            dots[every] += np.bitwise_count(points)
+            digits = words ^ _ZEROS ^ ((points >> np.uint64(7)) * np.uint64(ord("0") ^ ord(".")))
+            good[every] &= (((digits + _EACH * np.uint64(0x76)) | digits) & _TOPS) == 0
+            at += 8
+            every = every[left > 8]
+        found[rows] = good & (dots <= 1) & (lengths[rows] - others - dots > 0)
+        return np.asarray(found)
+
+
+def chunk_of(rows: Sequence[Sequence[str | None]], columns: int) -> Chunk:
+    """These rows as bytes."""
+    cells = [row[column] for column in range(columns) for row in rows]
+    return from_columns([cells], columns)
+
+
+def from_columns(cells: Sequence[Sequence[str | None]], columns: int) -> Chunk:
+    """The cells of so many columns, one column after the other, as bytes."""
+    found: list[bytes | None] = [
+        None if cell is None else cell.encode("utf-8", "surrogatepass") for part in cells for cell in part
+    ]
+    lengths = np.array([MISSING if cell is None else len(cell) for cell in found], dtype=np.int64).reshape(columns, -1)
+    content = np.frombuffer(b"".join(filter(None, found)) + bytes(PADDING), dtype=np.uint8)
+    ends = np.cumsum(np.maximum(lengths, 0).ravel()).reshape(lengths.shape)
+    return Chunk(content, ends - np.maximum(lengths, 0), lengths)
+
+
+def kept_rows(rows: Iterable[Sequence[str | None]]) -> tuple[tuple[str | None, ...], ...]:
+    """Rows whose equal cells are one text; an empty cell of a typed file stays empty."""
+    cells: dict[str | None, str | None] = {}
+    return tuple(tuple(cells.setdefault(cell, cell) for cell in row) for row in rows)
+
+
+def joined(chunks: Sequence[Chunk]) -> Chunk:
+    """Columns that lie in bytes of their own, of the same rows, as one."""
+    shifts = np.cumsum([0, *(len(chunk.content) for chunk in chunks)])
+    starts = [chunk.starts + shift for chunk, shift in zip(chunks, shifts, strict=False)]
+    content = np.concatenate([chunk.content for chunk in chunks])
+    return Chunk(content, np.concatenate(starts), np.concatenate([chunk.lengths for chunk in chunks]))
+
+
+def _stirred(words: Words) -> Words:
+    words = (words ^ (words >> np.uint64(32))) * _ONE
+    return words ^ (words >> np.uint64(29))

@@ -1,0 +1,110 @@
+"""Which rows of a large table are kept, and what is known of those that are not."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+from tabcontam.tables.cells import Rows
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+READ_WHOLE = 60_000  # rows of a table up to which all are kept
+SAMPLED = 10_000  # rows that are drawn of a larger one
+BLOCK = 20  # rows one after the other that are drawn together, so that the order of the file is there to be read
+
+
+@dataclass(frozen=True)
+class Whole:
+    """What is known of all rows of a table that keeps a sample of them: exact, and counted over the whole file.
+
+    `rows` is their number. `places` are those of the kept rows in the file, from 0 and rising. `beside` are rows of the
+    file that are never asked about, shown or learned from: they are there because a kept row is like them in its first
+    cells, or in all cells but one, so that it is seen what follows from such cells and what does not. `mates` are rows
+    that the guesser learns from beside the kept ones, because they share a telling cell with one (`mates.py`); they are
+    never asked about or shown, either. `distinct` has
+    the values of each column that has few of them, the most frequent first and then as they first appear; of the
+    others it has nothing. `numeric` are the columns of numbers alone. `enumerates_domain` is whether all combinations
+    of the features' values occur.
+    """
+
+    rows: int
+    places: tuple[int, ...] = field(repr=False)
+    beside: Rows = field(repr=False)
+    mates: Rows = field(repr=False)
+    distinct: Mapping[str, tuple[str, ...]] = field(repr=False)
+    numeric: frozenset[str]
+    enumerates_domain: bool
+
+    @cached_property
+    def digest(self) -> str:
+        """A digest of what is known beside the kept rows."""
+        held = [self.places, self.beside, self.mates, sorted(self.distinct.items()), sorted(self.numeric)]
+        return sha256(json.dumps([self.rows, self.enumerates_domain, *held]).encode()).hexdigest()
+
+    def with_rows(self, change: Callable[[Rows], Rows]) -> "Whole":
+        """The same of a table whose rows are changed so."""
+        return replace(self, beside=change(self.beside), mates=change(self.mates))
+
+    def before(self) -> tuple[int, ...]:
+        """For each kept row how many of the file's rows that stand directly before it are kept, too."""
+        found: list[int] = []
+        for number, place in enumerate(self.places):
+            follows = number > 0 and self.places[number - 1] == place - 1
+            found.append(found[-1] + 1 if follows else 0)
+        return tuple(found)
+
+
+class Blocks:
+    """Blocks of consecutive rows that are drawn while they are read, so that their number need not be known.
+
+    Each block has a random number of its own, and those of the smallest numbers are drawn: which, depends on how many
+    rows there are and on nothing else. The first block is always there.
+    """
+
+    def __init__(self) -> None:
+        self.kept: dict[int, list[tuple[str | None, ...]]] = {}
+        self._numbers: dict[int, int] = {}
+        self._most = (1 << 64) - 1
+
+    def wanted(self, first: int, count: int) -> "NDArray[np.int64]":
+        """Which of so many rows, the first of which has this place in the file, may be drawn: by place among them."""
+        import numpy as np
+
+        blocks = np.arange(first, first + count) // BLOCK
+        return np.flatnonzero((_numbered(blocks) <= np.uint64(self._most)) | (blocks == 0))
+
+    def add(self, places: Sequence[int], rows: Sequence[tuple[str | None, ...]]) -> None:
+        """Take such rows, and let go of what is no longer drawn."""
+        import numpy as np
+
+        for place, row in zip(places, rows, strict=True):
+            self.kept.setdefault(place // BLOCK, []).append(row)
+        new = [block for block in self.kept if block and block not in self._numbers]
+        self._numbers |= dict(zip(new, _numbered(np.array(new, dtype=np.int64)).tolist(), strict=True))
+        drawn = SAMPLED // BLOCK
+        if len(self._numbers) > drawn:
+            ranked = sorted(self._numbers, key=self._numbers.__getitem__)
+            self._most = self._numbers[ranked[drawn - 1]]
+            for block in ranked[drawn:]:
+                del self._numbers[block], self.kept[block]
+
+    def drawn(self) -> tuple[tuple[int, ...], list[tuple[str | None, ...]]]:
+        """The places of the drawn rows, and the rows, in the order of the file."""
+        blocks = sorted(self.kept)
+        places = tuple(block * BLOCK + place for block in blocks for place in range(len(self.kept[block])))
+        return places, [row for block in blocks for row in self.kept[block]]
+
+
+def _numbered(blocks: "NDArray[np.int64]") -> "NDArray[np.uint64]":
+    """A number for each block that looks like chance (the finalizer of SplitMix64: Steele, Lea and Flood 2014)."""
+    import numpy as np
+
+    numbers = (blocks.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
+    numbers = (numbers ^ (numbers >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    numbers = (numbers ^ (numbers >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return numbers ^ (numbers >> np.uint64(31))

@@ -1,0 +1,53 @@
+"""Which files are read as a stream: large ones of delimited text, as they are or packed, and Parquet files."""
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from tabcontam.tables.files import Named
+from tabcontam.tables.large.reading import Read, read_parquet, read_text
+from tabcontam.tables.large.streams import digest_of, opened, packing
+from tabcontam.tables.readers.archives import BROKEN, without_packing
+from tabcontam.tables.readers.base import File, Kind, TextFormat
+from tabcontam.tables.readers.kinds import PARQUET, START, TEXT, kind_of, split_name
+
+SMALL = 4 * 1024 * 1024  # bytes of a file that is read whole, to see whether it is a large table
+PACKED_SMALL = 2 * 1024 * 1024  # of one that is packed, or of Parquet
+
+
+@dataclass(frozen=True)
+class Large:
+    """What was read of a file, its SHA-256, and which split it was said to be."""
+
+    read: Read
+    sha256: str
+    split: str
+
+
+def read_large(named: Named, form: TextFormat, target: str | None) -> Large | None:
+    """The excerpt of a large file; None where it is small, or of a kind that is read whole. Raises `UsageError`."""
+    kind = _kind(named.path, form)
+    if kind is None or (kind is PARQUET and form.given):
+        return None
+    split = split_name(named.part) if named.part is not None else ""
+    with ThreadPoolExecutor(1) as thread:
+        digest = thread.submit(digest_of, named.path)
+        read = read_parquet(named.path, target) if kind is PARQUET else read_text(named.path, named.name, form, target)
+        return None if read is None else Large(read, digest.result(), split)
+
+
+def _kind(path: Path, form: TextFormat) -> Kind | None:
+    """Delimited text or Parquet, if it is a large file of it."""
+    try:
+        size, packed = path.stat().st_size, packing(path)
+        if size < PACKED_SMALL or (size < SMALL and not packed and not path.name.lower().endswith(PARQUET.endings)):
+            return None
+        with opened(path) as file:
+            start = file.read(16 * START)
+    except BROKEN:
+        return None  # the reader of whole files says what is wrong
+    name = without_packing(path.name) if packed else path.name
+    if any(start.startswith(magic) for magic in (b"PK\x03\x04", b"\x1f\x8b", b"BZh", b"\xfd7zXZ\x00")):
+        return None  # packed twice
+    kind = kind_of(File(start, name, None, form))
+    return kind if kind is TEXT or (kind is PARQUET and not packed) else None

@@ -1,0 +1,138 @@
+"""A large table read twice: first for the facts of all rows and the rows that are drawn, then for their companions."""
+
+import csv
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from tabcontam.errors import UsageError, unknown
+from tabcontam.tables.cells import Rows
+from tabcontam.tables.large import excerpt
+from tabcontam.tables.large.chunks import Chunk, chunk_of, kept_rows
+from tabcontam.tables.large.companions import Companions, in_order, salted
+from tabcontam.tables.large.excerpt import Blocks, Whole
+from tabcontam.tables.large.facts import ColumnFacts, enumerated
+from tabcontam.tables.large.mates import Mates
+from tabcontam.tables.large.parquet import parquet_rows
+from tabcontam.tables.large.streams import Layout, Odd, ahead, layouts
+from tabcontam.tables.readers.base import TextFormat
+from tabcontam.tables.texts import SEEN
+
+AT_ONCE = 20_000  # rows in memory that are looked at together
+Stream = Callable[[], Iterator[Chunk]]
+
+
+@dataclass(frozen=True)
+class Read:
+    """What is kept of a large table: columns, rows, what is known of all rows, missing marks, and the first rows."""
+
+    columns: tuple[str, ...]
+    rows: Rows
+    whole: Whole
+    missing: frozenset[str]
+    first: Rows
+
+
+def read_stream(columns: tuple[str, ...], stream: Stream, target: str | None) -> Read | None:
+    """The excerpt of the rows that a stream gives, each time the same; None where they are so few that all are kept."""
+    facts = [ColumnFacts(place) for place in range(len(columns))]
+    blocks, count, first = Blocks(), 0, list[tuple[str | None, ...]]()
+    for chunk in stream():
+        for one in facts:
+            one.add(chunk)
+        wanted = blocks.wanted(count, chunk.rows)
+        blocks.add((wanted + count).tolist(), chunk.texts(wanted.tolist()))
+        first += chunk.texts(range(min(chunk.rows, SEEN - len(first))))
+        count += chunk.rows
+    if count <= excerpt.READ_WHOLE:
+        return None
+    places, drawn = blocks.drawn()
+    rows = kept_rows(drawn)
+    missing = frozenset(mark for one in facts for mark in one.missing())
+    if target is not None and target not in columns:
+        raise unknown("target column", target, columns)
+    features = [place for place, name in enumerate(columns) if name != target]
+    sizes = [None if (counts := facts[place].counts) is None else len(counts) for place in features]
+    found, mates, at = Companions(rows, places), Mates(rows, places), 0
+    combinations = _Combinations(features, enumerated(sizes, count))
+    for chunk, cells in ahead((chunk, salted(chunk)) for chunk in stream()):
+        found.add(chunk, cells, at)
+        mates.add(chunk, cells, at)
+        combinations.add(chunk)
+        at += chunk.rows
+    if at != count:
+        raise UsageError("the file changed while it was read; read it again")
+    names = dict(zip(columns, facts, strict=True))
+    distinct = {name: values for name, one in names.items() if (values := one.values(missing)) is not None}
+    whole = Whole(
+        rows=count,
+        places=places,
+        beside=in_order(found.found.items()),
+        mates=kept_rows(in_order(mates.found.items())),
+        distinct=distinct,
+        numeric=frozenset(name for name, one in names.items() if one.is_numeric(missing)),
+        enumerates_domain=combinations.are(int(np.prod([size or 1 for size in sizes], dtype=object))),
+    )
+    return Read(columns, rows, whole, missing, tuple(first))
+
+
+class _Combinations:
+    """How many different combinations of features the rows have, where all of them might occur."""
+
+    def __init__(self, features: Sequence[int], possible: bool) -> None:
+        self._features, self._possible = features, possible
+        self._seen = np.empty(0, dtype=np.uint64)
+
+    def add(self, chunk: Chunk) -> None:
+        if self._possible:
+            of_features = Chunk(chunk.content, chunk.starts[self._features], chunk.lengths[self._features])
+            self._seen = np.union1d(self._seen, salted(of_features).sum(axis=0, dtype=np.uint64))
+
+    def are(self, count: int) -> bool:
+        return self._possible and len(self._seen) == count
+
+
+def read_rows(columns: tuple[str, ...], rows: Rows, target: str | None) -> Read | None:
+    """The excerpt of rows that are in memory."""
+
+    def chunks() -> Iterator[Chunk]:
+        for start in range(0, len(rows), AT_ONCE):
+            yield chunk_of(rows[start : start + AT_ONCE], len(columns))
+
+    return read_stream(columns, chunks, target)
+
+
+def read_text(path: Path, name: str, form: TextFormat, target: str | None) -> Read | None:
+    """The excerpt of a file of delimited text, packed or not. Raises `UsageError` for what holds no table."""
+    problem: UsageError | None = None
+    for layout in _also_escaped(layouts(path, name, form)):
+        for stream in (layout.chunks, layout.slowly):
+            try:
+                return read_stream(layout.columns, stream, target)
+            except Odd:
+                continue
+            except UsageError as error:
+                problem = problem or error
+            except csv.Error as error:
+                problem = problem or UsageError(f"{name} cannot be read as a table: {error}")
+            break
+    raise problem or UsageError(f"{name} has one column; give a table with two or more, or its delimiter")
+
+
+def _also_escaped(found: Sequence[Layout]) -> Iterator[Layout]:
+    """The same, with quotes behind backslashes tried before quotes that are text: they may come late in a file."""
+    quotings = [layout.dialect.quoting for layout in found]
+    plain = quotings.index("none") if "none" in quotings else len(found)
+    yield from found[:plain]
+    if "escaped" not in quotings:
+        for layout in found[:plain]:
+            yield replace(layout, dialect=layout.dialect.with_quoting("escaped"))
+    yield from found[plain:]
+
+
+def read_parquet(path: Path, target: str | None) -> Read | None:
+    """The excerpt of a Parquet file. Raises `UsageError` as the reader of a whole one does."""
+    found = parquet_rows(path)
+    return read_stream(found.columns, found.chunks, target)

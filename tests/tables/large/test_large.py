@@ -1,0 +1,326 @@
+"""A large table read as a stream: the sample and the facts are those of the whole file, in whatever format it is."""
+
+import bz2
+import csv
+import gzip
+import json
+import lzma
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from tabcontam.asking.plan import Options
+from tabcontam.asking.preparing import _job, _table
+from tabcontam.cli.commands import main
+from tabcontam.errors import UsageError
+from tabcontam.evidence.checks import alone_rows, determined_rows
+from tabcontam.evidence.registry import by_id
+from tabcontam.guesser.table import guessed
+from tabcontam.tables.large import excerpt, files, mates, reading, streams
+from tabcontam.tables.large.excerpt import BLOCK, Blocks
+from tabcontam.tables.serializers import load_serializer
+from tabcontam.tables.table import Table, load_table
+
+pyarrow = pytest.importorskip("pyarrow")
+
+ROWS, KEPT = 900, 200
+WORDS = ["é", 'a "b" c', "x,y", "line\nbreak", "NA", "?", "-", "", " ", "1e5", "0012", "-3.50", "long " * 9, "quoted"]
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tables of some hundred rows are large ones here, and are read in parts of a few hundred bytes."""
+    monkeypatch.setattr(excerpt, "READ_WHOLE", 300)
+    monkeypatch.setattr("tabcontam.tables.table.READ_WHOLE", 300)
+    monkeypatch.setattr(excerpt, "SAMPLED", KEPT)
+    monkeypatch.setattr(files, "SMALL", 0)
+    monkeypatch.setattr(files, "PACKED_SMALL", 0)
+    monkeypatch.setattr(streams, "READ", 700)
+    monkeypatch.setattr(streams, "ROWS", 50)
+    monkeypatch.setattr(reading, "AT_ONCE", 70)
+
+
+def table_of(seed: int, rows: int = ROWS) -> tuple[list[str], list[list[str]]]:
+    """Columns of every kind: an identifier, few and many values, numbers, words that are hard to read, what follows."""
+    rng = Random(seed)
+    names = ["id", "few", "some", "number", "word", "follows", "target"]
+    words = rng.sample(WORDS, 6)
+    found = []
+    for place in range(rows):
+        few, some = rng.choice("abc"), str(rng.randrange(40))
+        found.append(
+            [
+                str(place // rng.choice([1, 1, 1, 2])),
+                few,
+                some,
+                f"{rng.gauss(0, 50):.1f}",
+                rng.choice(words),
+                few + some,
+                rng.choice(["yes", "no"]),
+            ]
+        )
+    return names, found
+
+
+def written(path: Path, names: Sequence[str], rows: Sequence[Sequence[str]], end: str = "\n") -> Path:
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, lineterminator=end)
+        writer.writerow(names)
+        writer.writerows(rows)
+    return path
+
+
+def whole(path: Path) -> Table:
+    return load_table(str(path), target="target", whole=True)
+
+
+def test_a_small_table_is_kept_whole(tmp_path: Path) -> None:
+    table = load_table(str(written(tmp_path / "a.csv", *table_of(1, 300))), target="target")
+    assert table.whole is None
+    assert table == whole(tmp_path / "a.csv")
+    assert (table.sampled, table.rows_in_file, table.with_beside) == ("", 300, table.rows)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_what_is_known_of_all_rows_is_what_reading_all_of_them_shows(tmp_path: Path, seed: int) -> None:
+    path = written(tmp_path / "a.csv", *table_of(seed), end="\r\n" if seed % 2 else "\n")
+    table, every = load_table(str(path), target="target"), whole(path)
+    assert table.whole is not None
+    places = table.whole.places
+    assert table.rows == tuple(every.rows[place] for place in places)
+    assert places[:BLOCK] == tuple(range(BLOCK))
+    assert KEPT <= len(places) <= KEPT + BLOCK
+    assert (table.rows_in_file, table.columns, table.sha256) == (ROWS, every.columns, every.sha256)
+    assert (table.missing, table.question, table.text) == (every.missing, every.question, every.text)
+    assert table.enumerates_domain == every.enumerates_domain
+    for name in table.columns:
+        assert table.is_numeric(name) == every.is_numeric(name)
+        assert table.is_categorical(name) == every.is_categorical(name)
+        assert table.distinct(name) == every.distinct(name)
+    kept = {row: number for number, row in enumerate(places)}
+    last = len(table.columns)
+    for size in range(1, last):
+        shown, asked = range(size), range(size, last)
+        found = determined_rows(every, shown, asked)
+        assert determined_rows(table, shown, asked) == [kept[row] for row in found if row in kept]
+        assert alone_rows(table, size) == [kept[row] for row in alone_rows(every, size) if row in kept]
+    for one in range(last):
+        others = [place for place in range(last) if place != one]
+        found = determined_rows(every, others, [one])
+        assert determined_rows(table, others, [one]) == [kept[row] for row in found if row in kept]
+
+
+def test_rows_that_stand_behind_each_other_are_known_as_such(tmp_path: Path) -> None:
+    table = load_table(str(written(tmp_path / "a.csv", *table_of(2))), target="target")
+    assert table.whole is not None
+    for number, place in enumerate(table.whole.places):
+        run = table.before[number]
+        assert table.whole.places[number - run : number + 1] == tuple(range(place - run, place + 1))
+        assert number == run or table.whole.places[number - run - 1] != place - run - 1
+
+
+PACKED: dict[str, Callable[[bytes], bytes]] = {"gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress}
+
+
+@pytest.mark.parametrize("packed", PACKED)
+def test_a_packed_file_gives_the_same_sample(tmp_path: Path, packed: str) -> None:
+    path = written(tmp_path / "a.csv", *table_of(3))
+    other = tmp_path / f"a.csv.{packed}"
+    other.write_bytes(PACKED[packed](path.read_bytes()))
+    one, same = load_table(str(path), target="target"), load_table(str(other), target="target")
+    assert (same.rows, same.whole, same.missing) == (one.rows, one.whole, one.missing)
+    assert same.title == whole(other).title
+    cut = tmp_path / f"cut.csv.{packed}"
+    cut.write_bytes(other.read_bytes()[:-20])
+    with pytest.raises(UsageError, match=r"cut\.csv"):
+        load_table(str(cut), target="target")
+
+
+def test_other_formats_give_the_same_sample(tmp_path: Path) -> None:
+    names, rows = table_of(4)
+    rows = [[cell if cell.strip() else "blank" for cell in row] for row in rows]
+    path = written(tmp_path / "a.csv", names, rows)
+    one = load_table(str(path), target="target")
+    lines = (json.dumps(dict(zip(names, row, strict=True))) for row in rows)
+    (tmp_path / "a.jsonl").write_text("\n".join(lines))
+    columns = {name: [row[place] for row in rows] for place, name in enumerate(names)}
+    import pyarrow.parquet
+
+    pyarrow.parquet.write_table(pyarrow.table(columns), tmp_path / "a.parquet", row_group_size=111)
+    import pyarrow.feather
+
+    pyarrow.feather.write_feather(pyarrow.table(columns), tmp_path / "a.feather")
+    for other in ("a.jsonl", "a.parquet", "a.feather"):
+        found = load_table(str(tmp_path / other), target="target")
+        assert found.rows == one.rows
+        assert found.whole == one.whole
+        assert found.missing == one.missing
+
+
+def test_typed_columns_are_written_as_a_whole_reader_writes_them(tmp_path: Path) -> None:
+    import datetime
+
+    import pyarrow.parquet
+
+    rng = Random(5)
+    columns = {
+        "whole": [rng.choice([None, rng.randrange(10**6)]) for _ in range(ROWS)],
+        "decimal": [rng.choice([None, float("nan"), rng.gauss(0, 1)]) for _ in range(ROWS)],
+        "single": pyarrow.array([rng.gauss(0, 1) for _ in range(ROWS)], pyarrow.float32()),
+        "day": [datetime.date(2020, 1, 1) + datetime.timedelta(rng.randrange(900)) for _ in range(ROWS)],
+        "flag": [rng.choice([True, False, None]) for _ in range(ROWS)],
+        "coded": pyarrow.array([rng.choice(["ä", "b", None, ""]) for _ in range(ROWS)]).dictionary_encode(),
+        "target": [rng.choice(["yes", "no"]) for _ in range(ROWS)],
+    }
+    pyarrow.parquet.write_table(pyarrow.table(columns), tmp_path / "a.parquet", row_group_size=97)
+    table, every = load_table(str(tmp_path / "a.parquet"), target="target"), whole(tmp_path / "a.parquet")
+    assert table.whole is not None
+    assert table.rows == tuple(every.rows[place] for place in table.whole.places)
+    for name in table.columns:
+        assert (table.is_numeric(name), table.distinct(name)) == (every.is_numeric(name), every.distinct(name))
+    assert table.missing == every.missing
+    (tmp_path / "cut.parquet").write_bytes((tmp_path / "a.parquet").read_bytes()[:-9])
+    with pytest.raises(UsageError, match="not a readable Parquet file"):
+        load_table(str(tmp_path / "cut.parquet"))
+
+
+ODD: dict[str, Callable[[str], str]] = {
+    "semicolons": lambda text: text.replace(",", ";"),
+    "tabs": lambda text: text.replace(",", "\t"),
+    "blank lines": lambda text: text.replace("\n", "\n\n"),
+    "carriage returns": lambda text: text.replace("\n", "\r"),
+    "a quote within a cell": lambda text: text.replace("\n7,", '\n7"7,', 1),
+    "blanks behind delimiters": lambda text: text.replace(",", ", "),
+    "no last line feed": lambda text: text.rstrip("\n"),
+    "a mark of byte order": lambda text: "\ufeff" + text,
+    "backslashes before quotes": lambda text: text.replace("\n7,", '\n"7\\"7",'),
+}
+
+
+@pytest.mark.parametrize("odd", ODD)
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "latin-1"])
+def test_odd_texts_are_read_as_a_whole_reader_reads_them(tmp_path: Path, odd: str, encoding: str) -> None:
+    if odd == "a mark of byte order" and encoding != "utf-8":
+        return
+    rng = Random(6)
+    rows = [[str(place), rng.choice("aéb"), f"{rng.random():.3f}", rng.choice(["x y", "z"])] for place in range(ROWS)]
+    text = "\n".join(",".join(row) for row in [["id", "letter", "number", "target"], *rows]) + "\n"
+    path = tmp_path / "a.csv"
+    path.write_bytes(ODD[odd](text).encode(encoding))
+    table, every = load_table(str(path), target="target"), whole(path)
+    assert table.whole is not None
+    assert table.columns == every.columns
+    assert table.rows == tuple(every.rows[place] for place in table.whole.places)
+    assert table.rows_in_file == len(every.rows)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda text: text.replace("\n800,", "\n800,more,", 1), r"a\.csv, line 802: 5 fields where other lines have 4"),
+        (lambda text: text.replace("\n800,", "\n800\0,", 1), r"a\.csv is a binary file"),
+        (lambda text: text.replace(",", ""), "one column"),
+        (lambda text: "a title\n" + text, r"a\.csv, line 1: 1 field where other lines have 4"),
+    ],
+)
+def test_what_is_wrong_far_down_is_told_in_a_line(tmp_path: Path, change: Callable[[str], str], said: str) -> None:
+    text = "id,letter,number,target\n" + "".join(f"{place},a,{place / 7:.3f},z\n" for place in range(ROWS))
+    (tmp_path / "a.csv").write_text(change(text))
+    with pytest.raises(UsageError, match=said) as found:
+        load_table(str(tmp_path / "a.csv"))
+    assert "\n" not in str(found.value)
+
+
+def test_an_unknown_target_is_told_with_the_columns(tmp_path: Path) -> None:
+    written(tmp_path / "a.csv", *table_of(7))
+    with pytest.raises(UsageError, match="unknown target column") as found:
+        load_table(str(tmp_path / "a.csv"), target="targett")
+    assert "target" in str(found.value)
+
+
+def test_a_file_that_changes_meanwhile_is_not_half_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = written(tmp_path / "a.csv", *table_of(8))
+    drawn = Blocks.drawn
+
+    def and_change(blocks: Blocks) -> object:
+        with path.open("a") as file:
+            file.write("1,a,2,3.0,x,a2,yes\n")
+        return drawn(blocks)
+
+    monkeypatch.setattr(Blocks, "drawn", and_change)
+    with pytest.raises(UsageError, match="changed while it was read"):
+        load_table(str(path), target="target")
+
+
+def test_what_needs_all_rows_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = written(tmp_path / "a.csv", *table_of(9))
+    command = ["run", "--llm", "simulated:guesser", "--dataset", str(path), "--target", "target", "--dry-run"]
+    assert main([*command, "--split-column", "few"]) == 4
+    said = capsys.readouterr().err
+    assert "has 900 rows, of which a sample is kept, and this needs all of them" in said.splitlines()[-1]
+
+
+def test_a_process_that_prepares_gets_what_is_known_of_all_rows(tmp_path: Path) -> None:
+    table = load_table(str(written(tmp_path / "a.csv", *table_of(10))), target="target")
+    job = _job(table, load_serializer("is"), by_id()["feature_completion"], Options())
+    assert _table(json.loads(job)["table"]) == table
+
+
+@pytest.mark.slow
+def test_a_run_says_that_a_sample_was_asked_about(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = written(tmp_path / "a.csv", *table_of(11))
+    out = tmp_path / "out"
+    chosen = ["-k", "feature_completion or row_order", "--no-controls", "--out", str(out)]
+    assert main(["run", "--llm", "simulated:memoriser:1", "--dataset", str(path), *chosen]) in (0, 1)
+    said = capsys.readouterr()
+    kept = len(load_table(str(path)).rows)
+    assert f"a.csv has 900 rows: a sample of {kept} is asked about and learned from" in said.out + said.err
+    results = json.loads((out / "results.json").read_text())
+    (facts,) = results["datasets"] if "datasets" in results else results["run"]["datasets"]
+    assert (facts["rows"], facts["sampled"]) == (900, kept)
+
+
+def test_who_knows_what_codes_stand_for_is_not_taken_for_who_remembers_rows(tmp_path: Path) -> None:
+    """More codes than the sample has rows: each stands for a city, which the file shows and the world knows."""
+    rng = Random(12)
+    towns = [f"{name}{end}" for name in ("North", "East", "Old", "New", "Port") for end in ("ham", "ford", "by", "ton")]
+    city = [rng.choice(towns) for _ in range(400)]
+    rows = []
+    for place in range(4000):
+        code = rng.randrange(400)
+        rows.append([str(place), str(code + 1000), str(rng.randint(18, 90)), city[code], rng.choice(["yes", "no"])])
+    path = written(tmp_path / "a.csv", ["id", "code", "age", "city", "target"], rows)
+    table = load_table(str(path), target="target")
+    assert table.whole is not None
+    codes = {row[1] for row in table.rows}
+    mates_of = {row[1] for row in table.whole.mates}
+    assert mates_of <= codes
+    assert len(mates_of) > 100
+    assert not {row[0] for row in table.whole.mates} & {row[0] for row in table.rows}
+    asked = list(range(40, 80))
+    chances: dict[str, float] = {}
+    for name, one in (("mates", table), ("none", replace(table, whole=replace(table.whole, mates=())))):
+        found = guessed(one, ["city"], ["id", "code", "age", "target"], asked)
+        chances[name] = sum(found[row].cells["city"].of(one.rows[row][3] or "") for row in asked) / len(asked)
+    assert chances["mates"] > 0.9
+    assert chances["none"] < 0.5
+
+
+def test_nothing_more_is_learned_where_no_column_tells_of_another(tmp_path: Path) -> None:
+    rng = Random(13)
+    rows = [[str(place), f"{rng.gauss(0, 1):.2f}", rng.choice("abc"), rng.choice("yn")] for place in range(4000)]
+    table = load_table(str(written(tmp_path / "a.csv", ["id", "x", "y", "target"], rows)), target="target")
+    assert table.whole is not None
+    assert table.whole.mates == ()
+
+
+def test_mates_are_no_more_than_the_guesser_can_learn_from(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(mates, "MOST", 50)
+    rng = Random(14)
+    rows = [[str(place), str(place % 1000), f"c{place % 1000 % 7}", rng.choice("yn")] for place in range(8000)]
+    table = load_table(str(written(tmp_path / "a.csv", ["id", "code", "kind", "target"], rows)), target="target")
+    assert table.whole is not None
+    assert len(table.whole.mates) == 50
