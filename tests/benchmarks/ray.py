@@ -1,0 +1,322 @@
+"""What `run --engine ray` costs and keeps: `python -m tests.benchmarks.ray [api|hf|nodes|cells|kills]... [--runs N]`.
+
+Each part prints a line of Markdown with what was measured beside what is wanted; without a name all parts run. Both
+sides of a ratio are measured in turns, in one sitting, and the medians are compared, so that what else the machine does
+meets both. The load of the machine stands before each part. Clusters are local ones: their nodes are processes here.
+
+- `api`: whole commands against a loopback server that answers after 300 ms, 64 at a time.
+- `hf`: asking a model of some millions of parameters in one replica, and in this process. Ray's start, with what a
+  replica takes to load, is told apart.
+- `nodes`: one replica, and two, on nodes that have one core each; both are loaded before the clock starts.
+- `cells`: a model so small that it answers almost at once; what is left are the calls.
+- `kills`: whole commands on two nodes, which are killed at seeded moments, each replaced by a new one.
+"""
+
+import argparse
+import asyncio
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from random import Random
+from statistics import median
+from typing import Any
+
+from tabcontam.asking.plan import PlannedCell, Subject
+from tabcontam.asking.session import Session
+from tabcontam.runs.run import RunOrder, prepare
+from tabcontam.subjects.base import Model
+from tabcontam.subjects.hf.provider import HFModel
+from tabcontam.subjects.replicas import USUAL, Cluster, OnRay, Replicated
+from tabcontam.tables.serializers import load_serializer
+from tabcontam.tables.table import load_table
+from tests.benchmarks.engine import answered, made
+from tests.benchmarks.wire import served
+from tests.subjects.hf import tiny
+
+LATENCY, CONNECTIONS = 0.3, 64
+TURNS = 3
+WARM = 20  # queries that are asked before the clock starts
+ASKED = ("--dataset", "iris", "-k", "perplexity", "--no-controls", "--no-cache")  # 200 queries, two with one text
+DIFFERENT = 199
+KILLS = 2  # of nodes, in a run
+MIDDLE = {"hidden_size": 256, "num_hidden_layers": 4, "intermediate_size": 1024}
+
+
+def say(part: str, what: str, figure: str, wanted: str, kept: bool) -> None:
+    """One line of the table."""
+    print(f"| {part} | {what} | {figure} | {wanted} | {'yes' if kept else '**no**'} |", flush=True)
+
+
+def ratio(part: str, what: str, one: Callable[[], float], other: Callable[[], float], wanted: float) -> None:
+    """How often as much `other` does in a second as `one`; both return seconds."""
+    pairs = []
+    for _ in range(TURNS):
+        pairs.append((one(), other()))
+        print(f"{part}: {pairs[-1][0]:.1f} s and {pairs[-1][1]:.1f} s", file=sys.stderr, flush=True)
+    first, second = (median(side) for side in zip(*pairs, strict=True))
+    each = ", ".join(f"{a / b:.2f}" for a, b in pairs)
+    say(
+        part,
+        what,
+        f"{first / second:.2f} ({first:.1f} s and {second:.1f} s; {each})",
+        f"≥ {wanted}",
+        first / second >= wanted,
+    )
+
+
+def command(*words: str) -> "subprocess.Popen[str]":
+    """A real run, in a process of its own."""
+    streams: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE, "text": True}
+    return subprocess.Popen([sys.executable, "-m", "tabcontam", "run", *words, "-q"], **streams)
+
+
+def seconds(*words: str) -> float:
+    """How long a whole run takes."""
+    with tempfile.TemporaryDirectory() as folder:
+        start = time.perf_counter()
+        run = command(*words, "--out", f"{folder}/run")
+        _, said = run.communicate()
+        if run.returncode:
+            raise SystemExit(said)
+        return time.perf_counter() - start
+
+
+@contextmanager
+def model_of(**sizes: Any) -> Iterator[str]:
+    """A folder with an untrained model."""
+    lines = tiny.rows_of(load_table("iris"), load_serializer("is"))
+    with tempfile.TemporaryDirectory() as folder:
+        yield str(
+            tiny.saved(
+                tiny.causal(max_position_embeddings=4096, **sizes), tiny.tokenizer(lines), Path(folder) / "model"
+            )
+        )
+
+
+@contextmanager
+def machines(nodes: int) -> Iterator[Any]:
+    """A cluster of processes here: a head without cores, and so many nodes of one core each."""
+    os.environ.update(USUAL)
+    from ray.cluster_utils import Cluster as Machines
+
+    found = Machines(initialize_head=True, head_node_args={"num_cpus": 0, "include_dashboard": False})
+    try:
+        for _ in range(nodes):
+            found.add_node(num_cpus=1)
+        yield found
+    finally:
+        found.shutdown()  # type: ignore[no-untyped-call]
+
+
+def planned(folder: str) -> list[PlannedCell]:
+    """What is asked of a model in these measurements: passages of two tables."""
+    order = RunOrder((f"hf:{folder}",), ("iris", "wine"), expression="perplexity", controls=False)
+    return list(prepare(order, asks=False).cells)
+
+
+def asked(model: Model, cells: Sequence[PlannedCell]) -> tuple[float, float]:
+    """Seconds until the model is reached, and until all is answered, from when its replicas are there."""
+    subject = Subject(model)
+    cells = [replace(cell, subject=subject) for cell in cells]
+    first = [replace(cells[0], written=cells[0].written[:WARM])]
+    own = [replace(cells[0], written=cells[0].written[WARM:]), *cells[1:]]
+
+    async def whole(name: str) -> tuple[float, float]:
+        sessions = [made(part, Path(name, str(number)), None) for number, part in enumerate((first, own))]
+        try:
+            start = time.perf_counter()
+            await sessions[0].connect()
+            reached = time.perf_counter() - start
+            await _all(sessions[0])
+            while isinstance(model, Replicated) and len(model._ready) < model._cluster.order.replicas:
+                await asyncio.sleep(0.05)
+            start = time.perf_counter()
+            await _all(sessions[1])
+            took = time.perf_counter() - start
+            if answered(sessions[1]) < sum(len(cell.queries) for cell in own):
+                raise SystemExit(f"{model.spec} did not answer all queries")
+            return reached, took
+        finally:
+            await sessions[0].close()
+
+    with tempfile.TemporaryDirectory() as name:
+        for number in range(2):
+            Path(name, str(number)).mkdir()
+        return asyncio.run(whole(name))
+
+
+async def _all(session: Session) -> None:
+    session.recall()
+    await session.ask()
+    session.store.close()
+
+
+def on_ray(folder: str, address: str = "", replicas: int = 1) -> Model:
+    """The model in so many replicas."""
+    return Cluster(OnRay(address, replicas)).holds(HFModel(folder))
+
+
+def api(runs: int) -> None:
+    """LLMs behind an API."""
+    with served("--latency", str(LATENCY)) as url:
+        words: tuple[str, ...] = (
+            "--llm",
+            f"openai:model@{url}",
+            "--dataset",
+            "iris",
+            "--dataset",
+            "wine",
+            "--no-controls",
+            "--no-cache",
+        )
+        words += ("--max-connections", str(CONNECTIONS))
+        what = f"throughput of whole commands, {LATENCY} s an answer, {CONNECTIONS} connections"
+        ratio("api", what, lambda: seconds(*words), lambda: seconds(*words, "--engine", "ray"), 0.95)
+
+
+def hf(runs: int) -> None:
+    """A model on this machine."""
+    begun: dict[str, list[float]] = {"here": [], "ray": []}
+    with model_of(**MIDDLE) as folder:
+        cells = planned(folder)
+
+        def timed(where: str, model: Model) -> float:
+            reached, took = asked(model, cells)
+            begun[where].append(reached)
+            return took
+
+        ratio(
+            "hf",
+            f"throughput of one replica, {sum(len(cell.queries) for cell in cells) - WARM} queries",
+            lambda: timed("here", HFModel(folder)),
+            lambda: timed("ray", on_ray(folder)),
+            0.95,
+        )
+    print(
+        f"\nUntil the model was loaded {median(begun['here']):.1f} s passed; until Ray had begun and loaded it "
+        f"{median(begun['ray']):.1f} s.\n"
+    )
+
+
+def nodes(runs: int) -> None:
+    """Two nodes beside one."""
+    with model_of(**MIDDLE) as folder, machines(2) as cluster:
+        cells = planned(folder)
+
+        def timed(replicas: int) -> float:
+            return asked(on_ray(folder, cluster.address, replicas), cells)[1]
+
+        ratio(
+            "nodes",
+            "throughput of two nodes with one core each, as a multiple of one",
+            partial(timed, 1),
+            partial(timed, 2),
+            1.6,
+        )
+
+
+def cells(runs: int) -> None:
+    """What a call costs."""
+    with model_of() as folder:
+        own = planned(folder)
+        pairs = [(asked(HFModel(folder), own)[1], asked(on_ray(folder), own)[1]) for _ in range(TURNS)]
+    here, ray = (median(side) for side in zip(*pairs, strict=True))
+    queries = sum(len(cell.queries) for cell in own) - WARM
+    each, call = 1000 * (ray - here) / len(own), 1000 * (ray - here) / queries
+    text = f"{each:.1f} ms ({len(own)} cells of {queries} queries: {ray:.2f} s and {here:.2f} s, {call:.2f} ms a query)"
+    say("cells", "time more for a cell", text, "< 20 ms", each < 20)
+
+
+def kills(runs: int) -> None:
+    """Nodes that are killed."""
+    with model_of() as folder, tempfile.TemporaryDirectory() as name:
+        words = ("--llm", f"hf:{folder}", *ASKED)
+        whole = command(*words, "--out", f"{name}/whole")
+        if whole.wait():
+            raise SystemExit("the run that nobody disturbs failed")
+        wanted, _ = told(Path(name, "whole"))
+        good = killed = again = 0
+        most = 0.0
+        for seed in range(runs):
+            out = Path(name, f"run-{seed}")
+            deaths, code, said = disturbed(words, out, Random(seed))
+            killed += deaths
+            if code:
+                print(f"\nrun {seed} ended with {code}: {said[-300:]}\n")
+                continue
+            found, llm = told(out)
+            lines = [json.loads(line)["query"] for line in (out / "trials.jsonl").read_text("utf-8").splitlines()]
+            again += llm["retries"]
+            most = max(most, llm["retries"] / max(deaths, 1))
+            once = llm["requests"] - llm["retries"] == DIFFERENT and len(set(lines)) == len(lines)
+            good += once and found == wanted
+            print(
+                f"kills: {good} of {seed + 1} runs, {killed} nodes killed, {again} asked again",
+                file=sys.stderr,
+                flush=True,
+            )
+    text = f"{good} of {runs} ({killed} nodes killed; {again} queries in flight asked again, at most {most:.0f} a node)"
+    say("kills", "runs in which nothing is lost, and what was answered is asked once", text, "all", good == runs)
+
+
+def told(folder: Path) -> tuple[Any, Mapping[str, int]]:
+    """The cells and tables of a run, and what it counted of its LLM."""
+    found = json.loads((folder / "results.json").read_text("utf-8"))
+    return [found["cells"], found["tables"], found["ranking"]], found["run"]["llms"][0]
+
+
+def disturbed(words: Sequence[str], out: Path, rng: Random) -> tuple[int, int, str]:
+    """A run on two nodes, of which one is killed when so many answers are there: kills, exit code, what it said."""
+    at = sorted(rng.randrange(1, DIFFERENT - 10) for _ in range(KILLS))
+    with machines(2) as cluster:
+        up = list(cluster.worker_nodes)
+        run = command(
+            *words,
+            "--engine",
+            "ray",
+            "--ray-address",
+            cluster.address,
+            "--replicas",
+            "2",
+            "--batch-size",
+            "1",
+            "--out",
+            str(out),
+        )
+        trials, deaths = out / "trials.jsonl", 0
+        while run.poll() is None:
+            lines = trials.read_bytes().count(b"\n") if trials.exists() else 0
+            if deaths < KILLS and lines >= at[deaths]:
+                cluster.remove_node(up.pop(rng.randrange(len(up))), allow_graceful=False)
+                up.append(cluster.add_node(num_cpus=1))
+                deaths += 1
+            time.sleep(0.01)
+        _, said = run.communicate()
+    return deaths, run.returncode, said
+
+
+PARTS = {"api": api, "hf": hf, "nodes": nodes, "cells": cells, "kills": kills}
+
+
+def main() -> None:
+    """The named parts, or all."""
+    parser = argparse.ArgumentParser(description=__doc__.partition(":")[0])
+    parser.add_argument("parts", nargs="*", choices=[[], *PARTS])
+    parser.add_argument("--runs", type=int, default=20, help="runs with kills")
+    given = parser.parse_args()
+    for name in given.parts or PARTS:
+        print(f"\nLoad {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors.\n")
+        print("| part | what | measured | wanted | kept |\n|---|---|---|---|---|", flush=True)
+        PARTS[name](given.runs)
+
+
+if __name__ == "__main__":
+    main()
