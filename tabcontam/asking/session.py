@@ -21,6 +21,7 @@ from tabcontam.asking.trials import Journal, Key, Line, answer_of, answers, line
 from tabcontam.asking.turns import Job, Slot, Turns, turns_of
 from tabcontam.errors import Skip, UsageError
 from tabcontam.evidence.base import Answer, Query, Trial
+from tabcontam.groups import grouped
 from tabcontam.reading.words import Dictionary
 from tabcontam.subjects.base import Model
 from tabcontam.subjects.batches import Batches
@@ -55,6 +56,7 @@ class Session(Account):
     _unsettled: set[str] = field(default_factory=set)
     _recalled: dict[tuple[CellName, str], Slot] = field(default_factory=dict)
     _copies: dict[tuple[str, str, str], Sequence[float | None]] = field(default_factory=dict)
+    _own: dict[int, list[PlannedCell]] = field(default_factory=dict)  # the cells of each subject, by its id
 
     def __post_init__(self) -> None:
         self._again = Again(self.options)
@@ -104,9 +106,11 @@ class Session(Account):
 
     def _reword(self, subject: Subject) -> list[PlannedCell]:
         """The cells that are asked in words from now on, since this LLM turned out to tell no log-probabilities."""
-        own = [cell for cell in self.cells if cell.subject is subject and cell.lacks]
-        changed = {id(cell): cell.otherwise for cell in own if cell.otherwise is not None}
-        self.cells = [changed.get(id(cell), cell) for cell in self.cells]
+        lacking = [cell for cell in self._cells_of(subject) if cell.lacks]
+        changed = {id(cell): cell.otherwise for cell in lacking if cell.otherwise is not None}
+        if changed:
+            self.cells = [changed.get(id(cell), cell) for cell in self.cells]
+            self._own.clear()
         return list(changed.values())
 
     async def ask(self) -> None:
@@ -175,7 +179,13 @@ class Session(Account):
         return [subject for subject in self._subjects() if subject.model.spec not in self.unreachable]
 
     def _places(self, subject: Subject) -> list[Slot]:
-        return [(cell, query) for cell in self.cells if cell.subject is subject for query in cell.queries]
+        return [(cell, query) for cell in self._cells_of(subject) for query in cell.queries]
+
+    def _cells_of(self, subject: Subject) -> Sequence[PlannedCell]:
+        """The cells of one LLM, found by one look at all of them: a large run has millions."""
+        if not self._own:
+            self._own |= grouped(self.cells, lambda cell: id(cell.subject))
+        return self._own.get(id(subject), ())
 
     def _recall_stored(self, subject: Subject) -> None:
         """Look up the whole of an LLM's plan at once, and keep what is left to ask, identical queries together."""
@@ -314,7 +324,7 @@ class Session(Account):
 
     async def _prepared(self, subject: Subject, table: Table) -> Model:
         """The model that answers for a table. Where none can be made, its cells are skipped and it is not asked."""
-        own = [cell for cell in self.cells if cell.subject is subject and cell.table is table]
+        own = [cell for cell in self._cells_of(subject) if cell.table is table]
         queries = [query for cell in own for query in cell.queries]
         try:
             if subject.model.control:  # takes seconds; the others are asked meanwhile
