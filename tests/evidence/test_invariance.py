@@ -51,7 +51,7 @@ LEVEL = 0.001
 # tests which ask about the order itself
 IN_ORDER = {"full_completion", "row_order", RowCompletion.id, FirstToken.id, Header.id}
 QUERIES = 8  # of a row test that are read in every shape
-SHIPS = ships(180)
+SHIPS = ships()
 
 
 @cache
