@@ -14,6 +14,9 @@ BIN = .venv/bin
 # for each core
 WORKERS = -n auto --maxprocesses 8 --dist loadfile --no-loadscope-reorder
 
+# tests start hundreds of processes: each would compile the whole package again where an environment forbids to keep that
+export PYTHONDONTWRITEBYTECODE =
+
 .PHONY: demo test reference lint format clean
 
 demo: .venv/.installed

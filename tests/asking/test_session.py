@@ -97,18 +97,21 @@ def planned(model: Model, options: Options | None = None, table: Table | None = 
     return plan([Subject(model)], [table or ships()], [IS], COMPLETION, options or few())
 
 
+@pytest.mark.slow  # every test is planned
 def test_the_plan_is_the_same_for_every_llm() -> None:
     cells = plan([Subject(Spy()), Subject(SimulatedModel("oracle"))], [ships()], [IS], all_tests(), Options())
     half = len(cells) // 2
     assert [cell.written for cell in cells[:half]] == [cell.written for cell in cells[half:]]
 
 
+@pytest.mark.slow  # every test is planned
 def test_what_is_planned_for_a_test_does_not_depend_on_the_other_tests() -> None:
     alone = plan([Subject(Spy())], [ships()], [IS], [by_id()["membership"]], Options())
     among = plan([Subject(Spy())], [ships()], [IS], all_tests(), Options())
     assert alone[0].queries == next(cell for cell in among if cell.test.id == "membership").queries
 
 
+@pytest.mark.slow  # every test is planned
 def test_tests_without_rows_are_asked_under_one_serializer_only() -> None:
     both = list(load_serializers().values())[:2]
     cells = plan([Subject(Spy())], [ships()], both, all_tests(), Options())

@@ -40,13 +40,26 @@ HEADINGS = {
 
 def made() -> dict[Path, str]:
     """The text of every page that is made."""
-    pages = {DOCS / "tests" / f"{test.id}.md": page(test) for test in all_tests()}
+    return {**{path_of(test): page(test) for test in all_tests()}, **beside()}
+
+
+def path_of(test: Test) -> Path:
+    """The page of a test."""
+    return DOCS / "tests" / f"{test.id}.md"
+
+
+def beside() -> dict[Path, str]:
+    """The text of every page that is made but those of the tests, for which each is planned on a large table."""
     by_hand = COMMANDS.read_text("utf-8").partition(MADE)[0]
     schema = json.dumps(json_schema(), ensure_ascii=False, indent=1) + "\n"
-    pages |= {DOCS / "tests" / "README.md": index(), SCHEMA: schema}
     before, _, rest = MODELS.read_text("utf-8").partition(f"{MADE}\n")
     after = rest.partition("\n\n")[2]
-    return {**pages, COMMANDS: f"{by_hand}{MADE}\n{helps()}", MODELS: f"{before}{MADE}\n{providers()}\n\n{after}"}
+    return {
+        DOCS / "tests" / "README.md": index(),
+        SCHEMA: schema,
+        COMMANDS: f"{by_hand}{MADE}\n{helps()}",
+        MODELS: f"{before}{MADE}\n{providers()}\n\n{after}",
+    }
 
 
 def sections(test: Test) -> dict[str, str]:
