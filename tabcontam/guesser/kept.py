@@ -145,10 +145,7 @@ def one_thread() -> Iterator[None]:
 
     The limit holds for libraries that are loaded when it is set, and for no other: so all that compute are loaded here.
     """
-    import sklearn
-
-    # a forest's trees are many small ones: to look at the parameters of each takes as long as to grow it
-    with _computing_libraries().limit(limits=1), sklearn.config_context(skip_parameter_validation=True):
+    with _computing_libraries().limit(limits=1):
         yield
 
 

@@ -176,37 +176,24 @@ def _taken(examples: Examples, alive: Ints, at: Ints, following: Ints, least: in
     if not len(likely):
         return
     sizes = examples.sizes[np.ix_(likely, alive)]
-    alike = np.logical_and.accumulate(examples.heads[np.ix_(likely, alive)] == following, axis=2).sum(axis=2)
+    alike = np.cumprod(examples.heads[np.ix_(likely, alive)] == following, axis=2).sum(axis=2)
     alike = np.minimum(alike, sizes)
     full = (alike >= np.minimum(sizes, HEAD)) & (sizes > 0)
-    fulls, prefixes = full.sum(axis=1).tolist(), _prefixes(alike, sizes, full, least)
     for number, place in enumerate(likely.tolist()):
-        if fulls[number] >= least:
-            values, matches = examples.values[place], full[number].copy()
+        values, matches = examples.values[place], full[number].copy()
+        if matches.sum() >= least:
             for one in np.flatnonzero(matches & (sizes[number] > HEAD)).tolist():
                 row = alive[one]
                 matches[one] = examples.targets[row].startswith(values[row], at[one])
             if matches.sum() >= least:
                 yield Taken(examples.pieces[place]), _reaching(examples, alive[matches], (at + sizes[number])[matches])
-        for length, enough in prefixes.get(number, ()):
-            moved = at + np.minimum(sizes[number], length)
-            yield Taken(examples.pieces[place], length), _reaching(examples, alive[enough], moved[enough])
-
-
-def _prefixes(alike: Ints, sizes: Ints, full: Bools, least: int) -> dict[int, list[tuple[int, Bools]]]:
-    """For each piece the lengths at which its beginnings go on in enough examples, and where they do.
-
-    One that goes on a character further in nearly all of them is left out.
-    """
-    found: dict[int, list[tuple[int, Bools]]] = {}
-    for length in PREFIXES:
-        enough = (alike >= length) | (full & (sizes < length))
-        further = (alike > length) | (full & (sizes <= length))
-        wanted = max(least, SURE * alike.shape[1]) if length == 1 else least
-        counts = enough.sum(axis=1)
-        for number in np.flatnonzero((counts >= wanted) & (further.sum(axis=1) < 0.8 * counts)).tolist():
-            found.setdefault(number, []).append((length, enough[number]))
-    return found
+        for length in PREFIXES:
+            enough = (alike[number] >= length) | (full[number] & (sizes[number] < length))
+            more = (alike[number] > length) | (full[number] & (sizes[number] <= length))
+            wanted = max(least, SURE * len(alive)) if length == 1 else least
+            if enough.sum() >= wanted and more.sum() < 0.8 * enough.sum():
+                moved = at + np.minimum(sizes[number], length)
+                yield Taken(examples.pieces[place], length), _reaching(examples, alive[enough], moved[enough])
 
 
 def _raised(examples: Examples, alive: Ints, at: Ints, following: Ints, least: int) -> Iterator[tuple[Segment, Ints]]:
