@@ -136,8 +136,8 @@ class Table:
         if self.whole is None:
             return ""
         return (
-            f"{self.named} has {self.whole.rows:,} rows: a sample of {len(self.rows):,} is asked about and learned "
-            "from; that no other row fits what is asked holds for all of them"
+            f"{self.named} has {self.whole.rows:,} rows: {len(self.rows):,} of them, drawn from all over the file, are "
+            "asked about and learned from; none is asked about that another row of the file answers differently"
         )
 
     @cached_property

@@ -277,7 +277,7 @@ def test_a_run_says_that_a_sample_was_asked_about(tmp_path: Path, capsys: pytest
     assert main(["run", "--llm", "simulated:memoriser:1", "--dataset", str(path), *chosen]) in (0, 1)
     said = capsys.readouterr()
     kept = len(load_table(str(path)).rows)
-    assert f"a.csv has 900 rows: a sample of {kept} is asked about and learned from" in said.out + said.err
+    assert f"a.csv has 900 rows: {kept} of them, drawn from all over the file, are asked about" in said.out + said.err
     results = json.loads((out / "results.json").read_text())
     (facts,) = results["datasets"] if "datasets" in results else results["run"]["datasets"]
     assert (facts["rows"], facts["sampled"]) == (900, kept)
