@@ -140,6 +140,11 @@ class Table:
             "asked about and learned from; none is asked about that another row of the file answers differently"
         )
 
+    @property
+    def places(self) -> Sequence[int]:
+        """Where each row stands among the rows of the file, from 0."""
+        return range(len(self.rows)) if self.whole is None else self.whole.places
+
     @cached_property
     def before(self) -> Sequence[int]:
         """For each row how many of the file's rows that stand directly before it are among the rows, too."""

@@ -102,7 +102,7 @@ def ordered_columns(table: Table) -> tuple[tuple[int, ...], list[Cells]]:
 
 
 def _ordered_columns(table: Table) -> tuple[tuple[int, ...], list[Cells]]:
-    steps = np.diff(np.arange(len(table.rows)) if table.whole is None else np.array(table.whole.places))
+    steps = np.diff(np.array(table.places))
     numbering = tuple(place for place, name in enumerate(table.columns) if _numbers(table.column(name), steps))
     return numbering, read_cells(table, [name for place, name in enumerate(table.columns) if place not in numbering])
 

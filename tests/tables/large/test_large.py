@@ -17,7 +17,9 @@ from tabcontam.asking.preparing import _job, _table
 from tabcontam.cli.commands import main
 from tabcontam.errors import UsageError
 from tabcontam.evidence.checks import alone_rows, determined_rows
+from tabcontam.evidence.order.strata import ordered_columns
 from tabcontam.evidence.registry import by_id
+from tabcontam.evidence.rows.task.keyed import order_of
 from tabcontam.guesser.table import guessed
 from tabcontam.tables.large import excerpt, files, mates, reading, streams
 from tabcontam.tables.large.excerpt import BLOCK, Blocks
@@ -324,3 +326,18 @@ def test_mates_are_no_more_than_the_guesser_can_learn_from(tmp_path: Path, monke
     table = load_table(str(written(tmp_path / "a.csv", ["id", "code", "kind", "target"], rows)), target="target")
     assert table.whole is not None
     assert len(table.whole.mates) == 50
+
+
+def test_a_column_that_numbers_the_rows_is_known_as_such(tmp_path: Path) -> None:
+    """It goes on from block to block by as many as the file has rows between them."""
+    rng = Random(15)
+    rows = [
+        [str(1000 + 2 * place), rng.choice("abcdefgh"), str(rng.random()), rng.choice("yn")] for place in range(ROWS)
+    ]
+    table = load_table(str(written(tmp_path / "a.csv", ["id", "x", "y", "target"], rows)), target="target")
+    assert table.places != range(len(table.rows))
+    assert "id" not in order_of(table).columns
+    assert ordered_columns(table)[0] == (0,)
+    rows[-1][0] = "7"
+    other = load_table(str(written(tmp_path / "b.csv", ["id", "x", "y", "target"], rows * 3)), target="target")
+    assert "id" in order_of(other).columns

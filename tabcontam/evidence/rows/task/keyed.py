@@ -16,7 +16,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,8 +65,10 @@ def order_of(table: Table) -> Order:
 def _numbers_rows(table: Table, name: str) -> bool:
     """Whether a column counts the rows in the order of the file: it is no memory of a row to know its number."""
     cells = [int(cell) for cell in table.column(name) if cell is not None and cell.removeprefix("-").isdecimal()]
-    steps = {after - before for before, after in pairwise(cells)}
-    return len(cells) == len(table.rows) and len(steps) == 1 and steps != {0}
+    if len(cells) != len(table.rows) or len(cells) < 2:
+        return False
+    step = (cells[1] - cells[0]) // (table.places[1] - table.places[0])
+    return step != 0 and all(cell == cells[0] + step * place for cell, place in zip(cells, table.places, strict=True))
 
 
 def keys(table: Table) -> list[Key]:
