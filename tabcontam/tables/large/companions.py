@@ -35,7 +35,7 @@ class Kind:
             else:
                 differs = cells[column] != cells[column][self.first][groups]
                 self.alike[column][groups[differs]] = False
-        self.cells = cells[:, self.first]  # of one row of each group
+        self._cells = cells  # of all kept rows: every kind looks into the same ones
         self._tidy()
 
     def _tidy(self) -> None:
@@ -59,7 +59,7 @@ class Kind:
         while len(rows):
             new = ~self.met[groups]
             for column in self._open:
-                new |= self.alike[column][groups] & (cells[column][rows] != self.cells[column][groups])
+                new |= self.alike[column][groups] & (cells[column][rows] != self._cells[column][self.first[groups]])
             rows, groups = rows[new], groups[new]
             _, first = np.unique(groups, return_index=True)
             for place in first.tolist():
@@ -72,7 +72,7 @@ class Kind:
     def take(self, group: int, cells: Words) -> None:
         """Note that a group has this row, too."""
         self.met[group] = True
-        self.alike[:, group] &= self.cells[:, group] == cells
+        self.alike[:, group] &= self._cells[:, self.first[group]] == cells
 
 
 class Companions:

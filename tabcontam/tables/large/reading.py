@@ -1,13 +1,15 @@
 """A large table read twice: first for the facts of all rows and the rows that are drawn, then for their companions."""
 
 import csv
+import lzma
+import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
-from tabcontam.errors import UsageError, unknown
+from tabcontam.errors import UsageError, one_line, unknown
 from tabcontam.tables.cells import Rows
 from tabcontam.tables.large import excerpt
 from tabcontam.tables.large.chunks import Chunk, chunk_of, kept_rows
@@ -16,10 +18,12 @@ from tabcontam.tables.large.excerpt import Blocks, Whole
 from tabcontam.tables.large.facts import ColumnFacts, enumerated
 from tabcontam.tables.large.mates import Mates
 from tabcontam.tables.large.parquet import parquet_rows
-from tabcontam.tables.large.streams import Layout, Odd, ahead, layouts
+from tabcontam.tables.large.streams import Layout, Odd, ahead, layouts, packing
 from tabcontam.tables.readers.base import TextFormat
 from tabcontam.tables.texts import SEEN
 
+WIDEST = 100  # columns; what it takes to find companions grows with their square, so that a wider table is read whole
+CUT_OFF = (OSError, EOFError, zlib.error, lzma.LZMAError)  # what comes of a packed file that ends early or was changed
 AT_ONCE = 20_000  # rows in memory that are looked at together
 Stream = Callable[[], Iterator[Chunk]]
 
@@ -36,7 +40,9 @@ class Read:
 
 
 def read_stream(columns: tuple[str, ...], stream: Stream, target: str | None) -> Read | None:
-    """The excerpt of the rows that a stream gives, each time the same; None where they are so few that all are kept."""
+    """The excerpt of the rows that a stream gives, each time the same; None where all are to be kept."""
+    if len(columns) > WIDEST:
+        return None
     facts = [ColumnFacts(place) for place in range(len(columns))]
     blocks, count, first = Blocks(), 0, list[tuple[str | None, ...]]()
     for chunk in stream():
@@ -107,7 +113,11 @@ def read_rows(columns: tuple[str, ...], rows: Rows, target: str | None) -> Read 
 def read_text(path: Path, name: str, form: TextFormat, target: str | None) -> Read | None:
     """The excerpt of a file of delimited text, packed or not. Raises `UsageError` for what holds no table."""
     problem: UsageError | None = None
-    for layout in _also_escaped(layouts(path, name, form)):
+    try:
+        found = layouts(path, name, form)
+    except CUT_OFF as error:
+        raise _not_whole(path, name, error) from None
+    for layout in _also_escaped(found):
         for stream in (layout.chunks, layout.slowly):
             try:
                 return read_stream(layout.columns, stream, target)
@@ -115,10 +125,18 @@ def read_text(path: Path, name: str, form: TextFormat, target: str | None) -> Re
                 continue
             except UsageError as error:
                 problem = problem or error
+            except CUT_OFF as error:
+                raise _not_whole(path, name, error) from None
             except csv.Error as error:
                 problem = problem or UsageError(f"{name} cannot be read as a table: {error}")
             break
     raise problem or UsageError(f"{name} has one column; give a table with two or more, or its delimiter")
+
+
+def _not_whole(path: Path, name: str, error: Exception) -> UsageError:
+    kind = packing(path)
+    whole = f"is not a whole {kind} file" if kind else "cannot be read to its end"
+    return UsageError(f"{name} {whole}: {one_line(error)}")
 
 
 def _also_escaped(found: Sequence[Layout]) -> Iterator[Layout]:

@@ -136,9 +136,10 @@ def test_a_packed_file_gives_the_same_sample(tmp_path: Path, packed: str) -> Non
     assert (same.rows, same.whole, same.missing) == (one.rows, one.whole, one.missing)
     assert same.title == whole(other).title
     cut = tmp_path / f"cut.csv.{packed}"
-    cut.write_bytes(other.read_bytes()[:-20])
-    with pytest.raises(UsageError, match=r"cut\.csv"):
-        load_table(str(cut), target="target")
+    for kept in (0.3, 0.9, 0.98, 0.995):
+        cut.write_bytes(other.read_bytes()[: int(kept * other.stat().st_size)])
+        with pytest.raises(UsageError, match=r"cut\.csv.* is not a whole"):
+            load_table(str(cut), target="target")
 
 
 def test_other_formats_give_the_same_sample(tmp_path: Path) -> None:
@@ -341,3 +342,21 @@ def test_a_column_that_numbers_the_rows_is_known_as_such(tmp_path: Path) -> None
     rows[-1][0] = "7"
     other = load_table(str(written(tmp_path / "b.csv", ["id", "x", "y", "target"], rows * 3)), target="target")
     assert "id" in order_of(other).columns
+
+
+def test_a_value_that_the_sample_lacks_is_no_fault(tmp_path: Path) -> None:
+    rng = Random(16)
+    rows = [[str(place), rng.choice(["a", "b", "c", "d", "e"]), rng.choice("yn")] for place in range(4000)]
+    for number in range(9):
+        rows[400 * number + 333][1] = f"Rare{number}"
+    table = load_table(str(written(tmp_path / "a.csv", ["id", "kind", "target"], rows)), target="target")
+    assert set(table.distinct("kind")) - set(table.column("kind")), "the sample lacks one"
+    for seed in range(5):
+        queries = by_id()["feature_values_informed"].queries(table, load_serializer("is"), Random(seed))
+        assert {"Rare1", "Rare7"} & set(queries[0].expected)
+
+
+def test_a_wide_table_is_read_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reading, "WIDEST", 6)
+    path = written(tmp_path / "a.csv", *table_of(17))
+    assert load_table(str(path), target="target") == whole(path)
