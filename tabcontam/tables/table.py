@@ -27,11 +27,11 @@ from tabcontam.tables.cards import (
     split_edition,
     split_named,
 )
-from tabcontam.tables.cells import Rows, column_names, is_number, missing_marks, rows_of
+from tabcontam.tables.cells import Contents, Rows, column_names, is_number, missing_marks, rows_of
 from tabcontam.tables.editions import edition_bytes
 from tabcontam.tables.facts import cached_fact
 from tabcontam.tables.files import Named, check_file, check_part_named, named_file, without_split
-from tabcontam.tables.large.excerpt import READ_WHOLE, Whole
+from tabcontam.tables.large.excerpt import READ_WHOLE, Read, Whole
 from tabcontam.tables.planted import PlantedCell
 from tabcontam.tables.readers.base import FOUND_OUT, File, TextFormat
 from tabcontam.tables.readers.json_files import read_json
@@ -41,7 +41,6 @@ from tabcontam.tables.toml_files import SUFFIX
 
 if TYPE_CHECKING:
     from tabcontam.tables.frames import Frame
-    from tabcontam.tables.large.reading import Read
 
 Cell = str | None  # None: missing. An empty field of a text is missing; of a typed file it is an empty string.
 
@@ -123,7 +122,8 @@ class Table:
         if target is not None and not isinstance(target, str):
             raise UsageError(f"the target is {target!r}; write the name of a column as a text")
         columns, rows, content = read_frame(frame, title)
-        return _own_table(title, title, columns, rows, hashlib.sha256(content).hexdigest(), target, sampled=True)
+        read = _read(title, (columns, rows), target, sampled=True)
+        return _table_of(title, title, read, hashlib.sha256(content).hexdigest(), target)
 
     @property
     def rows_in_file(self) -> int:
@@ -388,35 +388,34 @@ def _check_card(edition: Edition, columns: Sequence[str], rows: Rows) -> None:
 
 
 def _file_table(named: Named, target: str | None, name: str | None, form: TextFormat, whole: bool) -> Table:
+    from tabcontam.tables.large.files import read_large
     from tabcontam.tables.readers.kinds import read_split
 
-    if not whole:
-        from tabcontam.tables.large.files import read_large
-
-        if (large := read_large(named, form, target)) is not None:
-            title = (name or "").strip() or without_split(named.without(large.split).title, large.split)
-            table = _table_of(named.without(large.split).name, title, large.read, large.sha256, target)
-            return replace(table, reading=str(form), split=large.split)
-    content = check_file(named.path)
-    (columns, rows), split = read_split(File(content, named.path.name, named.part, form, named.path))
+    large = None if whole else read_large(named, form, target)
+    if large is not None:
+        read, digest, split = large.read, large.sha256, large.split
+    else:
+        content = check_file(named.path)
+        contents, split = read_split(File(content, named.path.name, named.part, form, named.path))
+        read = _read(named.without(split).name, contents, target, sampled=not whole)
+        digest = hashlib.sha256(content).hexdigest()
     named = named.without(split)
     title = (name or "").strip() or without_split(named.title, split)
-    digest = hashlib.sha256(content).hexdigest()
-    table = _own_table(named.name, title, columns, rows, digest, target, sampled=not whole)
-    return replace(table, reading=str(form), split=split)
+    return replace(_table_of(named.name, title, read, digest, target), reading=str(form), split=split)
 
 
 def _source_table(spec: str, target: str | None, name: str | None, form: TextFormat, whole: bool) -> Table:
     if (known := card_of(spec)) is not None:
         return load_table(known, target=target, name=name, form=form)
     source = open_source(spec, form)
-    (columns, rows), split = read_source(source)
+    contents, split = read_source(source)
     digest = hashlib.sha256()
     for file in source.files:
         digest.update(file.content)
     called, title = source.called(split)
     title, asked = (name or "").strip() or title, target if target is not None else source.target
-    table = _own_table(called, title, columns, rows, digest.hexdigest(), asked, sampled=not whole)
+    read = _read(called, contents, asked, sampled=not whole)
+    table = _table_of(called, title, read, digest.hexdigest(), asked)
     return replace(table, private=not source.public, reading=str(form), split=split)
 
 
@@ -429,17 +428,9 @@ def bare_codes(target: str, answers: Iterable[str]) -> bool:
     return bool(words) and set(words) <= NAMELESS and all(CODE.fullmatch(answer.strip()) for answer in answers)
 
 
-def _own_table(
-    name: str,
-    title: str,
-    columns: tuple[str, ...],
-    rows: Rows,
-    sha256: str,
-    target: str | None,
-    *,
-    sampled: bool,
-) -> Table:
-    """A table that has no card: a FILE or a frame; of many rows a sample, unless all are wanted."""
+def _read(name: str, contents: Contents, target: str | None, *, sampled: bool) -> Read:
+    """What is kept of the rows of a FILE or a frame: of many a sample, unless all are wanted. Raises `UsageError`."""
+    columns, rows = contents
     if len(columns) < 2:
         raise UsageError(f"{name} has one column; give a table with two or more")
     if len(rows) < 2:
@@ -451,37 +442,17 @@ def _own_table(
         from tabcontam.tables.large.reading import read_rows
 
         if (read := read_rows(columns, rows, target)) is not None:
-            return _table_of(name, title, read, sha256, target)
-    cells = dict(zip(columns, zip(*rows, strict=True), strict=True))
-    missing = missing_marks(list(cells.values()))
-    values = [] if target is None else [value for value in set(cells[target]) - missing if value is not None]
-    return _cardless(name, title, columns, rows, sha256, target, missing, values, rows)
+            return read
+    return Read(columns, rows, None, missing_marks(list(zip(*rows, strict=True))), rows)
 
 
-def _table_of(name: str, title: str, read: "Read", sha256: str, target: str | None) -> Table:
-    """A table of which a sample was read. Raises `UsageError` as for one that is read whole."""
+def _table_of(name: str, title: str, read: Read, sha256: str, target: str | None) -> Table:
+    """A table that has no card, of which this was read. Raises `UsageError` for one of a single column."""
     if len(read.columns) < 2:
         raise UsageError(f"{name} has one column; give a table with two or more")
-    values = read.whole.distinct.get(target, ()) if target is not None else ()
-    table = _cardless(name, title, read.columns, read.rows, sha256, target, read.missing, values, read.first)
-    return replace(table, whole=read.whole)
-
-
-def _cardless(
-    name: str,
-    title: str,
-    columns: tuple[str, ...],
-    rows: Rows,
-    sha256: str,
-    target: str | None,
-    missing: frozenset[str],
-    values: Iterable[str],
-    first: Rows,
-) -> Table:
-    """A table by what is known of it; `values` are those of the target, if they are few, `first` the file's rows."""
     question = None
     if target is not None:
-        answers = sorted(values)
+        answers = sorted(read.values(target))
         if 2 <= len(answers) <= MOST_ANSWERS:
             text = f"What is the value of {target}?"
             question = Question(text, {value: value for value in answers}, fair=not bare_codes(target, answers))
@@ -490,13 +461,14 @@ def _cardless(
         title=title,
         edition=sha256[:SHORT],
         sha256=sha256,
-        columns=columns,
-        rows=rows,
+        columns=read.columns,
+        rows=read.rows,
         names=(title,),
         target=target,
         question=question,
-        missing=missing,
-        text=found_texts(columns, first, target),
-        header=columns != column_names([""] * len(columns)),
+        missing=read.missing,
+        text=found_texts(read.columns, read.first, target),
+        header=read.columns != column_names([""] * len(read.columns)),
         private=True,
+        whole=read.whole,
     )

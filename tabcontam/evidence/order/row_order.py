@@ -165,17 +165,15 @@ def shards_of(table: Table, serializer: Serializer, rng: Random) -> Shards:
     return tuple(rng.sample(shards, min(len(shards), max(SHARDS, LOOKED_AT // length))))
 
 
-def _runs(table: Table, rows: Sequence[int]) -> list[Sequence[int]]:
+def _runs(table: Table, rows: Sequence[int]) -> list[list[int]]:
     """These rows cut where the file has rows between that are not in the table, as of a large file all but a sample."""
-    if table.whole is None:
-        return [rows]
     found: list[list[int]] = []
     for row in rows:
         if table.before[row] and found:
             found[-1].append(row)
         else:
             found.append([row])
-    return list(found)
+    return found
 
 
 def _check_blind(

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 
 from tabcontam.tables.cells import Rows
-from tabcontam.tables.large.chunks import Bools, Chunk, Ints, Words, chunk_of
+from tabcontam.tables.large.chunks import Bools, Chunk, Ints, Words
 
 SIEVE = 20  # bits of a hash by which most rows are told from all that are looked for
 
@@ -76,12 +76,10 @@ class Kind:
 
 
 class Companions:
-    """Finds the companions of the kept rows while the rows of the file go by."""
+    """Finds the companions of the kept rows while the rows of the file go by; `cells` are hashes, `salted`."""
 
-    def __init__(self, rows: Rows, places: Sequence[int]) -> None:
-        self._rows, self._kept = rows, np.array(places)
-        columns = len(rows[0])
-        cells = salted(chunk_of(rows, columns))
+    def __init__(self, rows: Rows, cells: Words) -> None:
+        self._rows, columns = rows, len(cells)
         sums = np.cumsum(cells, axis=0, dtype=np.uint64)
         every = range(columns)
         self._beginnings = [Kind(range(size), sums[size - 1], cells) for size in range(1, columns + 1)]
@@ -91,11 +89,8 @@ class Companions:
         ]
         self.found: dict[int, tuple[str | None, ...]] = {}
 
-    def add(self, chunk: Chunk, cells: Words, first: int) -> None:
-        """Look at these rows, the first of which has this place in the file; `cells` are their hashes, `salted`."""
-        inside = self._kept[np.searchsorted(self._kept, first) : np.searchsorted(self._kept, first + chunk.rows)]
-        kept = np.zeros(chunk.rows, dtype=bool)
-        kept[inside - first] = True
+    def add(self, chunk: Chunk, cells: Words, first: int, kept: Bools) -> None:
+        """Look at these rows, the first of which has this place in the file, and some of which are the `kept` ones."""
         sums = np.zeros(chunk.rows, dtype=np.uint64)
         rows: Ints | None = None
         for column, kind in enumerate(self._beginnings):

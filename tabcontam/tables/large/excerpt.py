@@ -1,7 +1,7 @@
 """Which rows of a large table are kept, and what is known of those that are not."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import sha256
@@ -26,10 +26,9 @@ class Whole:
     file that are never asked about, shown or learned from: they are there because a kept row is like them in its first
     cells, or in all cells but one, so that it is seen what follows from such cells and what does not. `mates` are rows
     that the guesser learns from beside the kept ones, because they share a telling cell with one (`mates.py`); they are
-    never asked about or shown, either. `distinct` has
-    the values of each column that has few of them, the most frequent first and then as they first appear; of the
-    others it has nothing. `numeric` are the columns of numbers alone. `enumerates_domain` is whether all combinations
-    of the features' values occur.
+    never asked about or shown, either. `distinct` has the values of each column that has few of them, the most frequent
+    first and then as they first appear; of the others it has nothing. `numeric` are the columns of numbers alone.
+    `enumerates_domain` is whether all combinations of the features' values occur.
     """
 
     rows: int
@@ -57,6 +56,27 @@ class Whole:
             follows = number > 0 and self.places[number - 1] == place - 1
             found.append(found[-1] + 1 if follows else 0)
         return tuple(found)
+
+
+@dataclass(frozen=True)
+class Read:
+    """What is kept of a table: columns, rows, what is known of all rows where it is a sample, marks, and first rows.
+
+    `missing` are the usual marks of a missing value that occur; `first` are the file's first rows, all of a small one.
+    """
+
+    columns: tuple[str, ...]
+    rows: Rows
+    whole: Whole | None
+    missing: frozenset[str]
+    first: Rows
+
+    def values(self, column: str) -> Collection[str]:
+        """The values of a column but those that are missing, if it has few; of a small table all."""
+        if self.whole is not None:
+            return self.whole.distinct.get(column, ())
+        place = self.columns.index(column)
+        return {cell for row in self.rows if (cell := row[place]) is not None} - self.missing
 
 
 class Blocks:

@@ -2,12 +2,12 @@
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from hashlib import file_digest
 from pathlib import Path
 
 from tabcontam.tables.files import Named
-from tabcontam.tables.large.reading import Read, read_parquet, read_text
-from tabcontam.tables.large.streams import digest_of, opened, packing
-from tabcontam.tables.readers.archives import BROKEN, without_packing
+from tabcontam.tables.large.excerpt import Read
+from tabcontam.tables.readers.archives import BROKEN, PACKED, ZIP, opened, packing, without_packing
 from tabcontam.tables.readers.base import File, Kind, TextFormat
 from tabcontam.tables.readers.kinds import PARQUET, START, TEXT, kind_of, split_name
 
@@ -29,11 +29,19 @@ def read_large(named: Named, form: TextFormat, target: str | None) -> Large | No
     kind = _kind(named.path, form)
     if kind is None or (kind is PARQUET and form.given):
         return None
+    from tabcontam.tables.large.reading import read_parquet, read_text  # which imports what computes
+
     split = split_name(named.part) if named.part is not None else ""
     with ThreadPoolExecutor(1) as thread:
-        digest = thread.submit(digest_of, named.path)
+        digest = thread.submit(_digest_of, named.path)
         read = read_parquet(named.path, target) if kind is PARQUET else read_text(named.path, named.name, form, target)
         return None if read is None else Large(read, digest.result(), split)
+
+
+def _digest_of(path: Path) -> str:
+    """The SHA-256 of a file."""
+    with path.open("rb") as file:
+        return file_digest(file, "sha256").hexdigest()
 
 
 def _kind(path: Path, form: TextFormat) -> Kind | None:
@@ -47,7 +55,7 @@ def _kind(path: Path, form: TextFormat) -> Kind | None:
     except BROKEN:
         return None  # the reader of whole files says what is wrong
     name = without_packing(path.name) if packed else path.name
-    if any(start.startswith(magic) for magic in (b"PK\x03\x04", b"\x1f\x8b", b"BZh", b"\xfd7zXZ\x00")):
+    if start.startswith((ZIP, *PACKED)):
         return None  # packed twice
     kind = kind_of(File(start, name, None, form))
     return kind if kind is TEXT or (kind is PARQUET and not packed) else None

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from tabcontam.tables.cells import Rows, is_number
-from tabcontam.tables.large.chunks import Chunk, Ints, Words, chunk_of
-from tabcontam.tables.large.companions import salted
+from tabcontam.tables.large.chunks import Bools, Chunk, Ints, Words
 
 Floats = NDArray[np.float64]
 
@@ -35,11 +34,10 @@ class _Wanted:
     hashes: Words
     missing: Ints
 
-    def more(self, cells: Words, but: Ints) -> Ints:
-        """Rows that have such values, by their places, no more of each than are missing, and none of those `but`."""
+    def more(self, cells: Words, kept: Bools) -> Ints:
+        """Rows that have such values, by their places, no more of each than are missing, and none of the kept ones."""
         found = np.minimum(np.searchsorted(self.hashes, cells), len(self.hashes) - 1)
-        fitting = (self.hashes[found] == cells) & (self.missing[found] > 0)
-        fitting[but] = False
+        fitting = (self.hashes[found] == cells) & (self.missing[found] > 0) & ~kept
         rows = np.flatnonzero(fitting)
         rows = rows[np.argsort(found[rows], kind="stable")]
         values = found[rows]
@@ -49,43 +47,42 @@ class _Wanted:
 
 
 class Mates:
-    """Finds the mates of the kept rows while the rows of the file go by."""
+    """Finds the mates of the kept rows while the rows of the file go by; `cells` are hashes, `salted`."""
 
-    def __init__(self, rows: Rows, places: Sequence[int]) -> None:
-        self._kept = np.array(places)
-        cells = salted(chunk_of(rows, len(rows[0])))
-        few = {column: _few(cells[column]) for column in telling(rows, cells)}
+    def __init__(self, rows: Rows, cells: Words) -> None:
+        few = telling(rows, cells)
         values = sum(map(len, few.values()))
         each = min(EACH, max(1, MOST // max(1, values)))
         self._wanted = [_Wanted(column, hashes, np.full(len(hashes), each)) for column, hashes in few.items()]
         self.found: dict[int, tuple[str | None, ...]] = {}
 
-    def add(self, chunk: Chunk, cells: Words, first: int) -> None:
-        """Look at these rows, the first of which has this place in the file; `cells` are their hashes, `salted`."""
+    def add(self, chunk: Chunk, cells: Words, first: int, kept: Bools) -> None:
+        """Look at these rows, the first of which has this place in the file, and some of which are the `kept` ones."""
         if not self._wanted or len(self.found) >= MOST:
             return
-        inside = self._kept[np.searchsorted(self._kept, first) : np.searchsorted(self._kept, first + chunk.rows)]
         taken = np.zeros(chunk.rows, dtype=bool)
         for one in self._wanted:
-            taken[one.more(cells[one.column], inside - first)] = True
+            taken[one.more(cells[one.column], kept)] = True
         places = np.flatnonzero(taken)[: MOST - len(self.found)].tolist()
         self.found |= dict(zip([first + place for place in places], chunk.texts(places), strict=True))
 
 
-def telling(rows: Rows, cells: Words) -> list[int]:
-    """The columns in which values are too rare in a sample, and that tell something of another column.
+def telling(rows: Rows, cells: Words) -> dict[int, Words]:
+    """The columns that tell something of another one, and of which a sample shows values too rarely, with these values.
 
     `cells` has a line for each column with the hash of each cell. Two rows that share a cell of such a column agree in
     another column, or lie near each other in it, more often than any two rows do (a binomial test at 1e-6).
     """
     columns = range(len(cells))
     likenesses = [_Likeness.of([row[column] for row in rows], cells[column]) for column in columns]
-    found = []
+    found = {}
     for column in columns:
+        few = _few(cells[column])
+        if not len(few):
+            continue
         pairs = _sharing(cells[column])
-        others = (likenesses[place] for place in columns if place != column)
-        if len(_few(cells[column])) and any(other.is_more(*pairs) for other in others):
-            found.append(column)
+        if any(likenesses[place].is_more(*pairs) for place in columns if place != column):
+            found[column] = few
     return found
 
 

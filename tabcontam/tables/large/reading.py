@@ -4,7 +4,7 @@ import csv
 import lzma
 import zlib
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,13 +12,14 @@ import numpy as np
 from tabcontam.errors import UsageError, one_line, unknown
 from tabcontam.tables.cells import Rows
 from tabcontam.tables.large import excerpt
-from tabcontam.tables.large.chunks import Chunk, chunk_of, kept_rows
+from tabcontam.tables.large.chunks import Chunk, Words, chunk_of, kept_rows
 from tabcontam.tables.large.companions import Companions, in_order, salted
-from tabcontam.tables.large.excerpt import Blocks, Whole
+from tabcontam.tables.large.excerpt import Blocks, Read, Whole
 from tabcontam.tables.large.facts import ColumnFacts, enumerated
 from tabcontam.tables.large.mates import Mates
 from tabcontam.tables.large.parquet import parquet_rows
-from tabcontam.tables.large.streams import Layout, Odd, ahead, layouts, packing
+from tabcontam.tables.large.streams import Layout, Odd, ahead, layouts
+from tabcontam.tables.readers.archives import packing
 from tabcontam.tables.readers.base import TextFormat
 from tabcontam.tables.texts import SEEN
 
@@ -26,17 +27,6 @@ WIDEST = 100  # columns; what it takes to find companions grows with their squar
 CUT_OFF = (OSError, EOFError, zlib.error, lzma.LZMAError)  # what comes of a packed file that ends early or was changed
 AT_ONCE = 20_000  # rows in memory that are looked at together
 Stream = Callable[[], Iterator[Chunk]]
-
-
-@dataclass(frozen=True)
-class Read:
-    """What is kept of a large table: columns, rows, what is known of all rows, missing marks, and the first rows."""
-
-    columns: tuple[str, ...]
-    rows: Rows
-    whole: Whole
-    missing: frozenset[str]
-    first: Rows
 
 
 def read_stream(columns: tuple[str, ...], stream: Stream, target: str | None) -> Read | None:
@@ -61,12 +51,15 @@ def read_stream(columns: tuple[str, ...], stream: Stream, target: str | None) ->
         raise unknown("target column", target, columns)
     features = [place for place, name in enumerate(columns) if name != target]
     sizes = [None if (counts := facts[place].counts) is None else len(counts) for place in features]
-    found, mates, at = Companions(rows, places), Mates(rows, places), 0
+    own, standing = salted(chunk_of(rows, len(columns))), np.array(places)
+    found, mates, at = Companions(rows, own), Mates(rows, own), 0
     combinations = _Combinations(features, enumerated(sizes, count))
     for chunk, cells in ahead((chunk, salted(chunk)) for chunk in stream()):
-        found.add(chunk, cells, at)
-        mates.add(chunk, cells, at)
-        combinations.add(chunk)
+        kept = np.zeros(chunk.rows, dtype=bool)
+        kept[standing[(standing >= at) & (standing < at + chunk.rows)] - at] = True
+        found.add(chunk, cells, at, kept)
+        mates.add(chunk, cells, at, kept)
+        combinations.add(cells)
         at += chunk.rows
     if at != count:
         raise UsageError("the file changed while it was read; read it again")
@@ -91,10 +84,9 @@ class _Combinations:
         self._features, self._possible = features, possible
         self._seen = np.empty(0, dtype=np.uint64)
 
-    def add(self, chunk: Chunk) -> None:
+    def add(self, cells: Words) -> None:
         if self._possible:
-            of_features = Chunk(chunk.content, chunk.starts[self._features], chunk.lengths[self._features])
-            self._seen = np.union1d(self._seen, salted(of_features).sum(axis=0, dtype=np.uint64))
+            self._seen = np.union1d(self._seen, cells[self._features].sum(axis=0, dtype=np.uint64))
 
     def are(self, count: int) -> bool:
         return self._possible and len(self._seen) == count

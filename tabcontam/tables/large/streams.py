@@ -5,29 +5,25 @@ feed behind each row, quotes around whole cells and doubled within. Whether that
 what is otherwise, the rest of the file goes through Python's csv, which is what reads a file that is read whole.
 """
 
-import bz2
 import codecs
 import csv
-import gzip
 import io
-import lzma
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
-from hashlib import sha256
 from itertools import islice
 from pathlib import Path
-from typing import IO, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
-from tabcontam.errors import UsageError, one_line, option
+from tabcontam.errors import UsageError, option
 from tabcontam.tables.cells import column_names
 from tabcontam.tables.large.chunks import MISSING, PADDING, Bytes, Chunk, Ints, from_columns
-from tabcontam.tables.readers.archives import BROKEN, PACKED
+from tabcontam.tables.readers.archives import opened
 from tabcontam.tables.readers.base import TextFormat
-from tabcontam.tables.readers.delimited import SAMPLE_BYTES, decoded_by, has_header
+from tabcontam.tables.readers.delimited import SAMPLE_BYTES, decoded_by, has_header, uneven
 from tabcontam.tables.readers.dialects import SAMPLE_RECORDS, Dialect, find_dialects, usual_width
 
 BEGINNING = 8 * 1024 * 1024  # bytes by which encoding, delimiter and header are found out
@@ -35,11 +31,6 @@ READ = 4 * 1024 * 1024  # bytes that are taken apart at a time
 LONGEST = 256 * 1024 * 1024  # bytes of one row
 ROWS = 20_000  # that Python's csv reads at a time
 AHEAD = 3  # chunks that are read before they are asked for
-OPENERS: dict[bytes, Callable[[Path], IO[bytes]]] = {
-    b"\x1f\x8b": gzip.open,  # type: ignore[dict-item]
-    b"BZh": bz2.open,
-    b"\xfd7zXZ\x00": lzma.open,
-}
 CR, LF, QUOTE = ord("\r"), ord("\n"), ord('"')
 Item = TypeVar("Item")
 
@@ -87,11 +78,7 @@ class Layout:
                 while batch := list(islice(records, ROWS)):
                     for line, record in batch:
                         if len(record) != width:
-                            fields = "1 field" if len(record) == 1 else f"{len(record)} fields"
-                            raise UsageError(
-                                f"{self.name}, line {line}: {fields} where other lines have {width}; mend or remove "
-                                "the line"
-                            )
+                            raise UsageError(uneven(self.name, line, len(record), width))
                     cells = [[record[place] or None for _, record in batch] for place in range(width)]
                     if any(cell is not None and "\0" in cell for column in cells for cell in column):
                         raise UsageError(f"{self.name} is a binary file of a kind that is not read; save it as CSV")
@@ -143,30 +130,6 @@ def _whole_lines(content: bytes) -> bytes:
     return content[:end] or content
 
 
-def opened(path: Path) -> IO[bytes]:
-    """A file, unpacked as it is read."""
-    with path.open("rb") as file:
-        start = file.read(6)
-    opener = next((opener for magic, opener in OPENERS.items() if start.startswith(magic)), None)
-    return path.open("rb") if opener is None else opener(path)
-
-
-def packing(path: Path) -> str:
-    """How a file is packed, in a word; "" where it is not."""
-    with path.open("rb") as file:
-        start = file.read(6)
-    return next((kind for magic, (kind, _) in PACKED.items() if start.startswith(magic)), "")
-
-
-def digest_of(path: Path) -> str:
-    """The SHA-256 of a file."""
-    found = sha256()
-    with path.open("rb") as file:
-        while part := file.read(READ):
-            found.update(part)
-    return found.hexdigest()
-
-
 def ahead(items: Iterator[Item]) -> Iterator[Item]:
     """The same items, each made while the ones before it are worked on."""
     with ThreadPoolExecutor(1) as thread:
@@ -180,12 +143,9 @@ def _parts(path: Path, codec: str) -> Iterator[bytes]:
     """The bytes of a file, in parts that may end within a row; behind the last stands a line feed."""
     begun = codec != "utf-8-sig"
     with opened(path) as file:
-        try:
-            while part := file.read(READ):
-                yield part if begun else part.removeprefix(codecs.BOM_UTF8)
-                begun = True
-        except BROKEN as error:
-            raise UsageError(f"{path.name} is not a whole {packing(path)} file: {one_line(error)}") from None
+        while part := file.read(READ):
+            yield part if begun else part.removeprefix(codecs.BOM_UTF8)
+            begun = True
 
 
 def whole_rows(path: Path, codec: str, quotes: bool) -> Iterator[bytes]:

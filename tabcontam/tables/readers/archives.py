@@ -8,6 +8,7 @@ import zipfile
 import zlib
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import IO
 
 from tabcontam.errors import UsageError, one_line
@@ -16,6 +17,11 @@ from tabcontam.tables.readers.base import LARGEST, NAMED, File, chosen, listed, 
 ZIP = b"PK\x03\x04"
 EMPTY_ZIP = b"PK\x05\x06"
 PACKED = {b"\x1f\x8b": ("gzip", ".gz"), b"BZh": ("bzip2", ".bz2"), b"\xfd7zXZ\x00": ("xz", ".xz")}
+OPENERS: dict[str, Callable[[Path | IO[bytes]], IO[bytes]]] = {
+    ".gz": gzip.open,  # type: ignore[dict-item]
+    ".bz2": bz2.open,  # type: ignore[dict-item]
+    ".xz": lzma.open,
+}
 # What the modules above raise for bytes that are no archive, are cut off or were changed.
 BROKEN = (
     zipfile.BadZipFile, OSError, EOFError, ValueError, LookupError, NotImplementedError, RuntimeError, zlib.error,
@@ -31,10 +37,29 @@ def unpacked(file: File) -> File | None:
     """The one file that a packed one holds; None for what is not packed. Raises `UsageError`."""
     if file.content.startswith((ZIP, EMPTY_ZIP)):
         return _of_zip(file)
-    for magic, (kind, ending) in PACKED.items():
-        if file.content.startswith(magic):
-            return _decompressed(file, kind, ending)
-    return None
+    kind, ending = packed_as(file.content)
+    return _decompressed(file, kind, ending) if kind else None
+
+
+def packed_as(start: bytes) -> tuple[str, str]:
+    """How what begins so is packed, in a word, and the usual ending of its name; both "" where it is not."""
+    return next((how for magic, how in PACKED.items() if start.startswith(magic)), ("", ""))
+
+
+def opened(path: Path) -> IO[bytes]:
+    """A file, unpacked as it is read."""
+    _, ending = _packed(path)
+    return OPENERS[ending](path) if ending else path.open("rb")
+
+
+def packing(path: Path) -> str:
+    """How a file is packed, in a word; "" where it is not."""
+    return _packed(path)[0]
+
+
+def _packed(path: Path) -> tuple[str, str]:
+    with path.open("rb") as file:
+        return packed_as(file.read(max(map(len, PACKED))))
 
 
 def without_packing(name: str) -> str:
@@ -57,9 +82,8 @@ def limited(file: IO[bytes], name: str) -> bytes:
 
 
 def _decompressed(file: File, kind: str, ending: str) -> File:
-    openers: dict[str, Callable[[IO[bytes]], IO[bytes]]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}  # type: ignore[dict-item]
     try:
-        with openers[ending](io.BytesIO(file.content)) as opened:
+        with OPENERS[ending](io.BytesIO(file.content)) as opened:
             content = limited(opened, file.name)
     except BROKEN as error:
         raise UsageError(f"{file.name} is not a whole {kind} file: {one_line(error)}") from None

@@ -165,13 +165,14 @@ def laid_out(text: str, name: str, form: TextFormat) -> tuple[Dialect, list[tupl
         if not odd:
             return dialect, numbered
         line, fields = odd[0]
-        wrong = f"{_fields(fields)} where other lines have {width}; mend or remove the line"
-        problem = problem or (quoted[1] if quoted is not None else f"{name}, line {line}: {wrong}")
+        problem = problem or (quoted[1] if quoted is not None else uneven(name, line, fields, width))
     raise UsageError(problem or _one_column(name, form.delimiter))
 
 
-def _fields(count: int) -> str:
-    return "1 field" if count == 1 else f"{count} fields"
+def uneven(name: str, line: int, fields: int, width: int) -> str:
+    """What is wrong with a line that has another number of fields than the others."""
+    count = "1 field" if fields == 1 else f"{fields} fields"
+    return f"{name}, line {line}: {count} where other lines have {width}; mend or remove the line"
 
 
 def _one_column(name: str, delimiter: str | None) -> str:
