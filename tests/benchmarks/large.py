@@ -14,15 +14,14 @@ import argparse
 import csv
 import gzip
 import os
-import resource
-import subprocess
 import sys
 import tempfile
 from datetime import date, timedelta
 from pathlib import Path
 from random import Random
-from time import perf_counter
 from typing import Any
+
+from tests.benchmarks.processes import used_by
 
 WORDS = ["quiet", "river", "stone", "market", "lamp", "green", "paper", "early", "window", "cloud", "bread", "letter"]
 COLUMNS = [
@@ -100,17 +99,9 @@ READERS = {
 
 
 def timed(command: list[str], env: dict[str, str] | None = None) -> str:
-    """What a process costs."""
-    before, start = resource.getrusage(resource.RUSAGE_CHILDREN), perf_counter()
-    with subprocess.Popen(command, env=env) as process:
-        _, status, used = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode:
-        raise SystemExit(f"exit code {process.returncode}: {' '.join(command)}")
-    seconds, all_used = perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
-    processors = all_used.ru_utime + all_used.ru_stime - before.ru_utime - before.ru_stime
-    unit = 1 if sys.platform == "darwin" else 1024
-    return f"{seconds:.1f} s, {processors:.1f} s of the processors, at most {used.ru_maxrss * unit / 1e6:,.0f} MB"
+    """What a process costs, in words."""
+    used = used_by(command, env)
+    return f"{used.seconds:.1f} s, {used.processors:.1f} s of the processors, at most {used.mb:,.0f} MB"
 
 
 def read(rows: int, forms: list[str], folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""What benchmarks say on docs/method.md: rates with their limits, and tables between two marks."""
+"""What benchmarks say on docs/method.md and other pages: rates with their limits, and tables between two marks."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,8 +15,8 @@ def rate(found: int, runs: int) -> str:
     return f"{found} of {runs:,} (≤ {100 * clopper_pearson(found, runs, 0.9)[1]:.2f} %)"
 
 
-def put(lines: Sequence[str], begin: str, end: str) -> None:
-    """Write lines between two marks of the page, in place of what stands there."""
-    text = METHOD.read_text("utf-8")
+def put(lines: Sequence[str], begin: str, end: str, page: Path = METHOD) -> None:
+    """Write lines between two marks of a page, in place of what stands there."""
+    text = page.read_text("utf-8")
     before, after = text.partition(begin)[0], text.partition(end)[2]
-    METHOD.write_text(f"{before}{begin}\n" + "\n".join(lines) + f"\n{end}{after}", "utf-8")
+    page.write_text(f"{before}{begin}\n" + "\n".join(lines) + f"\n{end}{after}", "utf-8")

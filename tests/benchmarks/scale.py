@@ -15,7 +15,6 @@ import argparse
 import json
 import os
 import resource
-import subprocess
 import sys
 import tempfile
 from collections import Counter
@@ -39,6 +38,8 @@ from tabcontam.evidence.questions import Endings, Passage, Prompt
 from tabcontam.runs.run import RunOrder, prepare
 from tabcontam.subjects.prices import Price, load_prices
 from tests.benchmarks.engine import answered, asked, made
+from tests.benchmarks.method_page import put
+from tests.benchmarks.processes import used_by
 from tests.benchmarks.wire import served
 
 MEASURED = Path(__file__).with_name("scale.json")
@@ -234,13 +235,8 @@ def _command(url: str, llms: int, more: Sequence[str]) -> Cost:
         words += [word for name in NAMES for word in ("--dataset", name)]
         words += ["--no-controls", "--no-cache", "-q", "--out", folder + "/run", *more]
         command = [sys.executable, "-m", "tabcontam", "run", *words]
-        process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
-        _, status, used = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode:
-        raise SystemExit(f"the run ended with {process.returncode}")
-    unit = 1 if sys.platform == "darwin" else 1024
-    return Cost(used.ru_utime + used.ru_stime, used.ru_maxrss * unit / 1e6)
+        used = used_by(command, silent=True)
+    return Cost(used.processors, used.mb)
 
 
 def _check(connections: int, latency: float, rate: float) -> Check:
@@ -548,9 +544,7 @@ def main() -> None:
     said = "\n".join(lines(Measured.read(), Assumed(**given), seed))
     print(said)
     if docs:
-        text = PAGE.read_text("utf-8")
-        before, after = text.partition(BEGIN)[0], text.partition(END)[2]
-        PAGE.write_text(f"{before}{BEGIN}\n{said}\n{END}{after}", "utf-8")
+        put([said], BEGIN, END, PAGE)
 
 
 if __name__ == "__main__":
