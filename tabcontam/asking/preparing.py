@@ -12,6 +12,7 @@ import os
 import signal
 import subprocess
 import sys
+from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
@@ -231,14 +232,15 @@ def _job(table: Table | None, serializer: Serializer, test: Test, options: Optio
 
 def _whole_facts(whole: Whole) -> dict[str, Any]:
     """What is known of all rows of a large file, as JSON can hold it."""
-    facts = {field.name: getattr(whole, field.name) for field in fields(whole)}
-    return facts | {"distinct": dict(whole.distinct), "numeric": sorted(whole.numeric)}
+    facts = {field.name: getattr(whole, field.name) for field in fields(whole) if field.init}
+    held = b64encode(whole.held).decode()
+    return facts | {"distinct": dict(whole.distinct), "numeric": sorted(whole.numeric), "held": held}
 
 
 def _whole(facts: Mapping[str, Any]) -> Whole:
     """What `_whole_facts` took apart."""
     distinct = {name: tuple(values) for name, values in facts["distinct"].items()}
-    found = {"places": tuple(facts["places"]), "distinct": distinct}
+    found = {"places": tuple(facts["places"]), "distinct": distinct, "held": b64decode(facts["held"])}
     found |= {name: tuple(map(tuple, facts[name])) for name in ("beside", "mates")}
     return Whole(**dict(facts) | found | {"numeric": frozenset(facts["numeric"])})
 

@@ -228,6 +228,13 @@ class Table:
         """The rows, each once; of a large file those that are kept to compare with, too."""
         return frozenset(self.with_beside)
 
+    def is_row(self, cells: Sequence[Cell]) -> bool:
+        """Whether these are the cells of a row, of a large file one that is not kept as well.
+
+        Of a large file some two of 100 other rows seem to be one, too: none that is made is ever taken for none.
+        """
+        return tuple(cells) in self.row_set or (self.whole is not None and self.whole.may_hold(cells))
+
     @cached_property
     def enumerates_domain(self) -> bool:
         """Whether all combinations of the features' values occur; of a single feature they always do."""

@@ -2,7 +2,7 @@
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import replace
 from random import Random
 from statistics import quantiles
@@ -19,6 +19,7 @@ TRIES = 100  # to part a twin's row from the real row that it fell on
 FEW = 4  # times that a value of a feature may occur for it to tell its row's class
 NEAR = 10  # numbers of a feature, one after the other in size, that are shuffled over the classes
 MOST = 2000  # rows of a table that its decoys' rows are made of
+Row = tuple[Cell, ...]
 
 
 def twin(table: Table) -> Table:
@@ -40,7 +41,7 @@ def twin(table: Table) -> Table:
     return replace(table, rows=tuple(_other_words(table, [row for _, row in kept])), whole=None)
 
 
-def _other_words(table: Table, rows: Sequence[tuple[Cell, ...]]) -> Iterable[tuple[Cell, ...]]:
+def _other_words(table: Table, rows: Sequence[Row]) -> Iterable[Row]:
     """The rows, with the words of their texts in another order, where columns of the table are texts to read."""
     texts = {table.columns.index(name) for name in table.text.texts} if table.text else set()
     rng = Random(f"words {table.sha256}")
@@ -54,7 +55,7 @@ def _in_disorder(cell: Cell, rng: Random) -> Cell:
     return cell if cell is None else " ".join(words)
 
 
-def twin_rows(table: Table, salt: str = "") -> list[tuple[int, tuple[Cell, ...]]]:
+def twin_rows(table: Table, salt: str = "") -> list[tuple[int, Row]]:
     """Rows of a twin for decoys, each with the row whose place it takes; the same in any order of rows and columns.
 
     Made of at most `MOST` rows; another `salt` makes another twin. Raises `Skip` where the table has no twin.
@@ -62,7 +63,7 @@ def twin_rows(table: Table, salt: str = "") -> list[tuple[int, tuple[Cell, ...]]
     return cached_fact(table, ("twin rows", salt), lambda: _twin_rows(table, salt))
 
 
-def _twin_rows(table: Table, salt: str) -> list[tuple[int, tuple[Cell, ...]]]:
+def _twin_rows(table: Table, salt: str) -> list[tuple[int, Row]]:
     if table.enumerates_domain:
         raise Skip(f"{table.name} lists every combination of its features' values: every twin would hold its rows")
     places = pool(table, by_content(table), MOST)
@@ -75,30 +76,35 @@ def _twin_rows(table: Table, salt: str) -> list[tuple[int, tuple[Cell, ...]]]:
         whole=None,
     )
     back = sorted(range(len(order)), key=order.__getitem__)
-    mixed = [tuple(row[index] for index in back) for row in _mixed(sample)]
+
+    def is_row(row: Row) -> bool:
+        return table.is_row([row[index] for index in back])
+
+    mixed = [tuple(row[index] for index in back) for row in _mixed(sample, is_row=is_row)]
     return _apart_from(table, zip(places, mixed, strict=True))
 
 
-def _apart_from(table: Table, mixed: Iterable[tuple[int, tuple[Cell, ...]]]) -> list[tuple[int, tuple[Cell, ...]]]:
+def _apart_from(table: Table, mixed: Iterable[tuple[int, Row]]) -> list[tuple[int, Row]]:
     """The mixed rows that are none of the table's. Raises `Skip` where less than half of them are left."""
     rows = list(mixed)
-    kept = [(place, row) for place, row in rows if row not in table.row_set]
+    kept = [(place, row) for place, row in rows if not table.is_row(row)]
     if len(kept) < 2 or 2 * len(kept) < len(rows):
         raise Skip(f"a shuffled twin of {table.name} shares {len(rows) - len(kept)} of its {len(rows)} rows with it")
     return kept
 
 
-def _mixed(table: Table, few: int = 0) -> list[tuple[Cell, ...]]:
+def _mixed(table: Table, few: int = 0, is_row: Callable[[Row], bool] | None = None) -> list[Row]:
     """Each row shuffled within its class and, where that can be, parted from the real row that it fell on.
 
     Cells of features that at most `few` rows have are shuffled over all classes, numbers among those that are near.
+    Which rows are real is told by `is_row`, where the table is a part of another one.
     """
     rng = Random(table.sha256)
     members = list(grouped(range(len(table.rows)), _classes(table).__getitem__).values())
     rows = _shuffled(table, members, rng, few)
     for indexes in members:
         for index in indexes:
-            _part(rows, index, indexes, table.row_set, rng)
+            _part(rows, index, indexes, is_row or table.is_row, rng)
     return [tuple(row) for row in rows]
 
 
@@ -157,16 +163,14 @@ def _shuffle(column: list[Cell], places: Sequence[int], rng: Random) -> None:
         column[index] = value
 
 
-def _part(
-    rows: list[list[Cell]], index: int, group: Sequence[int], real: frozenset[tuple[Cell, ...]], rng: Random
-) -> None:
+def _part(rows: list[list[Cell]], index: int, group: Sequence[int], is_row: Callable[[Row], bool], rng: Random) -> None:
     """Swap a cell of a row that is a real one with another row of its group so that neither is one, if that can be."""
     row = rows[index]
-    if tuple(row) not in real:
+    if not is_row(tuple(row)):
         return
     for _ in range(TRIES):
         other, column = rows[rng.choice(group)], rng.randrange(len(row))
         row[column], other[column] = other[column], row[column]
-        if tuple(row) not in real and tuple(other) not in real:
+        if not is_row(tuple(row)) and not is_row(tuple(other)):
             return
         row[column], other[column] = other[column], row[column]

@@ -60,7 +60,15 @@ class Sample:
 
     def is_real(self, row: Row) -> bool:
         """Whether these are the features of a row of the table, or of a known file, however its values are written."""
-        return self._key(row) in self._real
+        return self._key(row) in self._real or self._in_large_file(row)
+
+    def _in_large_file(self, row: Row) -> bool:
+        """Whether a row of a large file that is not kept has these features, as they are written here."""
+        whole, target = self.table.whole, self.table.target
+        if whole is None or target is None:
+            return False
+        cells = dict(zip(self.features, row, strict=True))
+        return whole.may_hold([cells.get(name) for name in self.table.columns], self.table.columns.index(target))
 
     @cached_property
     def _real(self) -> frozenset[Row]:

@@ -252,7 +252,7 @@ def _donors(table: Table, rows: Sequence[int], column: int, values: Floats, leav
         for _ in range(TRIES):
             near = rank[rng.choice(alike[int(leaves[place])])] + rng.randint(-step, step)
             donor = by_value[min(max(near, 0), len(rows) - 1)]
-            if keys[donor] != keys[place] and Swap(row, column, rows[donor]).cells(table) not in table.row_set:
+            if keys[donor] != keys[place] and not table.is_row(Swap(row, column, rows[donor]).cells(table)):
                 donors[place] = donor
                 break
     return donors

@@ -148,6 +148,6 @@ def perturbed(table: Table, index: int, rng: Random) -> Swap:
         before, after = table.rows[index][column], table.rows[other][column]
         swap = Swap(index, column, other)
         blank = table.is_missing(before) and table.is_missing(after)  # NA for nothing is no change
-        return None if blank or swap.cells(table) in table.row_set else swap
+        return None if blank or table.is_row(swap.cells(table)) else swap
 
     return drawn(draw, "swapping one value of a row makes another row of the table every time")

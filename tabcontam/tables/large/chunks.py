@@ -22,7 +22,7 @@ _ZEROS = _EACH * np.uint64(ord("0"))
 _DOTS = _EACH * np.uint64(ord("."))
 _HEADS = np.array([(1 << 8 * size) - 1 for size in range(9)], dtype=np.uint64)  # the first so many of eight bytes
 _ONE, _TWO = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F)
-_NONE = np.uint64(0x5851F42D4C957F2D)  # what a missing cell is hashed to
+NONE = np.uint64(0x5851F42D4C957F2D)  # what a missing cell is hashed to
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,15 +72,15 @@ class Chunk:
         """A number of 64 bits for each cell of a column, the same for equal ones."""
         lengths = self.lengths[column]
         found = (lengths.astype(np.uint64) * _TWO) ^ _ONE
-        found = _stirred(found ^ self.first_bytes(column))
+        found = stirred(found ^ self.first_bytes(column))
         more = np.flatnonzero(lengths > 8)
         at = 8
         while len(more):
             words = self._words[self.starts[column][more] + at] & _HEADS[np.minimum(lengths[more] - at, 8)]
-            found[more] = _stirred(found[more] ^ words)
+            found[more] = stirred(found[more] ^ words)
             at += 8
             more = more[lengths[more] > at]
-        found[lengths < 0] = _NONE
+        found[lengths < 0] = NONE
         return found
 
     def plain_numbers(self, column: int) -> Bools:
@@ -143,6 +143,7 @@ def joined(chunks: Sequence[Chunk]) -> Chunk:
     return Chunk(content, np.concatenate(starts), np.concatenate([chunk.lengths for chunk in chunks]))
 
 
-def _stirred(words: Words) -> Words:
+def stirred(words: Words) -> Words:
+    """Other words, in which every bit depends on many."""
     words = (words ^ (words >> np.uint64(32))) * _ONE
     return words ^ (words >> np.uint64(29))

@@ -13,8 +13,7 @@ import numpy as np
 
 from tabcontam.tables.cells import Rows
 from tabcontam.tables.large.chunks import Bools, Chunk, Ints, Words
-
-SIEVE = 20  # bits of a hash by which most rows are told from all that are looked for
+from tabcontam.tables.large.hashes import Sieve, salted
 
 
 class Kind:
@@ -24,8 +23,7 @@ class Kind:
         columns = len(cells)
         self.shown = frozenset(shown)
         self.keys, self.first, groups = np.unique(keys, return_index=True, return_inverse=True)
-        self._sieve = np.zeros(1 << SIEVE, dtype=bool)
-        self._sieve[self.keys >> np.uint64(64 - SIEVE)] = True
+        self._sieve = Sieve(self.keys)
         sizes = np.bincount(groups, minlength=len(self.keys))
         self.met = sizes > 1
         self.alike = np.ones((columns, len(self.keys)), dtype=bool)
@@ -45,11 +43,7 @@ class Kind:
 
     def among(self, keys: Words) -> Ints:
         """Which of these rows belong to a group, by their places."""
-        found = np.flatnonzero(self._sieve[keys >> np.uint64(64 - SIEVE)])
-        if not len(found):
-            return found
-        places = np.minimum(np.searchsorted(self.keys, keys[found]), len(self.keys) - 1)
-        return np.asarray(found[self.keys[places] == keys[found]])
+        return self._sieve.among(keys)[0]
 
     def telling(self, rows: Ints, keys: Words, cells: Words) -> Iterator[tuple[int, int]]:
         """Of rows that belong to groups one after the other that tells something new, with its group's number."""
@@ -76,7 +70,7 @@ class Kind:
 
 
 class Companions:
-    """Finds the companions of the kept rows while the rows of the file go by; `cells` are hashes, `salted`."""
+    """Finds the companions of the kept rows while the rows of the file go by; `cells` are hashes, `salted_cells`."""
 
     def __init__(self, rows: Rows, cells: Words) -> None:
         self._rows, columns = rows, len(cells)
@@ -113,13 +107,11 @@ class Companions:
                 self.found[first + row] = own
 
 
-def salted(chunk: Chunk) -> Words:
+def salted_cells(chunk: Chunk) -> Words:
     """The hash of each cell, another one for the same cell in another column, so that they can be added up."""
-    salts = np.arange(1, len(chunk.starts) + 1, dtype=np.uint64) * np.uint64(0xD6E8FEB86659FD93)
     found = np.empty(chunk.starts.shape, dtype=np.uint64)
-    for column, salt in enumerate(salts):
-        mixed = (chunk.hashes(column) ^ salt) * np.uint64(0xFF51AFD7ED558CCD)
-        found[column] = mixed ^ (mixed >> np.uint64(33))
+    for column in range(len(found)):
+        found[column] = salted(chunk.hashes(column), column)
     return found
 
 

@@ -28,7 +28,8 @@ class Whole:
     that the guesser learns from beside the kept ones, because they share a telling cell with one (`mates.py`); they are
     never asked about or shown, either. `distinct` has the values of each column that has few of them, the most frequent
     first and then as they first appear; of the others it has nothing. `numeric` are the columns of numbers alone.
-    `enumerates_domain` is whether all combinations of the features' values occur.
+    `enumerates_domain` is whether all combinations of the features' values occur. `held` is a Bloom filter of all rows,
+    with their target and without it.
     """
 
     rows: int
@@ -38,16 +39,38 @@ class Whole:
     distinct: Mapping[str, tuple[str, ...]] = field(repr=False)
     numeric: frozenset[str]
     enumerates_domain: bool
+    held: bytes = field(repr=False)
+    _hashes: dict[tuple[int, str | None], int] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @cached_property
     def digest(self) -> str:
         """A digest of what is known beside the kept rows."""
         held = [self.places, self.beside, self.mates, sorted(self.distinct.items()), sorted(self.numeric)]
-        return sha256(json.dumps([self.rows, self.enumerates_domain, *held]).encode()).hexdigest()
+        about = [self.rows, self.enumerates_domain, sha256(self.held).hexdigest()]
+        return sha256(json.dumps([*about, *held]).encode()).hexdigest()
 
     def with_rows(self, change: Callable[[Rows], Rows]) -> "Whole":
-        """The same of a table whose rows are changed so."""
-        return replace(self, beside=change(self.beside), mates=change(self.mates))
+        """The same of a table whose rows are changed so; what other rows it has is not known any more."""
+        return replace(self, beside=change(self.beside), mates=change(self.mates), held=b"")
+
+    def may_hold(self, row: Sequence[str | None], but: int | None = None) -> bool:
+        """Whether the file has this row; some two of 100 rows that it lacks it seems to have, of a huge file more.
+
+        `but` is the place of the target, where any will do: the row has a cell there, too, which does not count. Of a
+        table whose rows are changed it is not known, and the answer is no.
+        """
+        from tabcontam.tables.large.hashes import cell_hash, may_hold
+
+        if not self.held:
+            return False
+        total = 0
+        for cell in enumerate(row):
+            if cell[0] == but:
+                continue
+            if cell not in self._hashes:
+                self._hashes[cell] = cell_hash(cell[1], cell[0])
+            total += self._hashes[cell]
+        return may_hold(self.held, total & ((1 << 64) - 1))
 
     def before(self) -> tuple[int, ...]:
         """For each kept row how many of the file's rows that stand directly before it are kept, too."""
@@ -96,7 +119,7 @@ class Blocks:
         import numpy as np
 
         blocks = np.arange(first, first + count) // BLOCK
-        return np.flatnonzero((_numbered(blocks) <= np.uint64(self._most)) | (blocks == 0))
+        return np.flatnonzero((numbered(blocks) <= np.uint64(self._most)) | (blocks == 0))
 
     def add(self, places: Sequence[int], rows: Sequence[tuple[str | None, ...]]) -> None:
         """Take such rows, and let go of what is no longer drawn."""
@@ -105,7 +128,7 @@ class Blocks:
         for place, row in zip(places, rows, strict=True):
             self.kept.setdefault(place // BLOCK, []).append(row)
         new = [block for block in self.kept if block and block not in self._numbers]
-        self._numbers |= dict(zip(new, _numbered(np.array(new, dtype=np.int64)).tolist(), strict=True))
+        self._numbers |= dict(zip(new, numbered(np.array(new, dtype=np.int64)).tolist(), strict=True))
         drawn = SAMPLED // BLOCK
         if len(self._numbers) > drawn:
             ranked = sorted(self._numbers, key=self._numbers.__getitem__)
@@ -120,11 +143,11 @@ class Blocks:
         return places, [row for block in blocks for row in self.kept[block]]
 
 
-def _numbered(blocks: "NDArray[np.int64]") -> "NDArray[np.uint64]":
-    """A number for each block that looks like chance (the finalizer of SplitMix64: Steele, Lea and Flood 2014)."""
+def numbered(places: "NDArray[np.int64]") -> "NDArray[np.uint64]":
+    """A number for each place that looks like chance (the finalizer of SplitMix64: Steele, Lea and Flood 2014)."""
     import numpy as np
 
-    numbers = (blocks.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
+    numbers = (places.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
     numbers = (numbers ^ (numbers >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     numbers = (numbers ^ (numbers >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return numbers ^ (numbers >> np.uint64(31))

@@ -1,59 +1,122 @@
-"""The rows of a file that tell of a kept row what a sample alone would not: those that share a telling cell with it.
+"""The rows of a file that tell of a kept row what a sample alone would not: those that share something telling with it.
 
 Where a code stands for a city, who has the file knows the city of every code, and so does who knows the world. Of a
 file with more codes than the sample has rows, the sample shows hardly any code twice, so that whoever learns from it
 alone would take that knowledge for memory of the row. So for each kept row a few more rows are taken that have the same
-code. Which columns tell others is seen in the sample itself, by the pairs of its rows that share a cell.
+code. What tells of others may be a cell, a piece of one (a company's mail addresses share their end), or two cells
+together (a route and a class have a fare). Which of these do is seen in the sample itself, by the pairs of its rows
+that share them.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
 from tabcontam.tables.cells import Rows, is_number
-from tabcontam.tables.large.chunks import Bools, Chunk, Ints, Words
+from tabcontam.tables.large.chunks import MISSING, NONE, Bools, Chunk, Ints, Words, chunk_of
+from tabcontam.tables.large.hashes import Sieve
 
 Floats = NDArray[np.float64]
 
 EACH = 5  # rows that are taken for a value, of which a kept row has one
 ENOUGH = 5  # rows of the sample that have a value: then they show themselves what follows from it
 MOST = 30_000  # rows that are taken in all
-PAIRS = 2000  # of rows that share a cell, by which a column is judged
-LEVEL = 1e-6  # of the test whether rows that share a cell are more alike in another one than others are
+PAIRS = 2000  # of rows that share a value, by which is judged what it tells
+FEWEST = 5  # of them, below which nothing is judged
+LEVEL = 1e-6  # of the test whether rows that share a value are more alike than others
 NEAR = 0.1  # of all ranks: as near as this two numbers are alike, too
+SEPARATORS = ",;|/:@_-.()#=&+ "  # behind and before which a cell is cut
+COMMON = 0.2  # of a column's cells that have a separator by which they are cut
+MOST_SEPARATORS = 3  # of a column
+ENDS = (2, 3, 4, 5, 6)  # bytes at the beginning and at the end of a cell that may tell something
+MOST_TOGETHER = 200  # two columns that are looked at together
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
+class Cut:
+    """How a piece is taken from a cell: so many bytes `at` its beginning or end, or what stands beside a separator."""
+
+    at: str  # "first" or "last": of the bytes or of the separators
+    size: int = 0  # bytes; 0 where a separator cuts
+    separator: str = ""
+    behind: bool = False  # what stands behind the separator, not what stands before it
+
+    def of(self, chunk: Chunk, column: int) -> Words:
+        """The hashes of the pieces of a column; those of cells without one are the hash of a missing cell."""
+        starts, lengths = chunk.starts[column], chunk.lengths[column]
+        if self.size:
+            longer = lengths > self.size
+            begin = starts + (lengths - self.size if self.at == "last" else 0)
+            end = np.where(longer, begin + self.size, begin)
+        else:
+            begin, end = self._beside(chunk, starts, lengths)
+        sizes = np.where(end > begin, end - begin, MISSING)
+        return Chunk(chunk.content, np.where(sizes > 0, begin, 0)[None], sizes[None]).hashes(0)
+
+    def _beside(self, chunk: Chunk, starts: Ints, lengths: Ints) -> tuple[Ints, Ints]:
+        ends = starts + np.maximum(lengths, 0)
+        places = np.flatnonzero(chunk.content == ord(self.separator))
+        if not len(places):
+            return starts, starts
+        found = np.searchsorted(places, starts) if self.at == "first" else np.searchsorted(places, ends) - 1
+        place = places[np.clip(found, 0, len(places) - 1)]
+        there = (found >= 0) & (place >= starts) & (place < ends)
+        begin, end = (place + 1, ends) if self.behind else (starts, place)
+        return np.where(there, begin, starts), np.where(there, end, starts)
+
+
+@dataclass(frozen=True)
+class Key:
+    """What rows may share: the cell of a column, a piece of it, or the cells of two columns.
+
+    It tells something if it tells more than each of its `parts`, which it holds.
+    """
+
+    columns: tuple[int, ...]
+    cut: Cut | None = None
+    parts: tuple["Key", ...] = ()
+
+    def hashes(self, chunk: Chunk, cells: Words) -> Words:
+        """That of each row, as a number; `cells` are the hashes of all cells, `salted`."""
+        if self.cut is not None:
+            return self.cut.of(chunk, self.columns[0])
+        return np.asarray(cells[list(self.columns)].sum(axis=0, dtype=np.uint64))
+
+
 class _Wanted:
-    """The values of a telling column of which more rows are wanted, by their hashes, and how many are still missing."""
+    """The values of a key of which more rows are wanted, by their hashes, and how many are still missing."""
 
-    column: int
-    hashes: Words
-    missing: Ints
+    def __init__(self, key: Key, hashes: Words, each: int) -> None:
+        self.key, self._sieve, self._missing = key, Sieve(hashes), np.full(len(hashes), each)
 
-    def more(self, cells: Words, kept: Bools) -> Ints:
+    def more(self, hashes: Words, kept: Bools) -> Ints:
         """Rows that have such values, by their places, no more of each than are missing, and none of the kept ones."""
-        found = np.minimum(np.searchsorted(self.hashes, cells), len(self.hashes) - 1)
-        fitting = (self.hashes[found] == cells) & (self.missing[found] > 0) & ~kept
-        rows = np.flatnonzero(fitting)
-        rows = rows[np.argsort(found[rows], kind="stable")]
-        values = found[rows]
-        new = np.arange(len(values)) - np.searchsorted(values, values) < self.missing[values]
-        np.subtract.at(self.missing, values[new], 1)
+        rows, values = self._sieve.among(hashes)
+        fitting = (self._missing[values] > 0) & ~kept[rows]
+        rows, values = rows[fitting], values[fitting]
+        order = np.argsort(values, kind="stable")
+        rows, values = rows[order], values[order]
+        new = np.arange(len(values)) - np.searchsorted(values, values) < self._missing[values]
+        np.subtract.at(self._missing, values[new], 1)
         return np.asarray(rows[new])
+
+    @property
+    def done(self) -> bool:
+        return not self._missing.any()
 
 
 class Mates:
     """Finds the mates of the kept rows while the rows of the file go by; `cells` are hashes, `salted`."""
 
-    def __init__(self, rows: Rows, cells: Words) -> None:
-        few = telling(rows, cells)
+    def __init__(self, rows: Rows, cells: Words, missing: frozenset[str]) -> None:
+        few = telling(rows, cells, missing)
         values = sum(map(len, few.values()))
         each = min(EACH, max(1, MOST // max(1, values)))
-        self._wanted = [_Wanted(column, hashes, np.full(len(hashes), each)) for column, hashes in few.items()]
+        self._wanted = [_Wanted(key, hashes, each) for key, hashes in few.items()]
         self.found: dict[int, tuple[str | None, ...]] = {}
 
     def add(self, chunk: Chunk, cells: Words, first: int, kept: Bools) -> None:
@@ -62,72 +125,153 @@ class Mates:
             return
         taken = np.zeros(chunk.rows, dtype=bool)
         for one in self._wanted:
-            taken[one.more(cells[one.column], kept)] = True
+            taken[one.more(one.key.hashes(chunk, cells), kept)] = True
+        self._wanted = [one for one in self._wanted if not one.done]
         places = np.flatnonzero(taken)[: MOST - len(self.found)].tolist()
         self.found |= dict(zip([first + place for place in places], chunk.texts(places), strict=True))
 
 
-def telling(rows: Rows, cells: Words) -> dict[int, Words]:
-    """The columns that tell something of another one, and of which a sample shows values too rarely, with these values.
+def telling(rows: Rows, cells: Words, missing: frozenset[str] = frozenset()) -> dict[Key, Words]:
+    """The keys that tell something of a column, and of which a sample shows values too rarely, with these values.
 
-    `cells` has a line for each column with the hash of each cell. Two rows that share a cell of such a column agree in
-    another column, or lie near each other in it, more often than any two rows do (a binomial test at 1e-6).
+    `cells` has a line for each column with the hash of each cell. Two rows that share a value of such a key agree in a
+    column that it does not hold more often than any two rows do, and than two that share a part of the key do; of a
+    single cell it is enough that they lie near each other there (binomial tests at 1e-6).
     """
-    columns = range(len(cells))
-    likenesses = [_Likeness.of([row[column] for row in rows], cells[column]) for column in columns]
-    found = {}
-    for column in columns:
-        few = _few(cells[column])
-        if not len(few):
-            continue
-        pairs = _sharing(cells[column])
-        if any(likenesses[place].is_more(*pairs) for place in columns if place != column):
-            found[column] = few
+    sample = _Sample.of(rows, cells, missing)
+    found: dict[Key, Words] = {}
+    for key in sample.candidates():
+        few = sample.rare(key)
+        if len(few) and sample.tells(key):
+            found[key] = few
     return found
 
 
 @dataclass(frozen=True, eq=False)
-class _Likeness:
-    """How often two rows are alike in a column: their cells are equal, or near each other, if they are numbers."""
+class _Sample:
+    """The rows by which it is judged which keys tell something."""
 
+    chunk: Chunk
     cells: Words
-    ranks: Floats | None
-    equal: float
-    near: float
+    there: Bools  # for each column and row whether the cell is not missing
+    ranks: dict[int, Floats]  # of the columns of numbers
 
     @classmethod
-    def of(cls, values: Sequence[str | None], cells: Words) -> "_Likeness":
-        """That of any two rows, as pairs drawn by chance show it."""
-        ranks = None
-        if all(map(is_number, filter(None, values))):
-            numbers = np.array([float(value) if value else np.nan for value in values])
-            ranks = stats.rankdata(numbers, nan_policy="omit") / len(numbers)
-        first, second = np.random.default_rng(0).integers(0, len(cells), (2, 4 * PAIRS))
-        first, second = first[first != second], second[first != second]
-        near = float((np.abs(ranks[first] - ranks[second]) <= NEAR).mean()) if ranks is not None else 1.0
-        return cls(cells, ranks, float(((cells[first] == cells[second]).sum() + 1) / (len(first) + 1)), near)
+    def of(cls, rows: Rows, cells: Words, missing: Collection[str]) -> "_Sample":
+        columns = range(len(cells))
+        known = [[None if cell in missing else cell for cell in column] for column in zip(*rows, strict=True)]
+        there = np.array([[cell is not None for cell in column] for column in known])
+        ranks = {}
+        for column in columns:
+            if there[column].any() and all(map(is_number, filter(None, known[column]))):
+                numbers = np.array([float(cell) if cell else np.nan for cell in known[column]])
+                ranks[column] = stats.rankdata(numbers, nan_policy="omit") / len(numbers)
+        return cls(chunk_of(rows, len(cells)), cells, there, ranks)
 
-    def is_more(self, first: Ints, second: Ints) -> bool:
-        """Whether these pairs of rows are alike more often."""
-        if not len(first):
+    def candidates(self) -> Iterator[Key]:
+        """All keys that may tell something."""
+        singles = [Key((column,)) for column in range(len(self.cells))]
+        yield from singles
+        different = [len(np.unique(cells[there])) for cells, there in zip(self.cells, self.there, strict=True)]
+        for column in range(len(self.cells)):
+            if different[column] > ENOUGH:
+                yield from self._pieces(column)
+        rows = len(self.chunk.starts[0])
+        shared = [one for one in range(len(self.cells)) if 1 < different[one] < rows / 2]
+        pairs = [(a, b) for a, b in combinations(shared, 2) if different[a] * different[b] * ENOUGH > rows]
+        pairs.sort(key=lambda pair: different[pair[0]] * different[pair[1]])
+        for a, b in pairs[:MOST_TOGETHER]:
+            yield Key((a, b), parts=(singles[a], singles[b]))
+
+    def _pieces(self, column: int) -> Iterator[Key]:
+        texts = [self.chunk.cell(column, row) or "" for row in np.flatnonzero(self.there[column])[:PAIRS].tolist()]
+        counts = {mark: sum(mark in text for text in texts) for mark in SEPARATORS}
+        common = sorted((mark for mark in counts if counts[mark] > COMMON * len(texts)), key=lambda one: -counts[one])
+        for mark in common[:MOST_SEPARATORS]:
+            several = any(text.count(mark) > 1 for text in texts)
+            for at in ("first", "last") if several else ("first",):
+                yield from (Key((column,), Cut(at, separator=mark, behind=behind)) for behind in (False, True))
+        for at in ("first", "last"):
+            shorter: tuple[Key, ...] = ()
+            for size in ENDS:
+                key = Key((column,), Cut(at, size=size), shorter)
+                shorter = (key,)
+                yield key
+
+    def rare(self, key: Key) -> Words:
+        """The values of a key that fewer rows have than would show what follows from them, in order."""
+        values, times = np.unique(self._hashes(key)[self._has(key)], return_counts=True)
+        return np.asarray(values[times < ENOUGH])
+
+    def tells(self, key: Key) -> bool:
+        """Whether rows that share a rare value of a key are more alike in another column."""
+        hashes = self._hashes(key)
+        rows = np.flatnonzero(self._has(key) & np.isin(hashes, self.rare(key)))
+        first, second = _sharing(hashes, rows)
+        if key.cut is not None:  # what the whole cell tells is found by the whole cell
+            apart = self.cells[key.columns[0]][first] != self.cells[key.columns[0]][second]
+            first, second = first[apart], second[apart]
+        if len(first) < FEWEST:
             return False
-        counts = [(int((self.cells[first] == self.cells[second]).sum()), self.equal)]
-        if self.ranks is not None:
-            counts.append((int((np.abs(self.ranks[first] - self.ranks[second]) <= NEAR).sum()), self.near))
-        return any(stats.binom.sf(count - 1, len(first), chance) < LEVEL for count, chance in counts)
+        one, other = np.random.default_rng(0).choice(rows, (2, 4 * PAIRS))
+        different = one != other
+        others = [(one[different], other[different]), *(self._sharing_part(part, rows) for part in key.parts)]
+        columns = [column for column in range(len(self.cells)) if column not in key.columns]
+        if self._is_more((first, second), others, columns, self._alike):
+            return True
+        single = key.cut is None and len(key.columns) == 1
+        return single and self._is_more(
+            (first, second), others, [one for one in columns if one in self.ranks], self._near
+        )
+
+    def _is_more(
+        self,
+        sharing: tuple[Ints, Ints],
+        others: Sequence[tuple[Ints, Ints]],
+        columns: Sequence[int],
+        alike: Callable[[int, Ints, Ints], tuple[int, int]],
+    ) -> bool:
+        """Whether the pairs that share a key are alike in one of the columns more often than each kind of others is."""
+        for column in columns:
+            hits, count = alike(column, *sharing)
+            chance = max(_at_most(*alike(column, *pairs)) for pairs in others)
+            if hits > chance * count and stats.binom.sf(hits - 1, count, chance) < LEVEL:
+                return True
+        return False
+
+    def _alike(self, column: int, first: Ints, second: Ints) -> tuple[int, int]:
+        """How many of these pairs of rows have the same cell, and how many have cells there."""
+        both = self.there[column][first] & self.there[column][second]
+        return int((both & (self.cells[column][first] == self.cells[column][second])).sum()), int(both.sum())
+
+    def _near(self, column: int, first: Ints, second: Ints) -> tuple[int, int]:
+        """How many of these pairs of rows have numbers that lie near each other, and how many have numbers."""
+        apart = np.abs(self.ranks[column][first] - self.ranks[column][second])
+        return int((apart <= NEAR).sum()), int(np.isfinite(apart).sum())
+
+    def _sharing_part(self, part: Key, rows: Ints) -> tuple[Ints, Ints]:
+        return _sharing(self._hashes(part), rows[self._has(part)[rows]])
+
+    def _hashes(self, key: Key) -> Words:
+        return key.hashes(self.chunk, self.cells)
+
+    def _has(self, key: Key) -> Bools:
+        """Which rows have a value of a key."""
+        there = np.logical_and.reduce(self.there[list(key.columns)])
+        return np.asarray(there & (self._hashes(key) != NONE) if key.cut is not None else there)
 
 
-def _few(cells: Words) -> Words:
-    """The values that fewer rows have than would show what follows from them, in order."""
-    values, times = np.unique(cells, return_counts=True)
-    return np.asarray(values[times < ENOUGH])
+def _at_most(hits: int, count: int) -> float:
+    """How often such pairs are alike, with two standard errors more."""
+    share = (hits + 1) / (count + 2)
+    return float(min(1.0, share + 2 * np.sqrt(share * (1 - share) / (count + 2))))
 
 
-def _sharing(cells: Words) -> tuple[Ints, Ints]:
-    """Pairs of rows that share a cell, no more than it takes to judge by them, wherever in the file the rows stand."""
-    order = np.random.default_rng(2).permutation(len(cells))
-    order = order[np.argsort(cells[order], kind="stable")]
-    pairs = np.flatnonzero(cells[order][1:] == cells[order][:-1])
+def _sharing(hashes: Words, rows: Ints) -> tuple[Ints, Ints]:
+    """Pairs of these rows that share a value, no more than it takes to judge by them, wherever they stand."""
+    order = np.random.default_rng(2).permutation(rows)
+    order = order[np.argsort(hashes[order], kind="stable")]
+    pairs = np.flatnonzero(hashes[order][1:] == hashes[order][:-1])
     if len(pairs) > PAIRS:
         pairs = np.random.default_rng(1).choice(pairs, PAIRS, replace=False)
     return order[pairs], order[pairs + 1]

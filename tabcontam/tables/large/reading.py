@@ -12,10 +12,12 @@ import numpy as np
 from tabcontam.errors import UsageError, one_line, unknown
 from tabcontam.tables.cells import Rows
 from tabcontam.tables.large import excerpt
-from tabcontam.tables.large.chunks import Chunk, Words, chunk_of, kept_rows
-from tabcontam.tables.large.companions import Companions, in_order, salted
+from tabcontam.tables.large.chunks import Bools, Chunk, Words, chunk_of, kept_rows
+from tabcontam.tables.large.classes import Classes
+from tabcontam.tables.large.companions import Companions, in_order, salted_cells
 from tabcontam.tables.large.excerpt import Blocks, Read, Whole
 from tabcontam.tables.large.facts import ColumnFacts, enumerated
+from tabcontam.tables.large.hashes import BloomFilter, cell_hash
 from tabcontam.tables.large.mates import Mates
 from tabcontam.tables.large.parquet import parquet_rows
 from tabcontam.tables.large.streams import Layout, Odd, ahead, layouts
@@ -34,32 +36,39 @@ def read_stream(columns: tuple[str, ...], stream: Stream, target: str | None) ->
     if len(columns) > WIDEST:
         return None
     facts = [ColumnFacts(place) for place in range(len(columns))]
-    blocks, count, first = Blocks(), 0, list[tuple[str | None, ...]]()
+    answered = columns.index(target) if target in columns else None
+    blocks, classes, count, first = Blocks(), Classes(answered), 0, list[tuple[str | None, ...]]()
     for chunk in stream():
         for one in facts:
             one.add(chunk)
         wanted = blocks.wanted(count, chunk.rows)
         blocks.add((wanted + count).tolist(), chunk.texts(wanted.tolist()))
+        classes.add(chunk, count)
         first += chunk.texts(range(min(chunk.rows, SEEN - len(first))))
         count += chunk.rows
     if count <= excerpt.READ_WHOLE:
         return None
-    places, drawn = blocks.drawn()
-    rows = kept_rows(drawn)
-    missing = frozenset(mark for one in facts for mark in one.missing())
-    if target is not None and target not in columns:
+    if target is not None and answered is None:
         raise unknown("target column", target, columns)
-    features = [place for place, name in enumerate(columns) if name != target]
-    sizes = [None if (counts := facts[place].counts) is None else len(counts) for place in features]
-    own, standing = salted(chunk_of(rows, len(columns))), np.array(places)
-    found, mates, at = Companions(rows, own), Mates(rows, own), 0
-    combinations = _Combinations(features, enumerated(sizes, count))
-    for chunk, cells in ahead((chunk, salted(chunk)) for chunk in stream()):
+    drawn = dict(zip(*blocks.drawn(), strict=True))
+    drawn |= classes.missed(tuple(drawn.values()))
+    places = tuple(sorted(drawn))
+    rows = kept_rows(drawn[place] for place in places)
+    missing = frozenset(mark for one in facts for mark in one.missing())
+    own, standing = salted_cells(chunk_of(rows, len(columns))), np.array(places)
+    found, mates, at = Companions(rows, own), Mates(rows, own, missing), 0
+    combinations = _Combinations([one for one in facts if columns[one.place] != target], count)
+    held = BloomFilter(count * (1 if answered is None else 2))
+    for chunk, cells in ahead((chunk, salted_cells(chunk)) for chunk in stream()):
         kept = np.zeros(chunk.rows, dtype=bool)
         kept[standing[(standing >= at) & (standing < at + chunk.rows)] - at] = True
         found.add(chunk, cells, at, kept)
         mates.add(chunk, cells, at, kept)
         combinations.add(cells)
+        sums = cells.sum(axis=0, dtype=np.uint64)
+        held.add(sums)
+        if answered is not None:
+            held.add(sums - cells[answered])
         at += chunk.rows
     if at != count:
         raise UsageError("the file changed while it was read; read it again")
@@ -72,24 +81,38 @@ def read_stream(columns: tuple[str, ...], stream: Stream, target: str | None) ->
         mates=kept_rows(in_order(mates.found.items())),
         distinct=distinct,
         numeric=frozenset(name for name, one in names.items() if one.is_numeric(missing)),
-        enumerates_domain=combinations.are(int(np.prod([size or 1 for size in sizes], dtype=object))),
+        enumerates_domain=combinations.all_occur,
+        held=held.held(),
     )
     return Read(columns, rows, whole, missing, tuple(first))
 
 
 class _Combinations:
-    """How many different combinations of features the rows have, where all of them might occur."""
+    """Which combinations of the features' values occur, where the rows may have all of them."""
 
-    def __init__(self, features: Sequence[int], possible: bool) -> None:
-        self._features, self._possible = features, possible
-        self._seen = np.empty(0, dtype=np.uint64)
+    def __init__(self, features: Sequence[ColumnFacts], rows: int) -> None:
+        self._features: list[tuple[int, Words, int]] = []
+        self._seen: Bools = np.zeros(0, dtype=bool)
+        sizes = [None if one.counts is None else len(one.counts) for one in features]
+        if not enumerated(sizes, rows):
+            return
+        step = 1
+        for one in features:
+            values = np.sort(np.array([cell_hash(value, one.place) for value in one.counts or ()], dtype=np.uint64))
+            self._features.append((one.place, values, step))
+            step *= len(values)
+        self._seen = np.zeros(step, dtype=bool)
 
     def add(self, cells: Words) -> None:
-        if self._possible:
-            self._seen = np.union1d(self._seen, cells[self._features].sum(axis=0, dtype=np.uint64))
+        """Take these rows into account."""
+        if len(self._seen):
+            codes = [np.searchsorted(values, cells[place]) * step for place, values, step in self._features]
+            self._seen[np.sum(codes, axis=0)] = True
 
-    def are(self, count: int) -> bool:
-        return self._possible and len(self._seen) == count
+    @property
+    def all_occur(self) -> bool:
+        """Whether every combination does."""
+        return bool(len(self._seen)) and bool(self._seen.all())
 
 
 def read_rows(columns: tuple[str, ...], rows: Rows, target: str | None) -> Read | None:

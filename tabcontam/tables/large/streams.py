@@ -149,11 +149,17 @@ def _parts(path: Path, codec: str) -> Iterator[bytes]:
 
 
 def whole_rows(path: Path, codec: str, quotes: bool) -> Iterator[bytes]:
-    """The bytes of a file, in parts that end with a row; behind the last a line feed is added where it has none."""
+    """The bytes of a file, in parts that end with a row; behind the last a line feed is added where it has none.
+
+    Raises `Odd` for a quote behind which no row ends for long: it may well be text, and is not looked for again and
+    again in all that follows.
+    """
     left = b""
     for part in _parts(path, codec):
         content = left + part
         end = _last_end(content, quotes)
+        if quotes and len(content) - end > 2 * READ:
+            raise Odd
         if len(content) - end > LONGEST:
             raise UsageError(
                 f"{path.name} has a row of more than {LONGEST // 1024**2} MiB, or a quote that is not closed"

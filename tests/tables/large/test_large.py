@@ -19,12 +19,15 @@ from tabcontam.errors import UsageError
 from tabcontam.evidence.checks import alone_rows, determined_rows
 from tabcontam.evidence.order.strata import ordered_columns
 from tabcontam.evidence.registry import by_id
+from tabcontam.evidence.rows.membership import perturbed
 from tabcontam.evidence.rows.task.keyed import order_of
 from tabcontam.guesser.table import guessed
-from tabcontam.tables.large import excerpt, files, mates, reading, streams
+from tabcontam.tables.large import classes, excerpt, files, mates, reading, streams
 from tabcontam.tables.large.excerpt import BLOCK, Blocks
 from tabcontam.tables.serializers import load_serializer
 from tabcontam.tables.table import Table, load_table
+from tabcontam.tables.twins import twin_rows
+from tabcontam.unseen.sample import sample
 
 pyarrow = pytest.importorskip("pyarrow")
 
@@ -360,3 +363,114 @@ def test_a_wide_table_is_read_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(reading, "WIDEST", 6)
     path = written(tmp_path / "a.csv", *table_of(17))
     assert load_table(str(path), target="target") == whole(path)
+
+
+def test_who_knows_what_pieces_and_pairs_of_cells_stand_for_is_not_taken_for_who_remembers_rows(tmp_path: Path) -> None:
+    """A company has all addresses that end alike; a route and a class have a fare together, and neither has alone."""
+    rng = Random(18)
+    fares, firms = [str(50 + 7 * number) for number in range(40)], [f"Firm {number}" for number in range(30)]
+    fare, firm = [rng.choice(fares) for _ in range(400)], [rng.choice(firms) for _ in range(400)]
+    names = ["id", "mail", "firm", "route", "class", "fare", "target"]
+    rows = []
+    for place in range(6000):
+        one, other = rng.randrange(400), rng.randrange(400)
+        mail = f"{rng.choice('abcdefgh')}{rng.randrange(10_000)}@w{one:03d}.com"
+        rows.append([str(place), mail, firm[one], f"r{other // 8}", f"k{other % 8}", fare[other], rng.choice("yn")])
+    table = load_table(str(written(tmp_path / "a.csv", names, rows)), target="target")
+    assert table.whole is not None
+    shared = {row[1].partition("@")[2] for row in table.whole.mates if row[1]}
+    assert len(shared & {row[1].partition("@")[2] for row in table.rows if row[1]}) > 100
+    asked = list(range(40, 80))
+    for name, least in (("firm", 0.85), ("fare", 0.75)):
+        place, shown = names.index(name), [one for one in names if one != name]
+        chances = {}
+        for mates_too in (True, False):
+            learned = table if mates_too else replace(table, whole=replace(table.whole, mates=()))
+            found = guessed(learned, [name], shown, asked)
+            truth = [found[row].cells[name].of(table.rows[row][place] or "") for row in asked]
+            chances[mates_too] = sum(truth) / len(truth)
+        assert chances[True] > least
+        assert chances[False] < 0.5
+
+
+def test_missing_cells_tell_nothing_of_each_other(tmp_path: Path) -> None:
+    rng = Random(19)
+    rows = [[str(place), rng.choice(["", "NA", str(place)]), rng.choice("abc"), "y"] for place in range(4000)]
+    rows = [[one, code, kind if code.isdigit() else "a", rng.choice("yn")] for one, code, kind, _ in rows]
+    table = load_table(str(written(tmp_path / "a.csv", ["id", "code", "kind", "target"], rows)), target="target")
+    assert table.whole is not None
+    assert table.whole.mates == ()
+
+
+def test_made_rows_are_told_from_all_rows_of_the_file(tmp_path: Path) -> None:
+    table, every = (
+        load_table(str(written(tmp_path / "a.csv", *table_of(20))), target="target", whole=one) for one in (False, True)
+    )
+    assert table.whole is not None
+    target = table.columns.index("target")
+    assert all(map(table.is_row, every.rows))
+    assert not all(row in table.row_set for row in every.rows)
+    other = [tuple(f"{cell}." for cell in row) for row in every.rows]
+    assert sum(map(table.is_row, other)) < 0.05 * len(other)
+    assert all(table.whole.may_hold((*row[:target], "another"), target) for row in every.rows)
+    assert sum(table.whole.may_hold(row, target) for row in other) < 0.05 * len(other)
+
+
+def test_no_decoy_altered_row_or_twin_is_a_row_of_the_file(tmp_path: Path) -> None:
+    """Four features of six values: a sample has few of their combinations, and the file two of three."""
+    rng = Random(21)
+    names = ["a", "b", "c", "d", "target"]
+    rows = [[*(str(rng.randrange(6)) for _ in names[:-1]), ""] for _ in range(1400)]
+    rows = [[*row[:-1], "yn"[int(row[0]) + int(row[1]) > 5]] for row in rows]
+    path = written(tmp_path / "a.csv", names, rows)
+    table, every = load_table(str(path), target="target"), whole(path)
+    assert table.whole is not None
+    real = set(every.rows)
+    assert {perturbed(table, row, rng).cells(table) in real for row in range(100)} == {False}
+    made = [row for _, row in twin_rows(table)]
+    assert len(made) > 50
+    assert not real & set(made)
+    features = {row[:-1] for row in every.rows}
+    found = sample(table)
+    for row in features:
+        assert found.is_real(tuple(row[names.index(name)] for name in found.features))
+
+
+def test_a_quote_that_is_text_does_not_make_reading_slow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A row of a pipe of 5": what follows is looked through once, not from there on again with every part."""
+    names, rows = table_of(22, 3000)
+    rows = [[cell if cell.isalnum() else "word" for cell in row] for row in rows]
+    path = written(tmp_path / "a.csv", names, rows)
+    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    lines[40] = lines[40].replace("word", '5" pipe', 1)
+    path.write_text("".join(lines), encoding="utf-8")
+    seen: list[int] = []
+    last_end = streams._last_end
+
+    def counted(content: bytes, quotes: bool) -> int:
+        seen.append(len(content))
+        return last_end(content, quotes)
+
+    monkeypatch.setattr(streams, "_last_end", counted)
+    table, every = load_table(str(path), target="target"), whole(path)
+    assert sum(seen) < 2 * path.stat().st_size
+    assert table.whole is not None
+    assert table.rows == tuple(every.rows[place] for place in table.whole.places)
+
+
+def test_a_rare_class_is_kept_and_asked_about(tmp_path: Path) -> None:
+    rng = Random(23)
+    rows = [[str(place), str(rng.randrange(50)), f"{rng.gauss(0, 1):.1f}", rng.choice("yn")] for place in range(6000)]
+    for place in rng.sample(range(100, 6000), 4):
+        rows[place][3] = "rare"
+    for place in rng.sample(range(100, 6000), 90):
+        rows[place][3] = "some"
+    table = load_table(str(written(tmp_path / "a.csv", ["id", "a", "x", "target"], rows)), target="target")
+    assert table.whole is not None
+    assert table.column("target").count("rare") == 4
+    assert table.column("target").count("some") >= classes.EACH
+    assert len(table.rows) <= KEPT + BLOCK + 4 + classes.EACH
+    assert list(table.whole.places) == sorted(set(table.whole.places))
+    assert table.rows == tuple(tuple(rows[place]) for place in table.whole.places)
+    queries = by_id()["classification_1shot"].queries(table, load_serializer("is"), Random(1))
+    assert queries

@@ -1,0 +1,52 @@
+"""Rows of each value of the target, so that a rare class is there to be shown and asked about."""
+
+from collections import Counter
+
+import numpy as np
+
+from tabcontam.tables.cells import Rows
+from tabcontam.tables.large.chunks import Chunk
+from tabcontam.tables.large.excerpt import numbered
+
+EACH = 30  # rows of a value that are kept at least, if there are so many
+MOST = 30  # values of a target from which on its values are no classes
+Row = tuple[str | None, ...]
+
+
+class Classes:
+    """Rows of each class that are drawn while they are read: those of the smallest random numbers, as `Blocks` are."""
+
+    def __init__(self, target: int | None) -> None:
+        self._target = target
+        self._drawn: dict[int, list[tuple[int, int, Row]]] = {}
+
+    def add(self, chunk: Chunk, first: int) -> None:
+        """Look at these rows, the first of which has this place in the file."""
+        if self._target is None:
+            return
+        hashes = chunk.hashes(self._target)
+        values = np.unique(hashes)
+        if len(self._drawn.keys() | set(values[: MOST + 1].tolist())) > MOST:
+            self._target = None
+            self._drawn.clear()
+            return
+        numbers = numbered(np.arange(first, first + chunk.rows))
+        for value in values.tolist():
+            drawn = self._drawn.setdefault(value, [])
+            rows = np.flatnonzero(hashes == np.uint64(value))
+            if len(drawn) == EACH:
+                rows = rows[numbers[rows] < np.uint64(drawn[-1][0])]
+            places = rows[np.argsort(numbers[rows])[:EACH]].tolist()
+            new = zip(numbers[places].tolist(), (first + place for place in places), chunk.texts(places), strict=True)
+            self._drawn[value] = sorted([*drawn, *new], key=lambda one: one[:2])[:EACH]
+
+    def missed(self, kept: Rows) -> dict[int, Row]:
+        """Rows of the classes of which too few are among the kept ones, by their places in the file."""
+        if self._target is None:
+            return {}
+        target, found = self._target, dict[int, Row]()
+        counts = Counter(row[target] for row in kept)
+        for drawn in self._drawn.values():
+            if counts[drawn[0][2][target]] < EACH:
+                found |= {place: row for _, place, row in drawn}
+        return found

@@ -1,0 +1,70 @@
+"""Sets of hashes of 64 bits: a few that are looked for among many, and many of which is asked whether they have one."""
+
+import numpy as np
+
+from tabcontam.tables.large.chunks import Ints, Words, chunk_of, stirred
+
+SIEVE = 20  # bits of a hash by which most are told from all that are looked for
+BITS_EACH = 12  # of a Bloom filter for each hash that it holds: some 2 in 100 others seem to be held
+LEAST_BITS, MOST_BITS = 16, 29  # of the places of a Bloom filter: 8 KiB to 64 MiB
+_SALT, _MIXED = np.uint64(0xD6E8FEB86659FD93), np.uint64(0xFF51AFD7ED558CCD)
+
+
+class Sieve:
+    """Few hashes, rising, each once: which of many others are among them, and where."""
+
+    def __init__(self, hashes: Words) -> None:
+        self.hashes = hashes
+        self._sieve = np.zeros(1 << SIEVE, dtype=bool)
+        self._sieve[hashes >> np.uint64(64 - SIEVE)] = True
+
+    def among(self, others: Words) -> tuple[Ints, Ints]:
+        """The places of those others that are among the hashes, and the place of each of these there."""
+        found = np.flatnonzero(self._sieve[others >> np.uint64(64 - SIEVE)])
+        places = np.minimum(np.searchsorted(self.hashes, others[found]), max(0, len(self.hashes) - 1))
+        same = self.hashes[places] == others[found] if len(found) else np.zeros(0, dtype=bool)
+        return np.asarray(found[same]), np.asarray(places[same])
+
+
+class BloomFilter:
+    """Hashes in little memory: one that was added is always found, and some 2 in 100 others seem to be (Bloom 1970).
+
+    Of more than 40 million hashes more others seem to be there: the filter grows no further.
+    """
+
+    def __init__(self, hashes: int) -> None:
+        size = min(MOST_BITS, max(LEAST_BITS, int(BITS_EACH * hashes - 1).bit_length()))
+        self._bits = np.zeros(1 << size, dtype=bool)
+
+    def add(self, hashes: Words) -> None:
+        """Add such hashes."""
+        for place in _places(hashes, len(self._bits)):
+            self._bits[place] = True
+
+    def held(self) -> bytes:
+        """What `may_hold` looks into."""
+        return np.packbits(self._bits, bitorder="little").tobytes()
+
+
+def may_hold(held: bytes, digest: int) -> bool:
+    """Whether a hash was added to the filter, or seems to have been."""
+    places = _places(np.array([digest], dtype=np.uint64), 8 * len(held))
+    return all(held[int(place[0]) >> 3] >> (int(place[0]) & 7) & 1 for place in places)
+
+
+def _places(hashes: Words, bits: int) -> list[Ints]:
+    """Two places for each hash."""
+    size, mixed = bits.bit_length() - 1, stirred(hashes)
+    both = [mixed >> np.uint64(64 - size), (mixed << np.uint64(size)) >> np.uint64(64 - size)]
+    return [places.astype(np.int64) for places in both]
+
+
+def salted(hashes: Words, column: int) -> Words:
+    """The hashes of a column's cells, others for the same cells in another column, so that they can be added up."""
+    mixed = (hashes ^ np.uint64(((column + 1) * int(_SALT)) & ((1 << 64) - 1))) * _MIXED
+    return np.asarray(mixed ^ (mixed >> np.uint64(33)))
+
+
+def cell_hash(cell: str | None, column: int) -> int:
+    """The hash of one cell, as `salted` has it of many."""
+    return int(salted(chunk_of([(cell,)], 1).hashes(0), column)[0])
