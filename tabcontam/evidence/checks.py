@@ -14,6 +14,7 @@ from tabcontam.evidence.base import Prompt
 from tabcontam.reading.words import PLAIN, pieces, without_note
 from tabcontam.tables.facts import cached_fact
 from tabcontam.tables.known import not_known
+from tabcontam.tables.large.excerpt import READ_WHOLE
 from tabcontam.tables.table import Cell, Table
 
 TRIES = 200
@@ -57,6 +58,15 @@ def drawn(draw: Callable[[], Item | None], reason: str, tries: int = TRIES) -> I
         if (item := draw()) is not None:
             return item
     raise Skip(reason)
+
+
+def check_comparable(table: Table) -> None:
+    """Raises `Skip` where an answer may hold any row of a large file, and a sample of it is there to compare with."""
+    if table.whole is not None:
+        raise Skip(
+            f"any of {table.rows_in_file:,} rows may be written, and {len(table.rows):,} of them are kept to compare "
+            f"with; give a part of at most {READ_WHOLE:,} rows as a file of its own"
+        )
 
 
 def determined_rows(table: Table, shown: Sequence[int], asked: Sequence[int]) -> list[int]:

@@ -2,9 +2,11 @@
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from hashlib import file_digest
+from hashlib import sha256
 from pathlib import Path
+from threading import Event
 
+from tabcontam.errors import UsageError
 from tabcontam.tables.files import Named
 from tabcontam.tables.large.excerpt import Read
 from tabcontam.tables.readers.archives import BROKEN, PACKED, ZIP, opened, packing, without_packing
@@ -13,6 +15,7 @@ from tabcontam.tables.readers.kinds import PARQUET, START, TEXT, kind_of, split_
 
 SMALL = 4 * 1024 * 1024  # bytes of a file that is read whole, to see whether it is a large table
 PACKED_SMALL = 2 * 1024 * 1024  # of one that is packed, or of Parquet
+PART = 4 * 1024 * 1024  # bytes that are hashed at a time
 
 
 @dataclass(frozen=True)
@@ -32,16 +35,35 @@ def read_large(named: Named, form: TextFormat, target: str | None) -> Large | No
     from tabcontam.tables.large.reading import read_parquet, read_text  # which imports what computes
 
     split = split_name(named.part) if named.part is not None else ""
+    state, enough = _state(named.path), Event()
     with ThreadPoolExecutor(1) as thread:
-        digest = thread.submit(_digest_of, named.path)
-        read = read_parquet(named.path, target) if kind is PARQUET else read_text(named.path, named.name, form, target)
-        return None if read is None else Large(read, digest.result(), split)
+        digest = thread.submit(_digest_of, named.path, enough)
+        try:
+            whole = kind is PARQUET
+            read = read_parquet(named.path, target) if whole else read_text(named.path, named.name, form, target)
+            if read is None:
+                return None
+            found = Large(read, digest.result(), split)
+        finally:
+            enough.set()
+    if _state(named.path) != state:
+        raise UsageError(f"{named.name} changed while it was read; read it again")
+    return found
 
 
-def _digest_of(path: Path) -> str:
-    """The SHA-256 of a file."""
+def _state(path: Path) -> tuple[int, int]:
+    """What is another one after a file was written: its size, and when it was last changed, in nanoseconds."""
+    found = path.stat()
+    return found.st_size, found.st_mtime_ns
+
+
+def _digest_of(path: Path, enough: Event) -> str:
+    """The SHA-256 of a file; of a part of it, if nobody needs it any more."""
+    found = sha256()
     with path.open("rb") as file:
-        return file_digest(file, "sha256").hexdigest()
+        while not enough.is_set() and (part := file.read(PART)):
+            found.update(part)
+    return found.hexdigest()
 
 
 def _kind(path: Path, form: TextFormat) -> Kind | None:

@@ -15,7 +15,7 @@ import pytest
 from tabcontam.asking.plan import Options
 from tabcontam.asking.preparing import _job, _table
 from tabcontam.cli.commands import main
-from tabcontam.errors import UsageError
+from tabcontam.errors import Skip, UsageError
 from tabcontam.evidence.checks import alone_rows, determined_rows
 from tabcontam.evidence.order.strata import ordered_columns
 from tabcontam.evidence.registry import by_id
@@ -474,3 +474,25 @@ def test_a_rare_class_is_kept_and_asked_about(tmp_path: Path) -> None:
     assert table.rows == tuple(tuple(rows[place]) for place in table.whole.places)
     queries = by_id()["classification_1shot"].queries(table, load_serializer("is"), Random(1))
     assert queries
+
+
+@pytest.mark.parametrize("test", ["task_examples", "sampling"])
+def test_rows_that_may_be_any_of_the_file_are_not_looked_for_in_a_sample(tmp_path: Path, test: str) -> None:
+    table = load_table(str(written(tmp_path / "a.csv", *table_of(24))), target="target")
+    with pytest.raises(Skip, match=r"any of 900 rows may be written, and \d+ of them are kept"):
+        by_id()[test].queries(table, load_serializer("is"), Random(1))
+
+
+def test_a_file_that_is_written_to_while_it_is_read_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same number of rows, and other ones."""
+    path = written(tmp_path / "a.csv", *table_of(25))
+    content = path.read_bytes()
+    drawn = Blocks.drawn
+
+    def and_change(blocks: Blocks) -> object:
+        path.write_bytes(content.replace(b"yes", b"not"))
+        return drawn(blocks)
+
+    monkeypatch.setattr(Blocks, "drawn", and_change)
+    with pytest.raises(UsageError, match=r"a\.csv changed while it was read"):
+        load_table(str(path), target="target")

@@ -28,6 +28,7 @@ from tabcontam.evidence.base import (
     Test,
     Trial,
 )
+from tabcontam.evidence.checks import check_comparable
 from tabcontam.evidence.prompts import ask
 from tabcontam.evidence.rows.length import answer_tokens
 from tabcontam.evidence.rows.memcheck.raw import BORDT, MARKS, NUMBERED, cuts, raw, without_counts
@@ -145,6 +146,7 @@ class Sampling(Test):
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
         """Twenty-five draws; the first query carries the table's rows. Raises `Skip` where a count says nothing."""
+        check_comparable(table)
         held, first = _held_of(table), 1 + DRAWS * rng.randrange(SEEDS)
         room = answer_tokens(table, raw(), table.columns, self.max_tokens)
 

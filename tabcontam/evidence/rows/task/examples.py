@@ -9,6 +9,7 @@ from typing import ClassVar
 from tabcontam.errors import Skip
 from tabcontam.evidence.answering import MISSING, Answering
 from tabcontam.evidence.base import READ, Evidence, Prompt, PublishedRule, Query, Reading, Reply, State, Test, Trial
+from tabcontam.evidence.checks import check_comparable
 from tabcontam.evidence.prompts import ask
 from tabcontam.evidence.rows.length import answer_tokens
 from tabcontam.evidence.rows.memcheck.raw import raw
@@ -165,6 +166,7 @@ class TaskExamples(RowTest):
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
         """The queries, in the same words for every seed; the first carries the table. Raises `Skip`."""
+        check_comparable(table)
         if table.text is not None:
             return [self._query(number, table, what, (TEXT,), TEXT_TOKENS) for number, what in _numbered(table)]
         if table.enumerates_domain:
