@@ -41,6 +41,7 @@ from tabcontam.tables.toml_files import SUFFIX
 
 if TYPE_CHECKING:
     from tabcontam.tables.frames import Frame
+    from tabcontam.tables.large.hashes import HeldRows
 
 Cell = str | None  # None: missing. An empty field of a text is missing; of a typed file it is an empty string.
 
@@ -233,7 +234,23 @@ class Table:
 
         Of a large file some two of 100 other rows seem to be one, too: none that is made is ever taken for none.
         """
-        return tuple(cells) in self.row_set or (self.whole is not None and self.whole.may_hold(cells))
+        return tuple(cells) in self.row_set or self.may_hold(cells)
+
+    def may_hold(self, cells: Sequence[Cell], *, answered: bool = True) -> bool:
+        """Whether a large file has a row of these cells, or seems to; with whatever target, if it is not `answered`.
+
+        Never of a table whose rows are all kept, or are changed.
+        """
+        if self.whole is None or not self.whole.held:
+            return False
+        but = None if answered or self.target is None else self.columns.index(self.target)
+        return self._held_rows.may_hold(cells, but)
+
+    @cached_property
+    def _held_rows(self) -> "HeldRows":
+        from tabcontam.tables.large.hashes import HeldRows  # which imports what computes
+
+        return HeldRows(self.whole.held if self.whole else b"", self.rows)
 
     @cached_property
     def enumerates_domain(self) -> bool:

@@ -64,11 +64,10 @@ class Sample:
 
     def _in_large_file(self, row: Row) -> bool:
         """Whether a row of a large file that is not kept has these features, as they are written here."""
-        whole, target = self.table.whole, self.table.target
-        if whole is None or target is None:
+        if self.table.whole is None:
             return False
         cells = dict(zip(self.features, row, strict=True))
-        return whole.may_hold([cells.get(name) for name in self.table.columns], self.table.columns.index(target))
+        return self.table.may_hold([cells.get(name) for name in self.table.columns], answered=False)
 
     @cached_property
     def _real(self) -> frozenset[Row]:

@@ -40,7 +40,6 @@ class Whole:
     numeric: frozenset[str]
     enumerates_domain: bool
     held: bytes = field(repr=False)
-    _hashes: dict[tuple[int, str | None], int] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @cached_property
     def digest(self) -> str:
@@ -52,25 +51,6 @@ class Whole:
     def with_rows(self, change: Callable[[Rows], Rows]) -> "Whole":
         """The same of a table whose rows are changed so; what other rows it has is not known any more."""
         return replace(self, beside=change(self.beside), mates=change(self.mates), held=b"")
-
-    def may_hold(self, row: Sequence[str | None], but: int | None = None) -> bool:
-        """Whether the file has this row; some two of 100 rows that it lacks it seems to have, of a huge file more.
-
-        `but` is the place of the target, where any will do: the row has a cell there, too, which does not count. Of a
-        table whose rows are changed it is not known, and the answer is no.
-        """
-        from tabcontam.tables.large.hashes import cell_hash, may_hold
-
-        if not self.held:
-            return False
-        total = 0
-        for cell in enumerate(row):
-            if cell[0] == but:
-                continue
-            if cell not in self._hashes:
-                self._hashes[cell] = cell_hash(cell[1], cell[0])
-            total += self._hashes[cell]
-        return may_hold(self.held, total & ((1 << 64) - 1))
 
     def before(self) -> tuple[int, ...]:
         """For each kept row how many of the file's rows that stand directly before it are kept, too."""

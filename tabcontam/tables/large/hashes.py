@@ -1,7 +1,10 @@
 """Sets of hashes of 64 bits: a few that are looked for among many, and many of which is asked whether they have one."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
+from tabcontam.tables.cells import Rows
 from tabcontam.tables.large.chunks import Ints, Words, chunk_of, stirred
 
 SIEVE = 20  # bits of a hash by which most are told from all that are looked for
@@ -42,14 +45,31 @@ class BloomFilter:
             self._bits[place] = True
 
     def held(self) -> bytes:
-        """What `may_hold` looks into."""
+        """What `HeldRows` looks into."""
         return np.packbits(self._bits, bitorder="little").tobytes()
 
 
-def may_hold(held: bytes, digest: int) -> bool:
-    """Whether a hash was added to the filter, or seems to have been."""
-    places = _places(np.array([digest], dtype=np.uint64), 8 * len(held))
-    return all(held[int(place[0]) >> 3] >> (int(place[0]) & 7) & 1 for place in places)
+class HeldRows:
+    """Which rows a Bloom filter holds, by their cells; the hashes of the cells of these `rows` are found at once."""
+
+    def __init__(self, held: bytes, rows: Rows) -> None:
+        self._held = held
+        self._hashes: dict[tuple[int, str | None], int] = {}
+        for column, cells in enumerate(zip(*rows, strict=True)):
+            different = list(dict.fromkeys(cells))
+            hashes = salted(chunk_of([(cell,) for cell in different], 1).hashes(0), column)
+            self._hashes |= {(column, cell): one for cell, one in zip(different, hashes.tolist(), strict=True)}
+
+    def may_hold(self, row: Sequence[str | None], but: int | None = None) -> bool:
+        """Whether the filter holds a row, or seems to; `but` is the place of the target, where any will do."""
+        total = 0
+        for one in enumerate(row):
+            if one[0] != but:
+                if one not in self._hashes:
+                    self._hashes[one] = cell_hash(one[1], one[0])
+                total += self._hashes[one]
+        places = _places(np.array([total & ((1 << 64) - 1)], dtype=np.uint64), 8 * len(self._held))
+        return all(self._held[int(place[0]) >> 3] >> (int(place[0]) & 7) & 1 for place in places)
 
 
 def _places(hashes: Words, bits: int) -> list[Ints]:

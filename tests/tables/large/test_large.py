@@ -407,13 +407,13 @@ def test_made_rows_are_told_from_all_rows_of_the_file(tmp_path: Path) -> None:
         load_table(str(written(tmp_path / "a.csv", *table_of(20))), target="target", whole=one) for one in (False, True)
     )
     assert table.whole is not None
-    target = table.columns.index("target")
     assert all(map(table.is_row, every.rows))
     assert not all(row in table.row_set for row in every.rows)
     other = [tuple(f"{cell}." for cell in row) for row in every.rows]
     assert sum(map(table.is_row, other)) < 0.05 * len(other)
-    assert all(table.whole.may_hold((*row[:target], "another"), target) for row in every.rows)
-    assert sum(table.whole.may_hold(row, target) for row in other) < 0.05 * len(other)
+    assert table.columns[-1] == table.target
+    assert all(table.may_hold((*row[:-1], "another"), answered=False) for row in every.rows)
+    assert sum(table.may_hold(row, answered=False) for row in other) < 0.05 * len(other)
 
 
 def test_no_decoy_altered_row_or_twin_is_a_row_of_the_file(tmp_path: Path) -> None:
