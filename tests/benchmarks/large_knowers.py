@@ -1,11 +1,11 @@
-"""Who knows the world, asked about a large table: `python -m tests.benchmarks.large_knowers [ROWS] [code mail pair]`.
+"""Who knows the world, asked about a large table: `python -m tests.benchmarks.large_knowers [ROWS] [KIND…]`.
 
 Of a large file a sample is kept, which shows hardly any code twice. In each of these files a company, its town and its
-branch follow from something that most kept rows share with rows that are not kept: from a `code`, from the end of a
-`mail` address, or from a `pair` of a route and a class. One answerer knows all companies and no row: it says what
-follows, and draws all other cells as often as they stand in their column. The other knows every row by its identifier.
-Both answer over loopback what `run` asks, and their verdicts are printed: the first is to be found nowhere, the second
-everywhere.
+branch follow from something that most kept rows share with rows that are not kept: from a `code`, from the beginning of
+a `plot` number, from the end of a `mail` address, or from a `pair` of a route and a class. One answerer knows all
+companies and no row: it says what follows, and draws all other cells as often as they stand in their column. The other
+knows every row by its identifier. Both answer over loopback what `run` asks: a hidden cell of a row, and the rest of a
+row that is begun. Their verdicts are printed: the first is to be found nowhere, the second everywhere.
 """
 
 import argparse
@@ -23,14 +23,17 @@ from typing import Any
 from tests.loopback import LoopbackServer
 
 CODES = 20_000
+TESTS = "feature_completion or incomplete_completion"
 FOLLOWING = ("company", "town", "branch")
 FIRMS = [
     f"{one}{end} {kind}" for one in ("North", "Old", "Port", "Sun") for end in ("ham", "by") for kind in ("AG", "plc")
 ]
-KINDS = ("code", "mail", "pair")
+KINDS = ("code", "plot", "mail", "pair")
 ASKED = re.compile(r"Which value of (\w+) does this row have")
+REST = re.compile(r"lacks its last \d+ features?: ([^.]+)\.")
 CELL = re.compile(r"The (\w+) is ([^,\n]+)")
 Row = dict[str, str]
+Answer = Callable[[dict[str, Any]], str]
 
 
 def rows_of(kind: str, count: int) -> list[Row]:
@@ -42,6 +45,8 @@ def rows_of(kind: str, count: int) -> list[Row]:
         own = {"id": str(number)}
         if kind == "code":
             own |= {"code": str(10_000 + code), "age": str(rng.randint(18, 90))}
+        elif kind == "plot":
+            own |= {"plot": f"{10_000 + code}{rng.randrange(1000):03d}", "age": str(rng.randint(18, 90))}
         elif kind == "mail":
             own |= {
                 "mail": f"{rng.choice('abcdefgh')}{rng.randrange(10**6)}@w{code}.com",
@@ -57,41 +62,52 @@ def shared(row: Row) -> tuple[str, ...] | None:
     """That from which these columns of a row follow; None where it is not shown."""
     if "mail" in row:
         return (row["mail"].partition("@")[2],)
+    if "plot" in row:
+        return (row["plot"][:5],)
     parts = [row[name] for name in ("code", "route", "class") if name in row]
     return tuple(parts) if parts and ("route" in row) == ("class" in row) else None
 
 
-def knower(rows: Sequence[Row]) -> Callable[[dict[str, Any]], str]:
+def knower(rows: Sequence[Row]) -> Answer:
     """Knows what follows, and no row."""
     known, rng = {shared(row): row for row in rows}, Random(5)
 
     def answer(body: dict[str, Any]) -> str:
-        name, row = _asked(body)
-        by = shared(row) if name in FOLLOWING else None
-        return (known[by] if by in known else rng.choice(rows))[name]
+        names, row = _asked(body)
+        by = shared(row)
+        of = [known[by] if name in FOLLOWING and by in known else rng.choice(rows) for name in names]
+        return _written(names, [one[name] for one, name in zip(of, names, strict=True)])
 
     return answer
 
 
-def memoriser(rows: Sequence[Row]) -> Callable[[dict[str, Any]], str]:
+def memoriser(rows: Sequence[Row]) -> Answer:
     """Knows every row whose identifier it is shown."""
     by_id, rng = {row["id"]: row for row in rows}, Random(5)
 
     def answer(body: dict[str, Any]) -> str:
-        name, row = _asked(body)
-        return by_id.get(row.get("id", ""), rng.choice(rows))[name]
+        names, row = _asked(body)
+        known = by_id.get(row.get("id", ""), rng.choice(rows))
+        return _written(names, [known[name] for name in names])
 
     return answer
 
 
-def _asked(body: dict[str, Any]) -> tuple[str, Row]:
-    """The feature that is asked for, and the cells that are shown of its row."""
+def _asked(body: dict[str, Any]) -> tuple[list[str], Row]:
+    """The features that are asked for, and the cells that are shown of their row."""
     text = body["messages"][-1]["content"]
-    last = [line for line in text.splitlines() if line.startswith("The ")][-1]
-    found = ASKED.search(text)
-    if found is None:
+    last = [line for line in text.splitlines() if line.startswith("The ") and " is " in line][-1]
+    one, rest = ASKED.search(text), REST.search(text)
+    if one is None and rest is None:
         raise ValueError(f"another question: {text[-200:]}")
-    return found[1], dict(CELL.findall(last))
+    names = [one[1]] if one else rest[1].split(", ") if rest else []
+    return names, dict(CELL.findall(last))
+
+
+def _written(names: Sequence[str], values: Sequence[str]) -> str:
+    if len(names) == 1:
+        return values[0]
+    return ", ".join(f"The {name} is {value}" for name, value in zip(names, values, strict=True))
 
 
 def main() -> None:
@@ -112,10 +128,10 @@ def main() -> None:
                 print(f"{kind}, {len(rows):,} rows, {name}: {_verdicts(path, make(rows))}", flush=True)
 
 
-def _verdicts(path: Path, answer: Callable[[dict[str, Any]], str]) -> str:
+def _verdicts(path: Path, answer: Answer) -> str:
     out = path.parent / f"{path.stem}-{answer.__qualname__.partition('.')[0]}"
     with LoopbackServer(answer) as server:
-        asked = ["--dataset", str(path), "--target", "target", "--serializer", "is", "-k", "feature_completion"]
+        asked = ["--dataset", str(path), "--target", "target", "--serializer", "is", "-k", TESTS]
         command = [sys.executable, "-m", "tabcontam", "run", "--llm", f"openai:model@{server.url}", *asked]
         done = subprocess.run(
             [*command, "--no-controls", "--out", str(out)], check=False, capture_output=True, text=True
@@ -123,10 +139,14 @@ def _verdicts(path: Path, answer: Callable[[dict[str, Any]], str]) -> str:
     if done.returncode not in (0, 1):
         raise SystemExit(done.stderr)
     results = json.loads((out / "results.json").read_text(encoding="utf-8"))
-    (cell,), (table,) = results["cells"], results["tables"]
+    (table,) = results["tables"]
+    return "; ".join([*map(_said, results["cells"]), f"the table: {table['verdict']} ({table['reason']})"])
+
+
+def _said(cell: dict[str, Any]) -> str:
     p_value = "none" if cell["p_value"] is None else f"{cell['p_value']:.2g}"
-    said = f"{cell['hits']} of {cell['queries']} right, {cell['expected_hits']:.1f} expected, p = {p_value}"
-    return f"{cell['verdict']} ({said}); the table: {table['verdict']} ({table['reason']})"
+    counted = f"{cell['hits']} of {cell['queries']} right, {cell['expected_hits'] or 0:.1f} expected, p = {p_value}"
+    return f"{cell['test']} {cell['verdict']} ({counted})"
 
 
 if __name__ == "__main__":
