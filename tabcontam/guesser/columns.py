@@ -35,6 +35,10 @@ MANY = 20  # values of a text from which its words are looked at
 DIGITS = re.compile(r"\d{1,15}")
 LONGEST = 200  # characters of a text in which numbers are looked for
 WORD = re.compile(r"[^\W_]+")
+CODE = (5, 32)  # characters of a code, all of one length, whose beginnings are looked at
+CODES = 0.98  # of a column's values that are such codes
+BEGINNINGS = 3  # of a column of codes, the longest ones
+SHARED = 1.3  # rows that share a beginning, on average
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,9 +73,14 @@ class Column:
 
     @cached_property
     def words(self) -> "tuple[Column, ...]":
-        """The first, second and last word of many texts, each as a column; none where it is that of all or of none."""
-        if self.numbers is not None or self.distinct <= MANY:
+        """The first, second and last word of many texts, each as a column; none where it is that of all or of none.
+
+        Of codes of one length, as numbers of plots or telephones, beginnings that several rows share.
+        """
+        if self.distinct <= MANY:
             return ()
+        if self.numbers is not None or self._size_of_codes:
+            return tuple(self._beginnings())
         said = {key: WORD.findall(text) for key, text in self.texts.items()}
         found = []
         for name, place in (("first", 0), ("second", 1), ("last", -1)):
@@ -81,6 +90,27 @@ class Column:
             if 1 < more.distinct < self.distinct:
                 found.append(more)
         return tuple(found)
+
+    @cached_property
+    def _size_of_codes(self) -> int:
+        """How many characters nearly all values have, if these are letters and digits alone; else 0."""
+        sizes = Counter(len(text) if text.isalnum() else 0 for text in self.texts.values())
+        size, count = sizes.most_common(1)[0] if sizes else (0, 0)
+        return size if CODE[0] <= size <= CODE[1] and count >= CODES * sizes.total() else 0
+
+    def _beginnings(self) -> "list[Column]":
+        """The longest beginnings of codes that several rows share."""
+        found: list[Column] = []
+        fewer, known = MANY, len(self.keys) - self.keys.count(MISSING)
+        for size in range(2, self._size_of_codes):
+            begun = {key: text[:size] for key, text in self.texts.items() if len(text) == self._size_of_codes}
+            different = len(set(begun.values()))
+            if different * SHARED > known:
+                break
+            if different > fewer:
+                found.append(column(f"{self.name} first {size}", [begun.get(key) for key in self.keys]))
+                fewer = different
+        return found[-BEGINNINGS:]
 
     @cached_property
     def order_in_text(self) -> Floats | None:
@@ -175,15 +205,15 @@ def as_column(name: str, cells: Sequence[Cell] | Column, missing: Collection[str
 
 
 def with_words(columns: Iterable[Column]) -> list[Column]:
-    """The columns, and the first, second and last word of those that hold many texts: families, titles, prefixes."""
+    """The columns, and the first, second and last word of those that hold many texts, or the beginnings of codes."""
     return [found for one in columns for found in (one, *one.words)]
 
 
 def without_words(columns: Iterable[Column]) -> list[Column]:
     """The columns without those that `with_words` adds."""
     given = list(columns)
-    names = {one.name for one in given if one.numbers is None}
-    return [one for one in given if one.name.rpartition(" ")[0] not in names]
+    names = {more.name for one in given for more in one.words}
+    return [one for one in given if one.name not in names]
 
 
 def scaled(numbers: Floats, decimals: int) -> Ints:

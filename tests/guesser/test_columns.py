@@ -2,6 +2,7 @@
 
 import gc
 from collections import Counter
+from random import Random
 from weakref import ref
 
 import numpy as np
@@ -41,3 +42,17 @@ def test_codes_are_tallied_alike_whether_they_are_counted_or_sorted(codes: list[
     assert dict(zip(kinds.tolist(), counts.tolist(), strict=True)) == Counter(codes)
     assert kinds.tolist() == sorted(set(codes))
     assert own.tolist() == [codes.count(code) for code in codes]
+
+
+def test_codes_of_one_length_have_beginnings_that_several_rows_share() -> None:
+    """A plot's first digits say its town: nobody who knows that remembers the plot."""
+    rng = Random(4)
+    towns = [rng.randrange(10_000, 100_000) for _ in range(300)]
+    cells = [f"{rng.choice(towns)}{rng.randrange(1000):03d}" for _ in range(2000)]
+    found = {one.name: one for one in column("plot", cells).words}
+    assert "plot first 5" in found
+    assert found["plot first 5"].cells[:3] == tuple(cell[:5] for cell in cells[:3])
+    assert not {"plot first 7", "plot first 8"} & set(found)
+    assert column("price", [f"{rng.gauss(100, 30):.2f}" for _ in range(2000)]).words == ()
+    assert column("count", [str(rng.randrange(10**6)) for _ in range(2000)]).words == ()
+    assert column("few", [cell[:2] for cell in cells]).words == ()
