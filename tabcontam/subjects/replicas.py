@@ -13,9 +13,10 @@ import logging
 import os
 import socket
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from importlib.util import find_spec
+from itertools import count
 from typing import Any
 
 from tabcontam.errors import UsageError, one_line, option, option_name
@@ -24,7 +25,9 @@ from tabcontam.evidence.questions import (
     Answer,
     Capability,
     Question,
+    Scores,
     State,
+    Token,
     without_answer,
 )
 from tabcontam.subjects.base import FatalError, Form, Model, Request, TransientError
@@ -32,11 +35,17 @@ from tabcontam.tables.table import Table
 from tabcontam.version import __version__
 
 INSTALL = "pip install 'tabcontam[ray]'"
+AHEAD = 2  # times as many questions as the model takes at once are at a replica, so that it never waits for the next
 LOST = 5  # replicas of an LLM that may be lost without an answer between
 REACHED = 10.0  # seconds, within which somebody has to listen at the address of a cluster
 PAUSE = 2.0  # seconds before a lost replica is begun anew
 # Nothing is reported to anybody, and replicas have the priority of this process, unless the user says otherwise.
 USUAL = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_worker_niceness": "0", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0"}
+
+
+# What goes to a replica and back: plain tuples, which Ray writes many times as fast as those that have a class.
+Asked = tuple[int, Question, int]  # the number that its answer will have, a question, and the most tokens of the answer
+Said = tuple[int, Answer | str]  # an answer, or the line that says why there is none
 
 
 @dataclass(frozen=True)
@@ -65,6 +74,10 @@ class Replica:
     def __init__(self, make: Callable[[], Model]) -> None:
         self._model, self._loading = make(), asyncio.Lock()
         self._about: About | None = None
+        self._answered: list[Said] = []
+        self._under_way: set[int] = set()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._changed = asyncio.Event()
 
     async def about(self, version: str) -> About | str:
         """Load the model. A text says why that cannot be, or that this machine has another tabcontam."""
@@ -80,9 +93,30 @@ class Replica:
                 self._about = About(own.form, own.capabilities, own.version, own.connections or 1)
         return self._about
 
-    async def answer(self, question: Question, max_tokens: int) -> Answer:
-        """Ask the model once."""
-        return await self._model.answer(Request(question, max_tokens))
+    async def answers(self, asked: Sequence[Asked]) -> list[Said]:
+        """Ask the model these questions too, and wait for an answer to any that it was asked: all that there are then.
+
+        Where several calls wait, one of them takes them. None are given once the model is asked nothing more.
+        """
+        for number, question, max_tokens in asked:
+            self._under_way.add(number)
+            task = asyncio.create_task(self._ask(number, Request(question, max_tokens)))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+        while self._under_way and not self._answered:
+            self._changed.clear()
+            await self._changed.wait()
+        answered, self._answered = self._answered, []
+        return answered
+
+    async def _ask(self, number: int, request: Request) -> None:
+        try:
+            answer: Answer | str = await self._model.answer(request)
+        except Exception as error:  # this question alone has no answer
+            answer = one_line(error)
+        self._answered.append((number, packed(answer)))
+        self._under_way.discard(number)
+        self._changed.set()
 
 
 class Cluster:
@@ -153,12 +187,88 @@ class Cluster:
         return int(_ray().cluster_resources().get("GPU", 0))
 
 
-@dataclass(eq=False)
 class _Held:
-    """A replica of a model, and how many answers it is at."""
+    """A replica of a model, and what it is asked. `lost` is told once that it is gone.
 
-    actor: Any
-    under_way: int = 0
+    A call costs more than a millisecond, however little it carries. So what is asked at about the same time goes with
+    one, at most as much as the model takes `at_once`, and what was answered meanwhile comes back with one; there is
+    always one that waits for the next answer.
+    """
+
+    def __init__(self, actor: Any, lost: Callable[["_Held", Exception], None], at_once: int) -> None:
+        self.actor, self.at_once, self._lost = actor, at_once, lost
+        self._numbers = count()
+        self._unsent: list[Asked] = []
+        self._waiting: dict[int, tuple[Question, asyncio.Future[Answer]]] = {}
+        self._calls: set[asyncio.Task[None]] = set()
+        self._open = 0  # calls that will bring an answer, with the one that is about to be made
+        self._gathering = False
+
+    @property
+    def under_way(self) -> int:
+        """How many answers it is at."""
+        return len(self._waiting)
+
+    async def ask(self, request: Request) -> Answer:
+        """Its answer. Raises `TransientError` where it is lost."""
+        number = next(self._numbers)
+        answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+        self._waiting[number] = request.question, answer
+        self._unsent.append((number, request.question, request.max_tokens))
+        self._call()
+        return await answer
+
+    def end(self, why: str) -> None:
+        """Wait for no answer any more: who does is told to ask again."""
+        for call in self._calls:
+            call.cancel()
+        waiting, self._waiting = self._waiting, {}
+        for _, answer in waiting.values():
+            if not answer.done():  # else whoever asked waits no more
+                answer.set_exception(TransientError(why, "replica lost"))
+
+    def _call(self) -> None:
+        if self._gathering:  # it goes with the call that is about to be made
+            return
+        self._gathering = True
+        self._open += 1
+        call = asyncio.ensure_future(self._called())
+        self._calls.add(call)
+        call.add_done_callback(self._calls.discard)
+
+    async def _called(self) -> None:
+        """Send what is asked now, and take what is answered next."""
+        try:
+            said = await self.actor.answers.remote(await self._gathered())
+        except _lost_errors() as error:
+            self._lost(self, error)
+            return
+        except Exception as error:  # the call itself failed: nobody knows whose answers it would have brought
+            said = [(number, one_line(getattr(error, "cause", error))) for number in self._waiting]
+        self._open -= 1
+        for number, answer in said:
+            self._take(number, answer)
+        if self._waiting and not self._open:
+            self._call()
+
+    async def _gathered(self) -> list[Asked]:
+        """What is asked, once that is as much as goes with a call, or nobody asks more in a turn of the loop."""
+        seen = -1
+        while seen < len(self._unsent) < self.at_once:
+            seen = len(self._unsent)
+            await asyncio.sleep(0)
+        asked, self._unsent = self._unsent[: self.at_once], self._unsent[self.at_once :]
+        self._gathering = False
+        if self._unsent:
+            self._call()
+        return asked
+
+    def _take(self, number: int, said: Answer | str) -> None:
+        if number not in self._waiting:
+            return
+        question, answer = self._waiting.pop(number)
+        if not answer.done():  # else whoever asked waits no more
+            answer.set_result(without_answer(question, State.FAILED, said) if isinstance(said, str) else unpacked(said))
 
 
 class Replicated(Model):
@@ -178,6 +288,7 @@ class Replicated(Model):
         self._ready: list[_Held] = []
         self._tasks: set[asyncio.Task[None]] = set()
         self._lost, self._gone = 0, ""
+        self._at_once = model.connections or 1  # questions that the model takes at once
         self._changed: asyncio.Event | None = None
 
     @property
@@ -205,7 +316,7 @@ class Replicated(Model):
         if self.version:
             return
         self._cluster.begin(self)
-        held = _Held(self._cluster.actor(self._make, self.connections or 1))
+        held = self._new()
         try:
             about = await self._told(held)
         except _lost_errors() as error:
@@ -214,7 +325,8 @@ class Replicated(Model):
             self._end(held)
             raise UsageError(about)
         self.form, self.capabilities, self.version = about.form, about.capabilities, about.version
-        self.connections = about.connections * self._cluster.order.replicas
+        self._at_once = held.at_once = about.connections
+        self.connections = AHEAD * about.connections * self._cluster.order.replicas
         if self._cluster.all_fit:
             self._ready.append(held)
         else:
@@ -223,16 +335,7 @@ class Replicated(Model):
     async def answer(self, request: Request) -> Answer:
         """Ask a replica. Raises `TransientError` where that is lost, `FatalError` where none can be begun."""
         held = await self._freest()
-        held.under_way += 1
-        try:
-            said: Answer = await held.actor.answer.remote(request.question, request.max_tokens)
-        except _lost_errors() as error:
-            self._note_lost(held, error)
-            raise TransientError(f"a replica of {self.spec} was lost: {one_line(error)}", "replica lost") from error
-        except _task_errors() as error:  # the replica lives: this question alone has no answer
-            return without_answer(request.question, State.FAILED, one_line(error.cause))
-        finally:
-            held.under_way -= 1
+        said = await held.ask(request)
         self._lost = 0
         return said
 
@@ -247,6 +350,10 @@ class Replicated(Model):
         self._cluster.leave(self)
 
     # --- the replicas
+
+    def _new(self) -> _Held:
+        actor = self._cluster.actor(self._make, AHEAD * self._at_once)
+        return _Held(actor, self._note_lost, self._at_once)
 
     async def _told(self, held: _Held) -> About | str:
         told: About | str = await held.actor.about.remote(__version__)
@@ -272,7 +379,7 @@ class Replicated(Model):
     async def _begun(self, after: float) -> None:
         """Load one more replica, and let it be asked."""
         await asyncio.sleep(after)
-        held = _Held(self._cluster.actor(self._make, self.connections or 1))
+        held = self._new()
         try:
             about = await self._told(held)
         except asyncio.CancelledError:
@@ -297,7 +404,7 @@ class Replicated(Model):
     def _note_lost(self, held: _Held, error: Exception) -> None:
         if held in self._ready:  # the first of those that waited for its answers
             self._ready.remove(held)
-            self._end(held)
+            self._end(held, f"a replica of {self.spec} was lost: {one_line(error)}")
             self._lose(error)
 
     def _lose(self, error: Exception) -> None:
@@ -323,7 +430,8 @@ class Replicated(Model):
             self._end(self._ready.pop())
 
     @staticmethod
-    def _end(held: _Held) -> None:
+    def _end(held: _Held, why: str = "it was ended") -> None:
+        held.end(why)
         if _ray().is_initialized():
             _ray().kill(held.actor)
 
@@ -346,10 +454,16 @@ def _lost_errors() -> tuple[type[Exception], ...]:
     return known.RayActorError, known.ObjectLostError, known.RaySystemError, known.NodeDiedError
 
 
-def _task_errors() -> type[Any]:
-    """What Ray raises where the replica itself raised."""
-    found: type[Any] = import_module("ray.exceptions").RayTaskError
-    return found
+def packed(answer: Answer | str) -> Answer | str:
+    """As it is sent: tokens as plain tuples, which are written ten times as fast as those that have a class."""
+    if isinstance(answer, Scores):
+        return replace(answer, tokens=tuple(map(tuple, answer.tokens)))  # type: ignore[arg-type]
+    return answer
+
+
+def unpacked(answer: Answer) -> Answer:
+    """As it was before it was sent."""
+    return replace(answer, tokens=tuple(map(Token._make, answer.tokens))) if isinstance(answer, Scores) else answer
 
 
 def check_engine(engine: str | None, address: str | None, replicas: int | None, gpus: int | None) -> OnRay | None:

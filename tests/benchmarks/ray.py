@@ -31,8 +31,9 @@ from typing import Any
 
 from tabcontam.asking.plan import PlannedCell, Subject
 from tabcontam.asking.session import Session
+from tabcontam.evidence.questions import Capability, Scores, State, Token
 from tabcontam.runs.run import RunOrder, prepare
-from tabcontam.subjects.base import Model
+from tabcontam.subjects.base import Form, Model, Request
 from tabcontam.subjects.hf.provider import HFModel
 from tabcontam.subjects.replicas import USUAL, Cluster, OnRay, Replicated
 from tabcontam.tables.serializers import load_serializer
@@ -46,6 +47,7 @@ TURNS = 3
 WARM = 20  # queries that are asked before the clock starts
 ASKED = ("--dataset", "iris", "-k", "perplexity", "--no-controls", "--no-cache")  # 200 queries, two with one text
 DIFFERENT = 199
+SERIALIZERS, CELL_TURNS = ("is", "colon", "csv", "json"), 9  # of `cells`, whose answers take no time
 KILLS = 2  # of nodes, in a run
 MIDDLE = {"hidden_size": 256, "num_hidden_layers": 4, "intermediate_size": 1024}
 
@@ -116,9 +118,11 @@ def machines(nodes: int) -> Iterator[Any]:
         found.shutdown()  # type: ignore[no-untyped-call]
 
 
-def planned(folder: str) -> list[PlannedCell]:
+def planned(folder: str, serializers: tuple[str, ...] = ()) -> list[PlannedCell]:
     """What is asked of a model in these measurements: passages of two tables."""
-    order = RunOrder((f"hf:{folder}",), ("iris", "wine"), expression="perplexity", controls=False)
+    order = RunOrder(
+        (f"hf:{folder}",), ("iris", "wine"), expression="perplexity", controls=False, serializers=serializers
+    )
     return list(prepare(order, asks=False).cells)
 
 
@@ -223,16 +227,65 @@ def nodes(runs: int) -> None:
         )
 
 
+class Instant(Model):
+    """A model that answers at once, as long as answers are: what is left are the calls."""
+
+    spec, local, form, connections, version = "instant:model", True, Form.COMPLETION, 32, "1"
+    capabilities = frozenset({Capability.SCORE, Capability.MOMENTS})
+
+    @property
+    def elsewhere(self) -> Callable[[], Model]:
+        """Another one."""
+        return Instant
+
+    async def score(self, request: Request) -> Scores:
+        """Three letters are a token."""
+        text = request.passage.text
+        pieces = (text[start : start + 3] for start in range(0, len(text), 3))
+        return Scores(tuple(Token(piece, -place / 7, -3.2, 1.1) for place, piece in enumerate(pieces)), State.OK)
+
+
+async def spent(model: Model) -> float:
+    """Seconds of processor time so far: of this process, and of the replicas."""
+    held = model._ready if isinstance(model, Replicated) else []
+    told: list[float] = [await one.actor.__ray_call__.remote(cpu_seconds) for one in held]
+    return time.process_time() + sum(told)
+
+
+def cpu_seconds(replica: object) -> float:
+    """Of this process."""
+    return time.process_time()
+
+
 def cells(runs: int) -> None:
     """What a call costs."""
     with model_of() as folder:
-        own = planned(folder)
-        pairs = [(asked(HFModel(folder), own)[1], asked(on_ray(folder), own)[1]) for _ in range(TURNS)]
-    here, ray = (median(side) for side in zip(*pairs, strict=True))
-    queries = sum(len(cell.queries) for cell in own) - WARM
-    each, call = 1000 * (ray - here) / len(own), 1000 * (ray - here) / queries
-    text = f"{each:.1f} ms ({len(own)} cells of {queries} queries: {ray:.2f} s and {here:.2f} s, {call:.2f} ms a query)"
-    say("cells", "time more for a cell", text, "< 20 ms", each < 20)
+        own = planned(folder, SERIALIZERS)
+
+    async def timed(model: Model) -> tuple[float, float]:
+        subject = Subject(model)
+        with tempfile.TemporaryDirectory() as name:
+            session = made([replace(cell, subject=subject) for cell in own], Path(name), None)
+            start, cpu = time.perf_counter(), await spent(model)
+            await _all(session)
+            return time.perf_counter() - start, await spent(model) - cpu
+
+    async def turns() -> list[tuple[tuple[float, float], tuple[float, float]]]:
+        here, ray = Instant(), Cluster(OnRay()).holds(Instant())
+        ray.version = ""
+        await ray.connect()
+        try:
+            return [(await timed(here), await timed(ray)) for _ in range(CELL_TURNS + 1)][1:]  # the first warms up
+        finally:
+            await ray.close()
+
+    pairs = asyncio.run(turns())
+    queries = sum(len(cell.queries) for cell in own) / len(own)
+    for number, what in enumerate(("time", "processor time")):
+        each = [1000 * (ray[number] - here[number]) / len(own) for here, ray in pairs]
+        turns_of = ", ".join(f"{one:.0f}" for one in each)
+        text = f"{median(each):.1f} ms, {median(each) / queries:.2f} ms a query ({turns_of})"
+        say("cells", f"{what} more for a cell of {queries:.0f} queries", text, "< 20 ms", median(each) < 20)
 
 
 def kills(runs: int) -> None:

@@ -7,7 +7,10 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -15,7 +18,7 @@ import pytest
 import tabcontam
 from tabcontam.cli.commands import main
 from tabcontam.errors import Exit, UsageError
-from tabcontam.evidence.questions import Passage, Scores, State
+from tabcontam.evidence.questions import Answer, Passage, Scores, State, Token
 from tabcontam.subjects import replicas
 from tabcontam.subjects.base import FatalError, Request, TransientError
 from tabcontam.subjects.hf.provider import HFModel
@@ -88,12 +91,6 @@ class Lost(Exception):
     """What Ray raises where an actor is gone."""
 
 
-class Failed(Exception):
-    """What Ray raises where an actor raised."""
-
-    cause = ValueError("of the replica")
-
-
 class Called:
     """A method of an actor, called where it stands."""
 
@@ -104,27 +101,49 @@ class Called:
         return self._call(*given)
 
 
+class Answering(SimulatedModel):
+    """A model that answers with the text that it is asked: "bad" is beyond it, "slow" takes until it is to `go_on`."""
+
+    def __init__(self) -> None:
+        super().__init__("guesser")
+        self.asked, self.connections, self.go_on = 0, 2, asyncio.Event()
+
+    async def answer(self, request: Request) -> Scores:
+        await asyncio.sleep(0)
+        self.asked += 1
+        if request.passage.text == "bad":
+            raise ValueError("of the replica")
+        if request.passage.text == "slow":
+            await self.go_on.wait()
+        return Scores((Token("a", -0.5, -1.0, 0.25),), State.OK, request.passage.text)
+
+
 class Actor:
     """An actor in this process. `answers` are so many, after which it is lost."""
 
     def __init__(self, version: str, answers: int) -> None:
-        self.version, self.left, self.asked = version, answers, 0
-        self.about, self.answer = Called(self._about), Called(self._answer)
+        self.version, self.left, self.calls = version, answers, 0
+        self.model = Answering()
+        self.replica = replicas.Replica(lambda: self.model)
+        self.about, self.answers = Called(self._about), Called(self._answers)
+
+    @property
+    def asked(self) -> int:
+        """Questions that its model was asked."""
+        return self.model.asked
 
     async def _about(self, version: str) -> replicas.About | str:
         if self.left < 0:
             raise Lost("while it loaded")
-        model = SimulatedModel("guesser")
-        return replicas.About(model.form, model.capabilities, self.version, 4)
+        found = await self.replica.about(version)
+        return found if isinstance(found, str) else replace(found, version=self.version)
 
-    async def _answer(self, question: Passage, max_tokens: int) -> Scores:
-        await asyncio.sleep(0)
-        if question.text == "bad":
-            raise Failed
-        if not self.left:
+    async def _answers(self, asked: Sequence[replicas.Asked]) -> list[replicas.Said]:
+        self.calls += 1
+        if self.left < len(asked):
             raise Lost("its machine is gone")
-        self.left, self.asked = self.left - 1, self.asked + 1
-        return Scores((), State.OK, question.text)
+        self.left -= len(asked)
+        return await self.replica.answers(asked)
 
 
 @pytest.fixture
@@ -135,9 +154,8 @@ def actors(monkeypatch: pytest.MonkeyPatch) -> list[Actor]:
     monkeypatch.setattr(Cluster, "leave", lambda self, model: None)
     monkeypatch.setattr(Cluster, "actor", lambda self, make, at_once: waiting.pop(0))
     monkeypatch.setattr(Cluster, "all_fit", True)
-    monkeypatch.setattr(replicas.Replicated, "_end", staticmethod(lambda held: None))
+    monkeypatch.setattr(replicas, "_ray", lambda: SimpleNamespace(is_initialized=lambda: False))
     monkeypatch.setattr(replicas, "_lost_errors", lambda: (Lost,))
-    monkeypatch.setattr(replicas, "_task_errors", lambda: Failed)
     monkeypatch.setattr(replicas, "PAUSE", 0.0)
     return waiting
 
@@ -226,6 +244,59 @@ def test_a_question_that_a_replica_cannot_answer_fails_alone(actors: list[Actor]
         return bad.state, bad.detail, good.state
 
     assert asyncio.run(whole()) == (State.FAILED, "of the replica", State.OK)
+
+
+def test_what_is_asked_at_once_goes_with_few_calls(actors: list[Actor]) -> None:
+    actors.append(actor := Actor("v1", 999))
+    actor.model.connections = 10
+
+    async def whole() -> list[Answer]:
+        model = held(1)
+        await model.connect()
+        return await asyncio.gather(*(model.answer(asking(f"{number}")) for number in range(40)))
+
+    answers = asyncio.run(whole())
+    assert [answer.detail for answer in answers] == [f"{number}" for number in range(40)]
+    assert actor.calls == 4
+    assert isinstance(answers[0], Scores)
+    assert answers[0].tokens[0].log_probability == -0.5  # a plain tuple on its way
+
+
+def test_a_slow_answer_keeps_no_other_waiting(actors: list[Actor]) -> None:
+    actors.append(actor := Actor("v1", 999))
+
+    async def whole() -> list[str]:
+        model, found = held(1), []
+        await model.connect()
+
+        async def ask(text: str) -> None:
+            found.append((await model.answer(asking(text))).detail)
+
+        slow = asyncio.ensure_future(ask("slow"))
+        for number in range(5):
+            await ask(f"{number}")
+        actor.model.go_on.set()
+        await slow
+        return found
+
+    assert asyncio.run(asyncio.wait_for(whole(), 20)) == ["0", "1", "2", "3", "4", "slow"]
+
+
+def test_all_that_a_lost_replica_was_asked_is_asked_again(actors: list[Actor]) -> None:
+    actors += [Actor("v1", 1), second := Actor("v1", 999)]
+
+    async def whole() -> list[str]:
+        model = held(1)
+        await model.connect()
+        outcomes = await asyncio.gather(
+            *(model.answer(asking(f"{number}")) for number in range(4)), return_exceptions=True
+        )
+        again = await asyncio.gather(*(model.answer(asking(f"{number}")) for number in range(4)))
+        assert all(isinstance(outcome, TransientError) for outcome in outcomes)
+        return [answer.detail for answer in again]
+
+    assert asyncio.run(whole()) == ["0", "1", "2", "3"]
+    assert second.asked == 4
 
 
 # --- on a cluster
