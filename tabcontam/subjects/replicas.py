@@ -13,6 +13,7 @@ import logging
 import os
 import socket
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from importlib import import_module
 from importlib.util import find_spec
@@ -39,6 +40,11 @@ AHEAD = 2  # times as many questions as the model takes at once are at a replica
 LOST = 5  # replicas of an LLM that may be lost without an answer between
 REACHED = 10.0  # seconds, within which somebody has to listen at the address of a cluster
 PAUSE = 2.0  # seconds before a lost replica is begun anew
+PULSE = 2.0  # seconds between two looks whether the head of the cluster is there
+LOOK = 3.0  # seconds that a look takes at most
+# Looks in vain, one after another, after which the head is taken for lost: within 35 seconds. After 60 Ray itself would
+# end this process, whatever it is doing.
+LOOKS = 7
 # Nothing is reported to anybody, and replicas have the priority of this process, unless the user says otherwise.
 USUAL = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_worker_niceness": "0", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0"}
 
@@ -127,6 +133,9 @@ class Cluster:
         self.models: list[Replicated] = []
         self._open: set[Replicated] = set()
         self._begun = False
+        self._head = ""
+        self._lost = ""
+        self._watch: asyncio.Task[None] | None = None
 
     def holds(self, model: Model) -> Model:
         """The model with its replicas there; itself where it is no model that another process can load."""
@@ -162,29 +171,73 @@ class Cluster:
             self._begun = True
             # It says what becomes of machines on standard output, which is the report's: no option turns that off.
             setattr(import_module("ray._private.worker"), "print_to_stdstream", lambda *given, **more: None)  # noqa: B010
+        if self._watch is None:
+            self._head, self._lost = str(_ray().get_runtime_context().gcs_address), ""
+            self._watch = asyncio.ensure_future(self._watched())
 
     def leave(self, model: "Replicated") -> None:
         """Note that a model needs the cluster no more."""
         self._open.discard(model)
-        if self._begun and not self._open:
-            self._begun = False
-            _ray().shutdown()
+        if self._open:
+            return
+        if self._watch is not None:
+            self._watch.cancel()
+            self._watch = None
+        self._shutdown()
 
-    def actor(self, make: Callable[[], Model], at_once: int) -> Any:
-        """A new replica, which begins as soon as a machine has room for it."""
+    async def actor(self, make: Callable[[], Model], at_once: int) -> Any:
+        """A new replica, which begins as soon as a machine has room for it. Raises `FatalError` for a lost head."""
+        await self._headed()
         gpus = self.order.gpus if self._gpus() else 0
         kind = _ray().remote(num_cpus=1, num_gpus=gpus, max_restarts=0, max_concurrency=max(2, at_once))(Replica)
         return kind.remote(make)
 
-    @property
-    def all_fit(self) -> bool:
-        """Whether all replicas of all models fit at once."""
+    async def all_fit(self) -> bool:
+        """Whether all replicas of all models fit at once. Raises `FatalError` where the head is lost."""
+        await self._headed()
         room = self._gpus() // self.order.gpus if self._gpus() else int(_ray().cluster_resources().get("CPU", 0))
         return len(self.models) * self.order.replicas <= room
 
     @staticmethod
     def _gpus() -> int:
         return int(_ray().cluster_resources().get("GPU", 0))
+
+    # --- the head
+
+    async def _watched(self) -> None:
+        """End what is under way once the head has not been there for a while: without it Ray does nothing more."""
+        in_vain = 0
+        while in_vain < LOOKS:
+            await asyncio.sleep(PULSE)
+            in_vain = 0 if await self._heard() else in_vain + 1
+        self._lost = (
+            f"the head of the Ray cluster, {self._head}, does not answer any more; "
+            "start a cluster, and the same command continues this run"
+        )
+        for model in self.models:
+            model.end(self._lost)
+        await asyncio.to_thread(self._shutdown)  # it takes seconds, and others are asked meanwhile
+
+    async def _headed(self) -> None:
+        """Wait until the head is there. What asks it would otherwise wait too, and everything else with it."""
+        while not (self._lost or await self._heard()):
+            await asyncio.sleep(PULSE)
+        if self._lost:
+            raise FatalError(self._lost)
+
+    async def _heard(self) -> bool:
+        host, port = _place(self._head)
+        try:
+            _, stream = await asyncio.wait_for(asyncio.open_connection(host, port), LOOK)
+        except OSError:  # with TimeoutError
+            return False
+        stream.close()
+        return True
+
+    def _shutdown(self) -> None:
+        if self._begun:
+            self._begun = False
+            _ray().shutdown()
 
 
 class _Held:
@@ -200,9 +253,10 @@ class _Held:
         self._numbers = count()
         self._unsent: list[Asked] = []
         self._waiting: dict[int, tuple[Question, asyncio.Future[Answer]]] = {}
-        self._calls: set[asyncio.Task[None]] = set()
+        self._calls: set[asyncio.Task[Any]] = set()
         self._open = 0  # calls that will bring an answer, with the one that is about to be made
         self._gathering = False
+        self._ended = ""
 
     @property
     def under_way(self) -> int:
@@ -210,7 +264,7 @@ class _Held:
         return len(self._waiting)
 
     async def ask(self, request: Request) -> Answer:
-        """Its answer. Raises `TransientError` where it is lost."""
+        """Its answer. Raises `TransientError` where it is lost, `FatalError` where the cluster is."""
         number = next(self._numbers)
         answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
         self._waiting[number] = request.question, answer
@@ -218,14 +272,29 @@ class _Held:
         self._call()
         return await answer
 
-    def end(self, why: str) -> None:
-        """Wait for no answer any more: who does is told to ask again."""
+    async def about(self) -> About | str:
+        """What it knows once its model is loaded. Raises `FatalError` where it is ended, and as Ray does."""
+        call = asyncio.ensure_future(self._about())
+        self._calls.add(call)
+        await asyncio.wait([call])
+        self._calls.discard(call)
+        if call.cancelled():
+            raise FatalError(self._ended)
+        return call.result()
+
+    async def _about(self) -> About | str:
+        told: About | str = await self.actor.about.remote(__version__)
+        return told
+
+    def end(self, error: TransientError | FatalError) -> None:
+        """Wait for no answer any more: whoever does is told this."""
+        self._ended = str(error)
         for call in self._calls:
             call.cancel()
         waiting, self._waiting = self._waiting, {}
         for _, answer in waiting.values():
             if not answer.done():  # else whoever asked waits no more
-                answer.set_exception(TransientError(why, "replica lost"))
+                answer.set_exception(error)
 
     def _call(self) -> None:
         if self._gathering:  # it goes with the call that is about to be made
@@ -286,6 +355,7 @@ class Replicated(Model):
         self.spec, self.stands_for, self.control = model.spec, model.stands_for, model.control
         self.capabilities, self.form, self.connections = model.capabilities, model.form, model.connections
         self._ready: list[_Held] = []
+        self._loading: set[_Held] = set()
         self._tasks: set[asyncio.Task[None]] = set()
         self._lost, self._gone = 0, ""
         self._at_once = model.connections or 1  # questions that the model takes at once
@@ -316,9 +386,10 @@ class Replicated(Model):
         if self.version:
             return
         self._cluster.begin(self)
-        held = self._new()
         try:
-            about = await self._told(held)
+            held, about = await self._loaded()
+        except FatalError as error:
+            raise UsageError(f"{self.spec}: {error}") from error
         except _lost_errors() as error:
             raise UsageError(f"{self.spec}: its replica was lost while it loaded: {one_line(error)}") from error
         if isinstance(about, str):
@@ -327,7 +398,7 @@ class Replicated(Model):
         self.form, self.capabilities, self.version = about.form, about.capabilities, about.version
         self._at_once = held.at_once = about.connections
         self.connections = AHEAD * about.connections * self._cluster.order.replicas
-        if self._cluster.all_fit:
+        if await self._cluster.all_fit():
             self._ready.append(held)
         else:
             self._end(held)
@@ -341,23 +412,39 @@ class Replicated(Model):
 
     async def rest(self) -> None:
         """Give the places of its replicas to the models that wait for one, if there are any."""
-        if self._cluster._begun and not self._cluster.all_fit:
-            self._end_all()
+        with suppress(FatalError):  # nobody waits for one on a cluster that is lost
+            if self._cluster._begun and len(self._cluster.models) > 1 and not await self._cluster.all_fit():
+                self._end_all()
 
     async def close(self) -> None:
         """End its replicas."""
         self._end_all()
         self._cluster.leave(self)
 
+    def end(self, why: str) -> None:
+        """Answer nothing more: the cluster is lost."""
+        self._gone = self._gone or why
+        for task in self._tasks:
+            task.cancel()
+        for held in [*self._ready, *self._loading]:
+            held.end(FatalError(why))
+        self._ready.clear()
+        self._tell()
+
     # --- the replicas
 
-    def _new(self) -> _Held:
-        actor = self._cluster.actor(self._make, AHEAD * self._at_once)
-        return _Held(actor, self._note_lost, self._at_once)
-
-    async def _told(self, held: _Held) -> About | str:
-        told: About | str = await held.actor.about.remote(__version__)
-        return told
+    async def _loaded(self) -> tuple[_Held, About | str]:
+        """One more replica, and what it knows once its model is loaded, or why that cannot be."""
+        actor = await self._cluster.actor(self._make, AHEAD * self._at_once)
+        held = _Held(actor, self._note_lost, self._at_once)
+        self._loading.add(held)
+        try:
+            return held, await held.about()
+        except asyncio.CancelledError:
+            self._end(held)
+            raise
+        finally:
+            self._loading.discard(held)
 
     async def _freest(self) -> _Held:
         """The replica with the least to do, once there is one."""
@@ -379,12 +466,11 @@ class Replicated(Model):
     async def _begun(self, after: float) -> None:
         """Load one more replica, and let it be asked."""
         await asyncio.sleep(after)
-        held = self._new()
         try:
-            about = await self._told(held)
-        except asyncio.CancelledError:
-            self._end(held)
-            raise
+            held, about = await self._loaded()
+        except FatalError as error:
+            self._give_up(str(error))
+            return
         except _lost_errors() as error:
             self._lose(error)
             return
@@ -404,7 +490,7 @@ class Replicated(Model):
     def _note_lost(self, held: _Held, error: Exception) -> None:
         if held in self._ready:  # the first of those that waited for its answers
             self._ready.remove(held)
-            self._end(held, f"a replica of {self.spec} was lost: {one_line(error)}")
+            self._end(held, TransientError(f"a replica of {self.spec} was lost: {one_line(error)}", "replica lost"))
             self._lose(error)
 
     def _lose(self, error: Exception) -> None:
@@ -430,8 +516,8 @@ class Replicated(Model):
             self._end(self._ready.pop())
 
     @staticmethod
-    def _end(held: _Held, why: str = "it was ended") -> None:
-        held.end(why)
+    def _end(held: _Held, error: TransientError | None = None) -> None:
+        held.end(error or TransientError("a replica was ended", "replica ended"))
         if _ray().is_initialized():
             _ray().kill(held.actor)
 
@@ -443,9 +529,15 @@ def _ray() -> Any:
 
 def _reach(address: str) -> None:
     """Raises `OSError` where nobody listens at HOST:PORT, which Ray would wait for for minutes."""
-    host, colon, port = address.rpartition(":")
+    _, colon, port = address.rpartition(":")
     if colon and "/" not in address and port.isdecimal():
-        socket.create_connection((host.strip("[]"), int(port)), timeout=REACHED).close()
+        socket.create_connection(_place(address), timeout=REACHED).close()
+
+
+def _place(address: str) -> tuple[str, int]:
+    """Host and port of HOST:PORT."""
+    host, _, port = address.rpartition(":")
+    return host.strip("[]"), int(port)
 
 
 def _lost_errors() -> tuple[type[Exception], ...]:

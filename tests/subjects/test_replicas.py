@@ -29,6 +29,14 @@ from tabcontam.tables.table import load_table
 from tests.commands import environment
 from tests.subjects.hf import tiny
 
+# A run that takes a head for lost sooner than others do.
+IMPATIENT = """
+import sys
+from tabcontam.cli.commands import main
+from tabcontam.subjects import replicas
+replicas.PULSE, replicas.LOOKS = 0.2, 3
+sys.exit(main(sys.argv[1:]))
+"""
 ASKED = ("--dataset", "iris", "-k", "perplexity", "--no-controls", "--no-cache")
 
 
@@ -152,8 +160,15 @@ def actors(monkeypatch: pytest.MonkeyPatch) -> list[Actor]:
     waiting: list[Actor] = []
     monkeypatch.setattr(Cluster, "begin", lambda self, model: None)
     monkeypatch.setattr(Cluster, "leave", lambda self, model: None)
-    monkeypatch.setattr(Cluster, "actor", lambda self, make, at_once: waiting.pop(0))
-    monkeypatch.setattr(Cluster, "all_fit", True)
+
+    async def begun(self: Cluster, make: object, at_once: int) -> Actor:
+        return waiting.pop(0)
+
+    async def fitting(self: Cluster) -> bool:
+        return True
+
+    monkeypatch.setattr(Cluster, "actor", begun)
+    monkeypatch.setattr(Cluster, "all_fit", fitting)
     monkeypatch.setattr(replicas, "_ray", lambda: SimpleNamespace(is_initialized=lambda: False))
     monkeypatch.setattr(replicas, "_lost_errors", lambda: (Lost,))
     monkeypatch.setattr(replicas, "PAUSE", 0.0)
@@ -299,6 +314,73 @@ def test_all_that_a_lost_replica_was_asked_is_asked_again(actors: list[Actor]) -
     assert second.asked == 4
 
 
+# --- a head that is lost
+
+
+@pytest.fixture
+def headless(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody listens at the head's address, and it does not take long to tell."""
+
+    async def silent(self: Cluster) -> bool:
+        return False
+
+    monkeypatch.setattr(Cluster, "_heard", silent)
+    monkeypatch.setattr(replicas, "PULSE", 0.01)
+    monkeypatch.setattr(replicas, "LOOKS", 3)
+
+
+@pytest.mark.usefixtures("headless")
+def test_without_a_head_what_is_under_way_ends_with_one_line(actors: list[Actor]) -> None:
+    actors.append(Actor("v1", 999))
+
+    async def whole() -> list[BaseException | Answer]:
+        model = held(1)
+        await model.connect()
+        watch = asyncio.ensure_future(model._cluster._watched())
+        under_way = [model.answer(asking("slow")) for _ in range(3)]
+        outcomes = await asyncio.gather(*under_way, return_exceptions=True)
+        await watch
+        return [*outcomes, *await asyncio.gather(model.answer(asking("more")), return_exceptions=True)]
+
+    outcomes = asyncio.run(asyncio.wait_for(whole(), 20))
+    assert len(outcomes) == 4
+    for outcome in outcomes:
+        assert isinstance(outcome, FatalError)
+        assert "does not answer any more; start a cluster, and the same command continues this run" in str(outcome)
+
+
+@pytest.mark.usefixtures("headless")
+def test_without_a_head_nobody_waits_for_a_model_to_load(actors: list[Actor]) -> None:
+    actors.append(actor := Actor("v1", 999))
+
+    async def forever(version: str) -> replicas.About:
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    actor.about = Called(forever)
+
+    async def whole() -> None:
+        model = held(1)
+        watch = asyncio.ensure_future(model._cluster._watched())
+        with pytest.raises(UsageError, match=r"^hf:model: the head of the Ray cluster, .*, does not answer any more"):
+            await model.connect()
+        await watch
+
+    asyncio.run(asyncio.wait_for(whole(), 20))
+
+
+@pytest.mark.usefixtures("headless")
+def test_without_a_head_no_replica_is_begun(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def whole() -> None:
+        cluster = Cluster(OnRay())
+        watch = asyncio.ensure_future(cluster._watched())
+        with pytest.raises(FatalError, match="does not answer any more"):
+            await cluster.actor(Answering, 1)
+        await watch
+
+    asyncio.run(asyncio.wait_for(whole(), 20))
+
+
 # --- on a cluster
 
 
@@ -373,6 +455,46 @@ def test_nodes_that_are_killed_lose_nothing(folder: Path, tmp_path: Path) -> Non
     assert compared(tmp_path / "ray") == compared(tmp_path / "here")
     asked = [json.loads(line) for line in (tmp_path / "ray" / "trials.jsonl").read_text("utf-8").splitlines()]
     assert len({line["query"] for line in asked}) == len(asked)
+
+
+@pytest.mark.slow
+def test_a_lost_head_ends_the_run_and_the_same_command_continues_it(tmp_path: Path) -> None:
+    pytest.importorskip("ray")
+    os.environ.update(replicas.USUAL)
+    from ray.cluster_utils import Cluster as Machines
+
+    lines = tiny.rows_of(load_table("iris"), load_serializer("is"))
+    slow = tiny.saved(tiny.causal(hidden_size=256, num_hidden_layers=4), tiny.tokenizer(lines), tmp_path / "slow")
+    trials, said, codes = tmp_path / "run" / "trials.jsonl", [], []
+    for kills in (True, False):
+        machines = Machines(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
+        try:
+            command = ["run", "--llm", f"hf:{slow}", *ASKED, "--engine", "ray", "--ray-address", machines.address]
+            run = subprocess.Popen(
+                [sys.executable, "-c", IMPATIENT, *command, "--batch-size", "1", "--out", str(tmp_path / "run")],
+                env=environment(),
+                stderr=subprocess.PIPE,
+                text=True,
+            )
+            while kills and run.poll() is None:
+                if trials.exists() and trials.read_bytes().count(b"\n") > 5:
+                    assert machines.head_node is not None
+                    (head,) = machines.head_node.all_processes["gcs_server"]
+                    head.process.kill()
+                    break
+                time.sleep(0.02)
+            said.append(run.communicate(timeout=120)[1])
+            codes.append(run.returncode)
+        finally:
+            machines.shutdown()  # type: ignore[no-untyped-call]
+        kept = trials.read_bytes().count(b"\n")
+        assert kept == 200 or kills
+        assert kept < 200 or not kills
+    assert codes == [Exit.DONE, Exit.DONE], said
+    assert said[0].count("does not answer any more; start a cluster, and the same command continues this run") == 1
+    assert "Traceback" not in "".join(said)
+    asked = [json.loads(line)["query"] for line in trials.read_text("utf-8").splitlines()]
+    assert len(set(asked)) == len(asked) == 200
 
 
 @pytest.mark.slow
