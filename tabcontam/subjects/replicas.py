@@ -134,7 +134,7 @@ class Cluster:
         self._open: set[Replicated] = set()
         self._begun = False
         self._head = ""
-        self._lost = ""
+        self.lost = ""  # why nothing more comes of it, once that is so
         self._watch: asyncio.Task[None] | None = None
 
     def holds(self, model: Model) -> Model:
@@ -172,7 +172,7 @@ class Cluster:
             # It says what becomes of machines on standard output, which is the report's: no option turns that off.
             setattr(import_module("ray._private.worker"), "print_to_stdstream", lambda *given, **more: None)  # noqa: B010
         if self._watch is None:
-            self._head, self._lost = str(_ray().get_runtime_context().gcs_address), ""
+            self._head, self.lost = str(_ray().get_runtime_context().gcs_address), ""
             self._watch = asyncio.ensure_future(self._watched())
 
     def leave(self, model: "Replicated") -> None:
@@ -210,20 +210,20 @@ class Cluster:
         while in_vain < LOOKS:
             await asyncio.sleep(PULSE)
             in_vain = 0 if await self._heard() else in_vain + 1
-        self._lost = (
+        self.lost = (
             f"the head of the Ray cluster, {self._head}, does not answer any more; "
             "start a cluster, and the same command continues this run"
         )
         for model in self.models:
-            model.end(self._lost)
+            model.end(self.lost)
         await asyncio.to_thread(self._shutdown)  # it takes seconds, and others are asked meanwhile
 
     async def _headed(self) -> None:
         """Wait until the head is there. What asks it would otherwise wait too, and everything else with it."""
-        while not (self._lost or await self._heard()):
+        while not (self.lost or await self._heard()):
             await asyncio.sleep(PULSE)
-        if self._lost:
-            raise FatalError(self._lost)
+        if self.lost:
+            raise FatalError(self.lost)
 
     async def _heard(self) -> bool:
         host, port = _place(self._head)
@@ -515,10 +515,9 @@ class Replicated(Model):
         while self._ready:
             self._end(self._ready.pop())
 
-    @staticmethod
-    def _end(held: _Held, error: TransientError | None = None) -> None:
+    def _end(self, held: _Held, error: TransientError | None = None) -> None:
         held.end(error or TransientError("a replica was ended", "replica ended"))
-        if _ray().is_initialized():
+        if not self._cluster.lost and _ray().is_initialized():
             _ray().kill(held.actor)
 
 

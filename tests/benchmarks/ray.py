@@ -8,8 +8,9 @@ meets both. The load of the machine stands before each part. Clusters are local 
 - `hf`: asking a model of some millions of parameters in one replica, and in this process. Ray's start, with what a
   replica takes to load, is told apart.
 - `nodes`: one replica, and two, on nodes that have one core each; both are loaded before the clock starts.
-- `cells`: a model so small that it answers almost at once; what is left are the calls.
-- `kills`: whole commands on two nodes, which are killed at seeded moments, each replaced by a new one.
+- `cells`: a model that answers at once, so that the calls are all that is left; by the clock, and in processor time of
+  this process and the replica's.
+- `kills`: whole commands on two to four nodes, which are killed at seeded moments, each replaced by a new one.
 """
 
 import argparse
@@ -47,8 +48,8 @@ TURNS = 3
 WARM = 20  # queries that are asked before the clock starts
 ASKED = ("--dataset", "iris", "-k", "perplexity", "--no-controls", "--no-cache")  # 200 queries, two with one text
 DIFFERENT = 199
-SERIALIZERS, CELL_TURNS = ("is", "colon", "csv", "json"), 9  # of `cells`, whose answers take no time
-KILLS = 2  # of nodes, in a run
+SERIALIZERS, CELL_TURNS = ("is", "colon", "csv", "json"), 15  # of `cells`, whose answers take no time
+KILLS, NODES = 2, (2, 3, 4)  # how many nodes are killed in a run, and of how many
 MIDDLE = {"hidden_size": 256, "num_hidden_layers": 4, "intermediate_size": 1024}
 
 
@@ -281,11 +282,12 @@ def cells(runs: int) -> None:
 
     pairs = asyncio.run(turns())
     queries = sum(len(cell.queries) for cell in own) / len(own)
-    for number, what in enumerate(("time", "processor time")):
-        each = [1000 * (ray[number] - here[number]) / len(own) for here, ray in pairs]
-        turns_of = ", ".join(f"{one:.0f}" for one in each)
-        text = f"{median(each):.1f} ms, {median(each) / queries:.2f} ms a query ({turns_of})"
-        say("cells", f"{what} more for a cell of {queries:.0f} queries", text, "< 20 ms", median(each) < 20)
+    clock, cpu = ([1000 * (ray[n] - here[n]) / len(own) for here, ray in pairs] for n in range(2))
+    text = (
+        f"{median(clock):.1f} ms, {median(clock) / queries:.2f} ms a query ({', '.join(f'{one:.0f}' for one in clock)})"
+    )
+    say("cells", f"time more for a cell of {queries:.0f} queries", text, "< 20 ms", median(clock) < 20)
+    print(f"\nProcessor time more for a cell: {median(cpu):.1f} ms ({', '.join(f'{one:.0f}' for one in cpu)}).\n")
 
 
 def kills(runs: int) -> None:
@@ -303,7 +305,7 @@ def kills(runs: int) -> None:
             deaths, code, said = disturbed(words, out, Random(seed))
             killed += deaths
             if code:
-                print(f"\nrun {seed} ended with {code}: {said[-300:]}\n")
+                print(f"\nrun {seed} ended with {code}: {said[-300:]}\n", flush=True)
                 continue
             found, llm = told(out)
             lines = [json.loads(line)["query"] for line in (out / "trials.jsonl").read_text("utf-8").splitlines()]
@@ -327,9 +329,9 @@ def told(folder: Path) -> tuple[Any, Mapping[str, int]]:
 
 
 def disturbed(words: Sequence[str], out: Path, rng: Random) -> tuple[int, int, str]:
-    """A run on two nodes, of which one is killed when so many answers are there: kills, exit code, what it said."""
-    at = sorted(rng.randrange(1, DIFFERENT - 10) for _ in range(KILLS))
-    with machines(2) as cluster:
+    """A run on some nodes, of which one is killed when so many answers are there: kills, exit code, what it said."""
+    at, count = sorted(rng.randrange(1, DIFFERENT - 10) for _ in range(KILLS)), rng.choice(NODES)
+    with machines(count) as cluster:
         up = list(cluster.worker_nodes)
         run = command(
             *words,
@@ -338,7 +340,7 @@ def disturbed(words: Sequence[str], out: Path, rng: Random) -> tuple[int, int, s
             "--ray-address",
             cluster.address,
             "--replicas",
-            "2",
+            str(count),
             "--batch-size",
             "1",
             "--out",
