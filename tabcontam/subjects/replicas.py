@@ -36,7 +36,6 @@ from tabcontam.tables.table import Table
 from tabcontam.version import __version__
 
 INSTALL = "pip install 'tabcontam[ray]'"
-AHEAD = 2  # times as many questions as the model takes at once are at a replica, so that it never waits for the next
 LOST = 5  # replicas of an LLM that may be lost without an answer between
 REACHED = 10.0  # seconds, within which somebody has to listen at the address of a cluster
 PAUSE = 2.0  # seconds before a lost replica is begun anew
@@ -397,7 +396,7 @@ class Replicated(Model):
             raise UsageError(about)
         self.form, self.capabilities, self.version = about.form, about.capabilities, about.version
         self._at_once = held.at_once = about.connections
-        self.connections = AHEAD * about.connections * self._cluster.order.replicas
+        self.connections = about.connections * self._cluster.order.replicas
         if await self._cluster.all_fit():
             self._ready.append(held)
         else:
@@ -435,7 +434,7 @@ class Replicated(Model):
 
     async def _loaded(self) -> tuple[_Held, About | str]:
         """One more replica, and what it knows once its model is loaded, or why that cannot be."""
-        actor = await self._cluster.actor(self._make, AHEAD * self._at_once)
+        actor = await self._cluster.actor(self._make, self._at_once)
         held = _Held(actor, self._note_lost, self._at_once)
         self._loading.add(held)
         try:
