@@ -10,7 +10,7 @@ import weakref
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from tabcontam.asking.trials import NUMBER, Line, line_key, line_of
 from tabcontam.verdicts.cells import CellName
@@ -25,6 +25,35 @@ BEGINNING = re.compile(rb'(\{%s), "query": (%s), "' % (HEAD, TEXT))
 ENDS = (b'"cached": true}\n', b'"cached": false}\n')  # of a line that no crash cut off
 OTHERS = 2**32 - 1  # the place of a cell that nobody asked for
 Asked = Mapping[CellName, int | None]  # cells, and how many queries of each are its own; None: all that are there
+
+
+class Place(NamedTuple):
+    """Where a line stands in its file: its first byte, its length, and its number from 1."""
+
+    offset: int
+    length: int
+    number: int
+
+
+def lines_at(file: BinaryIO, places: Iterable[Place]) -> list[Line]:
+    """The trials that stand at these places of a file, as `KeptTrials` has them."""
+    return _numbered((_at(file, place), place.number) for place in places)
+
+
+def _at(file: BinaryIO, place: Place) -> bytes:
+    file.seek(place.offset)
+    return file.read(place.length)
+
+
+def _numbered(texts: Iterable[tuple[bytes, int]]) -> list[Line]:
+    """The trials of these lines, each given with its number; what is none is passed over."""
+    lines = []
+    for text, number in texts:
+        line = line_of(text)
+        if line is not None:
+            line[NUMBER] = number
+            lines.append(line)
+    return lines
 
 
 class Written:
@@ -60,7 +89,8 @@ class KeptTrials:
         shown: Callable[[CellName, list[Line]], list[Line]] | None = None,
         written: Written | None = None,
     ) -> None:
-        self._asked, self._shown = asked, shown
+        self.path, self.shown = path, shown
+        self._asked = asked
         self._places = {name: place for place, name in enumerate(asked)}
         self._file: int | None = None
         self._starts: Sequence[int]
@@ -93,13 +123,12 @@ class KeptTrials:
 
     def of(self, name: CellName) -> list[Line]:
         """The trials of a cell, in the order of its queries; none of a cell that is not there."""
-        lines = []
-        for place in self._of(name):
-            line = line_of(self._read(place))
-            if line is not None:
-                line[NUMBER] = self._numbers[place]
-                lines.append(line)
-        return self._shown(name, lines) if self._shown else lines
+        lines = _numbered((self._read(place), self._numbers[place]) for place in self._of(name))
+        return self.shown(name, lines) if self.shown else lines
+
+    def places(self, name: CellName) -> list[Place]:
+        """Where the trials of a cell stand in the file."""
+        return [Place(self._offsets[place], self._lengths[place], self._numbers[place]) for place in self._of(name)]
 
     def raw(self, name: CellName) -> Iterator[bytes]:
         """The same as they stand in the file, each a whole line."""

@@ -21,7 +21,7 @@ def print_results(
     """Print a report. Its trials are read from its folder where they are not given."""
     from tabcontam.report.github import plain_log
     from tabcontam.report.terminal import print_header, print_report
-    from tabcontam.runs.folder import shown_lines
+    from tabcontam.runs.shown import shown_lines
     from tabcontam.verdicts.document import as_json
 
     if options.json:

@@ -67,7 +67,8 @@ def _write_excluded(options: argparse.Namespace) -> None:
     """The rows that were recalled in these runs, in one file that is replaced as a whole. Raises `UsageError`."""
     from tabcontam.paths import replace_file
     from tabcontam.report.recalled_rows import merged, render_excluded, told
-    from tabcontam.runs.folder import load_whole, shown_lines
+    from tabcontam.runs.folder import load_whole
+    from tabcontam.runs.shown import shown_lines
 
     words = ("format", "redact", "redact_all", "methods", "width", "out", "open", "json", "incomplete")
     if given := [word for word in words if getattr(options, word)]:

@@ -46,6 +46,11 @@ class Packed:
     shown: Mapping[str, int]
     left: Mapping[str, int]
 
+    def beside(self, other: "Packed") -> "Packed":
+        """With what another one holds."""
+        blobs = dict(sorted({**self.blobs, **other.blobs}.items()))
+        return Packed(blobs, {**self.shown, **other.shown}, {**self.left, **other.left})
+
 
 @dataclass(frozen=True, eq=False)
 class _Query:
@@ -78,14 +83,15 @@ class _Query:
 
 
 class Packing:
-    """The evidence of cells, taken in cell by cell; what is packed of an LLM is small, its trials may not be."""
+    """The evidence of cells, taken in cell by cell; what is packed of an LLM is small, its trials may not be.
 
-    def __init__(self, view: RunResults) -> None:
-        self._view = view
-        self._most = SHOWN_OF_LARGE if len(view.cells) > LARGE else SHOWN
-        self._note = PAPER_NOTE if view.run.rules == PAPER else ""
-        self._places = grouped(view.placed, lambda place: view.placed[place].place)
-        self._of_llm = grouped(view.placed, lambda place: view.placed[place].llm)
+    `placed` are the cells in the order of the page, by where they stand there.
+    """
+
+    def __init__(self, looks: "Looks", placed: Mapping[str, Result]) -> None:
+        self._looks = looks
+        self._places = grouped(placed, lambda place: placed[place].place)
+        self._order = list(placed)
         self._told: dict[str, tuple[str, int, int, int]] = {}  # contents, how many are shown and left, the first line
 
     def take(self, cell: Result, asked: Mapping[str, Trial]) -> None:
@@ -93,18 +99,16 @@ class Packing:
         if not asked or cell.place not in self._places:
             return
         queries = [_Query(name, number, trial) for number, (name, trial) in enumerate(asked.items())]
-        contents, shown_here = _contents(queries, self._note or _uncounted(queries), self._most)
+        contents, shown_here = _contents(queries, self._looks.note or _uncounted(queries), self._looks.most)
         if cell.null:
             contents["null"] = visible(cell.null)
         first = min((one.line for one in queries if one.line), default=0)
         for place in self._places[cell.place]:
             self._told[place] = _written(contents), shown_here, len(asked) - shown_here, first
 
-    def packed(self, llm: str | None = None) -> Packed:
-        """What was taken in of an LLM, which is then forgotten, or of all."""
-        of_llm = self._of_llm if llm is None else {llm: self._of_llm.get(llm, [])}
-        places = [place for own in of_llm.values() for place in own if place in self._told]
-        told = {place: self._told.pop(place) for place in places}
+    def packed(self) -> Packed:
+        """What was taken in."""
+        told = {place: self._told[place] for place in self._order if place in self._told}
         blobs = {}
         for block, own in groupby(told, lambda place: int(place.split("-")[0])):
             here = list(own)
@@ -116,13 +120,27 @@ class Packing:
         )
 
 
+@dataclass(frozen=True)
+class Looks:
+    """How much of each cell of a run is shown, and what is said of all of them."""
+
+    most: int
+    note: str
+
+    @classmethod
+    def of(cls, view: RunResults) -> "Looks":
+        """Those of these results."""
+        most = SHOWN_OF_LARGE if len(view.cells) > LARGE else SHOWN
+        return cls(most, PAPER_NOTE if view.run.rules == PAPER else "")
+
+
 def packed(view: RunResults, trials: Iterable[Trial]) -> Packed:
     """The evidence of all cells that were asked.
 
     `trials` are the objects of trials.jsonl in any order, each with the number of its line under "line", if that is
     known. Of a query asked again the last counts.
     """
-    packing, of_cells = Packing(view), by_cell(view.cells, trials)
+    packing, of_cells = Packing(Looks.of(view), view.placed), by_cell(view.cells, trials)
     for cell in {cell.place: cell for cell in view.placed.values()}.values():
         packing.take(cell, of_cells[cell.place])
     return packing.packed()

@@ -35,6 +35,7 @@ from tabcontam.report.published import agreements
 from tabcontam.report.sentences import Sentence, scope, sentences
 from tabcontam.report.splits import split_groups
 from tabcontam.report.standings import Standing, Titles, standings
+from tabcontam.report.told import Facts, Telling, Told, placed
 from tabcontam.report.trials import by_cell
 from tabcontam.report.written_cells import WrittenCells
 from tabcontam.verdicts.cells import Result, TableVerdict, count
@@ -73,16 +74,18 @@ def render_pages(view: RunResults, trials: Iterable[Mapping[str, Any]]) -> dict[
     `trials` are the objects of trials.jsonl.
     """
     pages, of_cells = Pages(view), by_cell(view.cells, trials)
+    facts, of_llms = Facts.of(view), placed(view)
     written: dict[str, str] = {}
     for llm, cells in grouped(view.cells, lambda cell: cell.llm).items():
+        telling = Telling(facts, of_llms.get(llm, ()))
         for cell in cells:
-            pages.take(cell, of_cells[cell.place])
-        written |= pages.of_llm(llm)
+            telling.take(cell, of_cells[cell.place])
+        written |= pages.of_llm(llm, telling.told())
     return {INDEX: pages.index(view), **written}
 
 
 class Pages:
-    """The pages of a run, written LLM by LLM as the trials of its cells are taken in."""
+    """The pages of a run, written LLM by LLM once it is known what the trials of its cells tell."""
 
     def __init__(self, view: RunResults) -> None:
         self._view, self._titles = view, Titles(view)
@@ -93,22 +96,17 @@ class Pages:
         self._labels = list(dict.fromkeys(label for leaf in self._leaves for label in leaf.standings))
         self._crowded = self._parted and len(self._leaves) * len(self._labels) > CROWDED
         self._tables = grouped(view.tables_in_order if self._crowded else (), lambda table: table.llm)
-        self._packing, self._rows = evidence.Packing(view), recalled_rows.Reading(view)
-        self._compared: dict[str, list[recalled_rows.Compared]] = {}
+        self._compared: dict[str, Sequence[recalled_rows.Compared]] = {}
+        self._packed = evidence.Packed({}, {}, {})
 
-    def take(self, cell: Result, asked: Mapping[str, Mapping[str, Any]]) -> None:
-        """Take in the trials of a cell, by query."""
-        self._packing.take(cell, asked)
-        self._rows.take(cell, asked)
-
-    def of_llm(self, llm: str) -> dict[str, str]:
-        """The page of an LLM whose cells were all taken in, by its name; none where one page has all LLMs."""
-        leaves = [leaf for leaf in self._leaves if leaf.block.llm == llm]
-        for leaf in leaves:
-            self._compared[llm] = self._rows.compared(leaf.block)
+    def of_llm(self, llm: str, told: Told) -> dict[str, str]:
+        """The page of an LLM, of which this is told, by its name; none where one page has all LLMs."""
+        self._compared[llm] = told.compared
         if not self._parted:
+            self._packed = self._packed.beside(told.packed)
             return {}
-        shared = self._shared | _packed(self._packing.packed(llm)) | {"every_leaf": self._leaves}
+        leaves = [leaf for leaf in self._leaves if leaf.block.llm == llm]
+        shared = self._shared | _packed(told.packed) | {"every_leaf": self._leaves}
         shared["tables_here"] = self._tables.get(llm, [])
         return {leaf.page: _page("llm.html.jinja", self._view, shared, [leaf]) for leaf in leaves}
 
@@ -131,7 +129,7 @@ class Pages:
 
     def index(self, view: RunResults) -> str:
         """The first page, once all cells were taken in; `view` are the same results with their comparisons."""
-        shared = self._shared | _packed(self._packing.packed()) | comparisons.context(view)
+        shared = self._shared | _packed(self._packed) | comparisons.context(view)
         shared |= {"view": view, **recalled_rows.context(self.recalled_rows), **self._limited(view)}
         return _page("summary.html.jinja" if self._parted else "index.html.jinja", view, shared, self._leaves)
 

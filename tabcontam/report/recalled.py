@@ -24,11 +24,12 @@ COLUMNS = (
 
 
 class Recalled:
-    """The file, written cell by cell."""
+    """The file, or a part of it that has no head, written cell by cell."""
 
-    def __init__(self, file: TextIO) -> None:
+    def __init__(self, file: TextIO, head: bool = True) -> None:
         self._writer = csv.writer(file)
-        self._writer.writerow(COLUMNS)
+        if head:
+            self._writer.writerow(COLUMNS)
 
     def take(self, cell: Result, asked: Mapping[str, Trial]) -> None:
         """Write what was recalled in a cell, of its trials by query; nothing of a control that joined."""

@@ -7,7 +7,7 @@ other rows nobody knows: no test asked about them, or no answer could have told,
 
 import csv
 import io
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import fmean
 from typing import Any, NamedTuple
@@ -21,7 +21,7 @@ from tabcontam.report.trials import Trial, by_cell, is_mapping
 from tabcontam.statistics.exact import clopper_pearson
 from tabcontam.verdicts.cells import Result
 from tabcontam.verdicts.memory import limits_in_words
-from tabcontam.verdicts.results import Block, RunResults
+from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.wording import text
 
 LEAST = 10.0  # bits of an answer from which on its row was recalled
@@ -110,7 +110,7 @@ class Compared:
 
 def told(view: RunResults, trials: Iterable[Trial]) -> dict[About, dict[int, Told]]:
     """What the row tests told of each row that they asked about, by the row's number from 0; of controls nothing."""
-    reading, of_cells = Reading(view), by_cell(view.cells, trials)
+    reading, of_cells = Reading.of(view), by_cell(view.cells, trials)
     for cell in view.cells:
         if reading.of_rows(cell):
             reading.take(cell, of_cells[cell.place])
@@ -120,14 +120,19 @@ def told(view: RunResults, trials: Iterable[Trial]) -> dict[About, dict[int, Tol
 class Reading:
     """What trials tell of rows, taken in cell by cell: those of row tests, and those of classification."""
 
-    def __init__(self, view: RunResults) -> None:
-        self._view = view
+    def __init__(self, row_tests: Collection[str], titles: Mapping[str, str]) -> None:
+        self._row_tests, self._titles = row_tests, titles
         self.told: dict[About, dict[int, Told]] = {}
         self._classified: dict[tuple[str, ...], list[Classified]] = {}
 
+    @classmethod
+    def of(cls, view: RunResults) -> "Reading":
+        """One for these results."""
+        return cls(frozenset(view.row_tests), view.test_titles)
+
     def of_rows(self, cell: Result) -> bool:
         """Whether a cell is of a row test of an LLM under test."""
-        return cell.test in self._view.row_tests and not cell.control
+        return cell.test in self._row_tests and not cell.control
 
     def take(self, cell: Result, asked: Mapping[str, Trial]) -> None:
         """Take in the trials of a cell, by query."""
@@ -147,20 +152,16 @@ class Reading:
             if bits >= LEAST:
                 one.tests[cell.test] = None
 
-    def compared(self, block: Block) -> list[Compared]:
-        """The cells of an LLM's classification of which both kinds of rows were answered; its trials are forgotten."""
+    def compared(self, placed: Iterable[tuple[str, Result]]) -> list[Compared]:
+        """The cells of an LLM's classification of which both kinds of rows were answered, each given with its label."""
         found = []
-        for column in block.columns:
-            for cell in column.cells.values():
-                answered = self._classified.pop(cell.place, [])
-                known = self.told.get(_about(cell), {})
-                of_rows = [(one, known[one.row].recalled) for one in answered if one.row in known]
-                own, others = ([one for one, recalled in of_rows if recalled is which] for which in (True, False))
-                if own and others:
-                    test = self._view.test_titles[cell.test]
-                    found.append(Compared(cell.llm, column.label, test, _group(own), _group(others)))
-        for about in {_about(cell) for cell in block.cells}:
-            self.told.pop(about, None)
+        for label, cell in placed:
+            answered = self._classified.pop(cell.place, ())
+            known = self.told.get(_about(cell), {}) if answered else {}
+            of_rows = [(one, known[one.row].recalled) for one in answered if one.row in known]
+            own, others = ([one for one, recalled in of_rows if recalled is which] for which in (True, False))
+            if own and others:
+                found.append(Compared(cell.llm, label, self._titles[cell.test], _group(own), _group(others)))
         return found
 
 
@@ -179,11 +180,12 @@ def compared(view: RunResults, trials: Iterable[Trial]) -> list[Compared]:
     for block in view.blocks:
         if not any(map(_is_classification, block.cells)):
             continue
-        reading = Reading(view)
+        reading = Reading.of(view)
         for cell in own[block.llm]:
             if reading.of_rows(cell) or _is_classification(cell):
                 reading.take(cell, of_cells[cell.place])
-        found += reading.compared(block)
+        labelled = ((column.label, cell) for column in block.columns for cell in column.cells.values())
+        found += reading.compared(labelled)
     return found
 
 

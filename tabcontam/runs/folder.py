@@ -1,27 +1,24 @@
 """A run's folder read and written: record results, judge a past run again, merge several runs."""
 
 import gc
-import os
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import TypeVar
 
-from tabcontam.asking.judgements import JUDGEMENTS, compared_in, judgement_lines, judgements_in, with_judgements
+from tabcontam.asking.judgements import JUDGEMENTS, compared_in, judgement_lines, judgements_in
 from tabcontam.asking.kept_trials import KeptTrials, Written
-from tabcontam.asking.trials import JUNIT, RECALLED, RESULTS, TRIALS, Key, Line, as_lines, open_folder, trial_of
+from tabcontam.asking.trials import JUNIT, RECALLED, RESULTS, TRIALS, Key, Line, as_lines, open_folder
 from tabcontam.errors import UsageError, option
-from tabcontam.evidence.base import Reading
-from tabcontam.evidence.registry import by_id
-from tabcontam.groups import grouped
 from tabcontam.paths import ESCAPED, replaced_together
 from tabcontam.replay.records import CATALOGUE
 from tabcontam.replay.squares import one_cell_a_square
-from tabcontam.report.trials import HeldTrial, ReadByCell
+from tabcontam.report.trials import ReadByCell
 from tabcontam.runs.joined import check_none_missing, in_plan_order, joined_facts
 from tabcontam.runs.overlap import common
+from tabcontam.runs.shown import reference_lines, shown_lines
 from tabcontam.verdicts.cells import CellName, Result
 from tabcontam.verdicts.comparison import (
     Answers,
@@ -40,7 +37,6 @@ from tabcontam.verdicts.judge import results
 from tabcontam.verdicts.judgements import Agreement, JudgeFacts, Judgement, Judgements, judged_by
 from tabcontam.verdicts.ranks import correlations, ranking
 from tabcontam.verdicts.recorded import RecordedDifference, RuleDifference
-from tabcontam.verdicts.reference import same_query
 from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.rules import CALIBRATED, PAPER, Over
 from tabcontam.version import __version__
@@ -135,22 +131,18 @@ def _write_report(
     from tabcontam.report.html import INDEX, Pages
     from tabcontam.report.junit import write_junit
     from tabcontam.report.recalled import Recalled
+    from tabcontam.runs.taking import taken
 
-    pages, answers = Pages(shown), dict[CellName, Answers]()
-    wanted, by_id = (frozenset() if runs is None else to_compare(found.run, found.cells)), planned_alike(found.run)
-    name = os.devnull if found.run.recorded else folder / RECALLED
-    with open(name, "w", encoding="utf-8", errors=ESCAPED, newline="") as file:
-        recalled = Recalled(file)
-        for llm, cells in grouped(shown.cells if found.run.recorded else found.cells, lambda cell: cell.llm).items():
-            for cell in cells:
-                asked = trials.of(cell.key)
-                by_query = {line["query"]: HeldTrial(line) for line in asked}
-                pages.take(cell, by_query)
-                recalled.take(cell, by_query)
-                if cell.key in wanted:
-                    answers[cell.key] = answers_of(asked, by_id)
-            for page, text in pages.of_llm(llm).items():
-                _write(folder / page, text)
+    pages, answers, recalled = Pages(shown), dict[CellName, Answers](), dict[str, str]()
+    for llm, own in taken(found, shown, trials, runs is not None):
+        recalled[llm] = own.recalled
+        answers |= own.answers
+        for page, text in pages.of_llm(llm, own.told).items():
+            _write(folder / page, text)
+    if not found.run.recorded:
+        with (folder / RECALLED).open("w", encoding="utf-8", errors=ESCAPED, newline="") as file:
+            Recalled(file)
+            file.writelines(recalled[llm] for llm in dict.fromkeys(cell.llm for cell in found.cells))
     if runs is not None:
         found = found.with_more(comparisons=compared(found.run, found.cells, answers, runs))
         shown = shown.with_more(comparisons=found.comparisons)
@@ -190,46 +182,6 @@ def last_lines(folder: Path, cells: Sequence[Result]) -> KeptTrials:
     folder asked beyond a cell's own queries is left out.
     """
     return KeptTrials(folder / TRIALS, {cell.key: cell.queries or 0 for cell in cells})
-
-
-def referred(cell: Result) -> list[CellName]:
-    """Where the reference's own trials of a cell's queries stand, and those of further ones beside memory's share."""
-    named = [cell.reference, *(cell.memory.further if cell.memory else ())]
-    return [cell.key._replace(llm=llm) for llm in named if llm]
-
-
-def reference_lines(folder: Path, cells: Sequence[Result]) -> KeptTrials:
-    """The newest trial of every query that a reference was asked for these cells."""
-    return KeptTrials(folder / TRIALS, dict.fromkeys(name for cell in cells for name in referred(cell)))
-
-
-def shown_lines(folder: Path, cells: Sequence[Result], written: Written | None = None) -> KeptTrials:
-    """As `last_lines`, each with the chances by which it was weighed: what a reference answered, too, has chance 1.
-
-    Of a file that was just `written` it is known where the lines stand.
-    """
-    named = dict.fromkeys(name for cell in cells for name in referred(cell))
-    said, judgements = KeptTrials(folder / TRIALS, named, written=written), judgements_in(folder)
-    references = {cell.key: cell.key._replace(llm=cell.reference) for cell in cells if cell.reference}
-
-    def shown(name: CellName, lines: list[Line]) -> list[Line]:
-        if other := references.get(name):
-            answered = {line["query"]: line for line in said.of(other)}
-            lines = [_conceded(line, answered.get(line["query"])) for line in lines]
-        return with_judgements(lines, judgements)
-
-    return KeptTrials(folder / TRIALS, {cell.key: cell.queries or 0 for cell in cells}, shown, written)
-
-
-def _conceded(line: Line, other: Line | None) -> Line:
-    """A trial whose right answers have chance 1 where the reference's own trial has them, too."""
-    if other is None or not other.get("readable"):
-        return line
-    one, read = trial_of(line), Reading(other.get("parsed"), other.get("hit"), paper_hit=False, readable=True)
-    if not same_query(one, trial_of(other)):
-        return line
-    chance = by_id()[line["test"]].conceded(one.query, read).chance
-    return line | {"chance": {name: asdict(guess) for name, guess in chance.items()}}
 
 
 def merge(folders: Sequence[Path], out: Path, over: Over | None = None, incomplete: bool = False) -> RunResults:

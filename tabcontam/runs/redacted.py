@@ -23,7 +23,8 @@ from tabcontam.errors import UsageError, option
 from tabcontam.paths import ESCAPED, replace_file
 from tabcontam.report.lookups import is_lookup
 from tabcontam.report.redaction import Redaction, redacted
-from tabcontam.runs.folder import merge, shown_lines, write_report, written_together
+from tabcontam.runs.folder import merge, write_report, written_together
+from tabcontam.runs.shown import shown_lines
 from tabcontam.verdicts.cells import CellName
 from tabcontam.verdicts.document import read_results
 from tabcontam.verdicts.results import RunResults

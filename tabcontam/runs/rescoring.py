@@ -25,8 +25,9 @@ from tabcontam.evidence.rows.guided.algorithm import measured_by
 from tabcontam.groups import grouped
 from tabcontam.paths import replaced_together
 from tabcontam.reading.words import Dictionary, english
-from tabcontam.runs.folder import last_lines, load_whole, record, reference_lines, referred
+from tabcontam.runs.folder import last_lines, load_whole, record
 from tabcontam.runs.overlap import measure_again, stated
+from tabcontam.runs.shown import reference_lines, referred
 from tabcontam.tables.serializers import Serializer, from_facts
 from tabcontam.verdicts.cells import CellName, Result
 from tabcontam.verdicts.facts import RunFacts

@@ -1,0 +1,72 @@
+"""What a report shows of a run's trials: each with the chances by which it was weighed, and what was said of it."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from tabcontam.asking.judgements import judgements_in, with_judgements
+from tabcontam.asking.kept_trials import KeptTrials, Place, Written
+from tabcontam.asking.trials import TRIALS, Line, trial_of
+from tabcontam.evidence.base import Reading
+from tabcontam.evidence.registry import by_id
+from tabcontam.verdicts.cells import CellName, Result
+from tabcontam.verdicts.judgements import Judgements
+from tabcontam.verdicts.reference import same_query
+
+
+@dataclass(frozen=True)
+class Shown:
+    """Makes of a cell's trials what a report shows of them.
+
+    What the cell's reference answered, too, has chance 1; `said` are the trials of a reference, and `places` where
+    they stand.
+    """
+
+    references: Mapping[CellName, CellName]
+    said: Callable[[CellName], list[Line]]
+    judgements: Judgements
+    places: Callable[[CellName], list[Place]] = lambda name: []
+
+    def __call__(self, name: CellName, lines: list[Line]) -> list[Line]:
+        if other := self.references.get(name):
+            answered = {line["query"]: line for line in self.said(other)}
+            lines = [_conceded(line, answered.get(line["query"])) for line in lines]
+        return with_judgements(lines, self.judgements)
+
+
+def referred(cell: Result) -> list[CellName]:
+    """Where the reference's own trials of a cell's queries stand, and those of further ones beside memory's share."""
+    named = [cell.reference, *(cell.memory.further if cell.memory else ())]
+    return [cell.key._replace(llm=llm) for llm in named if llm]
+
+
+def reference_lines(folder: Path, cells: Sequence[Result]) -> KeptTrials:
+    """The newest trial of every query that a reference was asked for these cells."""
+    return KeptTrials(folder / TRIALS, dict.fromkeys(name for cell in cells for name in referred(cell)))
+
+
+def shown_lines(folder: Path, cells: Sequence[Result], written: Written | None = None) -> KeptTrials:
+    """The newest trial of every query of these cells, read cell by cell, as `Shown` makes them.
+
+    Of a file that was just `written` it is known where the lines stand.
+    """
+    named = dict.fromkeys(name for cell in cells for name in referred(cell))
+    said = KeptTrials(folder / TRIALS, named, written=written)
+    shown = Shown(references(cells), said.of, judgements_in(folder), said.places)
+    return KeptTrials(folder / TRIALS, {cell.key: cell.queries or 0 for cell in cells}, shown, written)
+
+
+def references(cells: Sequence[Result]) -> dict[CellName, CellName]:
+    """The cells that have a reference, each with where its trials stand."""
+    return {cell.key: cell.key._replace(llm=cell.reference) for cell in cells if cell.reference}
+
+
+def _conceded(line: Line, other: Line | None) -> Line:
+    """A trial whose right answers have chance 1 where the reference's own trial has them, too."""
+    if other is None or not other.get("readable"):
+        return line
+    one, read = trial_of(line), Reading(other.get("parsed"), other.get("hit"), paper_hit=False, readable=True)
+    if not same_query(one, trial_of(other)):
+        return line
+    chance = by_id()[line["test"]].conceded(one.query, read).chance
+    return line | {"chance": {name: asdict(guess) for name, guess in chance.items()}}

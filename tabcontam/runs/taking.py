@@ -1,0 +1,260 @@
+"""The trials of each LLM's cells read once, and what a report keeps of them; of a large run other processors help.
+
+What is kept of an LLM needs no other LLM's trials. So this process and those beside it each take one LLM after the
+other, until none is left, and nobody waits for anybody. Where a process fails, its LLM is taken here.
+"""
+
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass
+from itertools import starmap
+from queue import Empty, SimpleQueue
+from threading import Thread
+from typing import Any, BinaryIO
+
+from tabcontam.asking.kept_trials import KeptTrials, Place, lines_at
+from tabcontam.evidence.base import Kind, Verdict
+from tabcontam.groups import grouped
+from tabcontam.report.evidence import Looks, Packed
+from tabcontam.report.recalled import Recalled
+from tabcontam.report.recalled_rows import Compared, Group
+from tabcontam.report.told import Facts, Placed, Telling, Told, placed
+from tabcontam.report.trials import HeldTrial, ReadByCell, Trial
+from tabcontam.runs.shown import Shown, references
+from tabcontam.verdicts.cells import CellName, Result
+from tabcontam.verdicts.comparison import Answers, answers_of, planned_alike, to_compare
+from tabcontam.verdicts.judgements import Judgements, judgement_of
+from tabcontam.verdicts.results import RunResults
+
+SMALL = 20_000  # trials up to which a process would be there only once most of them were taken
+MOST = 2  # processes: more would wait for this one, which writes the pages
+FIELDS = (  # of a cell: its name, and what its trials are read with
+    "llm", "dataset", "edition", "split", "serializer", "prompts", "test", "source",
+    "kind", "verdict", "control", "queries", "null", "reference",
+)  # fmt: skip
+
+# A fresh interpreter with the same import path: a fork may hang where a library computes in threads, and a spawn runs
+# the caller's script once more where it has no `if __name__ == "__main__"`.
+START = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from tabcontam.runs.taking import main; main()"
+
+
+@dataclass(frozen=True)
+class Taken:
+    """What a report keeps of the trials of an LLM: for its page, for recalled.csv, and for comparisons."""
+
+    told: Told
+    recalled: str
+    answers: Mapping[CellName, Answers]
+
+
+Ready = SimpleQueue[tuple[str, Taken | None]]  # LLMs with what is kept of them; None: it is to be taken here
+
+
+@dataclass(frozen=True)
+class Work:
+    """The cells of an LLM, those of them that are on its page, and those whose answers are compared with others."""
+
+    cells: Sequence[Result]
+    placed: Sequence[Placed]
+    compared: frozenset[CellName]
+
+
+@dataclass(frozen=True)
+class Terms:
+    """What holds for all LLMs of a run; `by_id` is that of `answers_of`."""
+
+    facts: Facts
+    by_id: bool
+
+
+def taken(found: RunResults, shown: RunResults, trials: ReadByCell, compared: bool) -> Iterator[tuple[str, Taken]]:
+    """What is kept of each LLM, in the order in which it is ready; with `compared` also for comparisons.
+
+    The pages have the cells of `shown`, and all else those of `found`.
+    """
+    wanted = to_compare(found.run, found.cells) if compared else frozenset()
+    cells = shown.cells if found.run.recorded else found.cells
+    terms, of_pages = Terms(Facts.of(shown), planned_alike(found.run)), placed(shown)
+    work = {
+        llm: Work(own, of_pages.get(llm, ()), frozenset(cell.key for cell in own) & wanted)
+        for llm, own in grouped(cells, lambda cell: cell.llm).items()
+    }
+    left, ready = deque(work), Ready()
+    with _helped(terms, trials if shown is found else None, work, left, ready):
+        for _ in work:
+            llm, own = _next(left, ready)
+            yield llm, own or take(terms, work[llm], trials.of)
+
+
+def _next(left: deque[str], ready: Ready) -> tuple[str, Taken | None]:
+    """An LLM of which it is known what is kept, or else one that is to be taken here."""
+    with suppress(Empty):
+        return ready.get_nowait()
+    with suppress(IndexError):
+        return left.popleft(), None
+    return ready.get()
+
+
+def take(terms: Terms, work: Work, read: Callable[[CellName], Sequence[Trial]]) -> Taken:
+    """What is kept of an LLM's trials, each read once."""
+    recalled, answers = io.StringIO(newline=""), dict[CellName, Answers]()
+    telling, lines = Telling(terms.facts, work.placed), Recalled(recalled, head=False)
+    for cell in work.cells:
+        asked = read(cell.key)
+        by_query = {line["query"]: HeldTrial(line) for line in asked}
+        telling.take(cell, by_query)
+        lines.take(cell, by_query)
+        if cell.key in work.compared:
+            answers[cell.key] = answers_of(asked, terms.by_id)
+    return Taken(telling.told(), recalled.getvalue(), answers)
+
+
+@contextmanager
+def _helped(
+    terms: Terms, trials: ReadByCell | None, work: Mapping[str, Work], left: deque[str], ready: Ready
+) -> Iterator[None]:
+    """Have other processors take LLMs of those that are `left`, the last first; what is kept of each comes `ready`."""
+    helpers = min(_processors() - 1, MOST, len(left) - 1) if sys.executable else 0
+    if helpers < 1 or not isinstance(trials, KeptTrials) or not isinstance(trials.shown, Shown) or len(trials) < SMALL:
+        yield
+        return
+    kept, shown, begin = trials, trials.shown, _beginning(trials, trials.shown, terms)
+    processes: list[subprocess.Popen[bytes]] = []
+
+    def help_out() -> None:
+        with suppress(OSError), _process() as process:
+            processes.append(process)
+            _send(process, begin)
+            while left:
+                with suppress(IndexError):
+                    llm = left.pop()
+                    ready.put((llm, _taken_by(process, _job(kept, shown, work[llm]))))
+
+    threads = [Thread(target=help_out, daemon=True) for _ in range(helpers)]
+    for thread in threads:
+        thread.start()
+    try:
+        yield
+    finally:  # also where the user pressed Ctrl-C
+        left.clear()
+        for process in processes:
+            process.kill()
+        for thread in threads:
+            thread.join()
+
+
+def _process() -> "subprocess.Popen[bytes]":
+    command = [sys.executable, "-c", START, json.dumps(sys.path)]
+    return subprocess.Popen(  # noqa: S603 - our own interpreter and our own code
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    )
+
+
+def _send(process: "subprocess.Popen[bytes]", told: object) -> None:
+    if process.stdin:
+        process.stdin.write(json.dumps(told).encode() + b"\n")
+        process.stdin.flush()
+
+
+def _taken_by(process: "subprocess.Popen[bytes]", job: object) -> Taken | None:
+    """What a process keeps of an LLM; None where it died."""
+    with suppress(OSError):
+        _send(process, job)
+        if process.stdout and (line := process.stdout.readline()):
+            return _taken(json.loads(line))
+    return None
+
+
+def _processors() -> int:
+    """How many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _beginning(trials: KeptTrials, shown: Shown, terms: Terms) -> dict[str, Any]:
+    """What a process needs to know of the run, as JSON can hold it."""
+    return {
+        "path": str(trials.path.resolve()),
+        "judgements": [one.line() for one in shown.judgements],
+        "looks": asdict(terms.facts.looks),
+        "row_tests": sorted(terms.facts.row_tests),
+        "titles": dict(terms.facts.titles),
+        "by_id": terms.by_id,
+    }
+
+
+def _job(trials: KeptTrials, shown: Shown, work: Work) -> dict[str, Any]:
+    """What a process needs to know of an LLM: cells are named by their numbers."""
+    numbers = {id(cell): number for number, cell in enumerate(work.cells)}
+    referred = {name: shown.references[name] for cell in work.cells if (name := cell.key) in shown.references}
+    return {
+        "cells": [[getattr(cell, name) for name in FIELDS] for cell in work.cells],
+        "placed": [(one.place, one.label, numbers[id(one.cell)]) for one in work.placed],
+        "lines": [trials.places(cell.key) for cell in work.cells],
+        "said": [(name, shown.places(name)) for name in dict.fromkeys(referred.values())],
+        "compared": [number for number, cell in enumerate(work.cells) if cell.key in work.compared],
+    }
+
+
+def _cell(values: Sequence[Any]) -> Result:
+    """A cell as far as its trials are read with it."""
+    told = dict(zip(FIELDS, values, strict=True))
+    verdict = told["verdict"] and Verdict(told["verdict"])
+    return Result(**told | {"kind": Kind(told["kind"]), "verdict": verdict})
+
+
+def _as_facts(found: Taken) -> dict[str, Any]:
+    """What is kept of an LLM, as JSON can hold it."""
+    answers = [
+        (key, one.there, [query.hex() for query in one.right], [query.hex() for query in one.others])
+        for key, one in found.answers.items()
+    ]
+    return {
+        "packed": asdict(found.told.packed),
+        "compared": [asdict(one) for one in found.told.compared],
+        "recalled": found.recalled,
+        "answers": answers,
+    }
+
+
+def _taken(facts: Mapping[str, Any]) -> Taken:
+    """What `_as_facts` took apart."""
+    held = facts["packed"]
+    packed = Packed({int(block): blob for block, blob in held["blobs"].items()}, held["shown"], held["left"])
+    compared = [
+        Compared(**one | {name: Group(**one[name]) for name in ("recalled", "others")}) for one in facts["compared"]
+    ]
+    answers = {
+        CellName(*key): Answers(there, *(frozenset(map(bytes.fromhex, own)) for own in (right, others)))
+        for key, there, right, others in facts["answers"]
+    }
+    return Taken(Told(packed, compared), facts["recalled"], answers)
+
+
+def main() -> None:
+    """For each LLM that a line of standard input tells about, print what is kept of its trials."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the business of the report, which ends this process
+    begin = json.loads(sys.stdin.buffer.readline())
+    facts = Facts(Looks(**begin["looks"]), frozenset(begin["row_tests"]), begin["titles"])
+    judgements = Judgements(map(judgement_of, begin["judgements"]))
+    with open(begin["path"], "rb") as file:
+        while line := sys.stdin.buffer.readline():
+            print(json.dumps(_as_facts(_done(json.loads(line), file, Terms(facts, begin["by_id"]), judgements))))
+            sys.stdout.flush()
+
+
+def _done(job: Mapping[str, Any], file: BinaryIO, terms: Terms, judgements: Judgements) -> Taken:
+    """What is kept of the LLM of a job."""
+    cells = [_cell(values) for values in job["cells"]]
+    lines = dict(zip((cell.key for cell in cells), job["lines"], strict=True))
+    said = {CellName(*name): places for name, places in job["said"]}
+    shown = Shown(references(cells), lambda name: lines_at(file, starmap(Place, said[name])), judgements)
+    compared = frozenset(cells[number].key for number in job["compared"])
+    work = Work(cells, [Placed(place, label, cells[number]) for place, label, number in job["placed"]], compared)
+    return take(terms, work, lambda name: shown(name, lines_at(file, starmap(Place, lines[name]))))
