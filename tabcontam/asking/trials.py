@@ -169,8 +169,11 @@ STATES = frozenset(State)
 
 def is_trial(line: object) -> bool:
     """Whether a line of trials.jsonl is a trial; anything else in the file is passed over."""
-    if not isinstance(line, dict) or not all(isinstance(line.get(name), types) for name, types in FIELDS.items()):
+    if not isinstance(line, dict):
         return False
+    for name, types in FIELDS.items():
+        if not isinstance(line.get(name), types):
+            return False
     return line["state"] in STATES and line["test"] in by_id()
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from tabcontam.evidence.base import Verdict
 from tabcontam.report.squares import css_class
-from tabcontam.report.standings import Titles
+from tabcontam.report.standings import titles_of
 from tabcontam.verdicts.cells import OUTCOMES, Result
 from tabcontam.verdicts.results import Block, RunResults
 
@@ -24,7 +24,7 @@ Choices = Mapping[str, tuple[str, list[Option]]]
 
 def choices(view: RunResults, blocks: Sequence[Block]) -> Choices:
     """What can be chosen on a page, by the name in the address: a legend and its boxes."""
-    titles = Titles(view)
+    titles = titles_of(view)
     cells = [cell for block in blocks for cell in block.cells]
     tests = [test for test in view.tests if any(cell.test == test for cell in cells)]
     by_label: dict[str, list[Result]] = {column.label: [] for block in blocks for column in block.columns}

@@ -34,7 +34,7 @@ from tabcontam.report.grid import CROWDED, grid
 from tabcontam.report.published import agreements
 from tabcontam.report.sentences import Sentence, scope, sentences
 from tabcontam.report.splits import split_groups
-from tabcontam.report.standings import Standing, Titles, standings
+from tabcontam.report.standings import Standing, Titles, standings, titles_of
 from tabcontam.report.told import Facts, Telling, Told, placed
 from tabcontam.report.trials import by_cell
 from tabcontam.report.written_cells import WrittenCells
@@ -88,7 +88,7 @@ class Pages:
     """The pages of a run, written LLM by LLM once it is known what the trials of its cells tell."""
 
     def __init__(self, view: RunResults) -> None:
-        self._view, self._titles = view, Titles(view)
+        self._view, self._titles = view, titles_of(view)
         stated = sentences(view, self._titles)
         self._leaves = _leaves(self._titles, stated)
         self._shared = _shared(self._titles) | {"sentences": stated}

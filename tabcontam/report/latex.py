@@ -13,7 +13,7 @@ from tabcontam.evidence.sentences import signed
 from tabcontam.groups import grouped
 from tabcontam.report import memory, papers
 from tabcontam.report.ranking import about, shown
-from tabcontam.report.standings import Titles, standings
+from tabcontam.report.standings import Titles, standings, titles_of
 from tabcontam.report.tex import escaped
 from tabcontam.verdicts.cells import LETTERS, MemoryShare, Result, TableVerdict
 from tabcontam.verdicts.ranks import Rank
@@ -275,7 +275,7 @@ def _papers(view: RunResults) -> Iterator[Float]:
     by_paper = papers.papers(view)
     if not by_paper:
         return
-    titles = Titles(view)
+    titles = titles_of(view)
     for number, block in enumerate(view.blocks, start=1):
         for start in range(0, 0 if block.control else len(block.columns), COLUMNS):
             yield from _marks(view, titles, block, by_paper, start, f"{number}-{start // COLUMNS + 1}")

@@ -16,7 +16,7 @@ from tabcontam.report.generation import generation_sentences
 from tabcontam.report.openness import openness_sentences
 from tabcontam.report.ranking import about, correlation_sentences, shown
 from tabcontam.report.sentences import Sentence, scope, sentences
-from tabcontam.report.standings import Titles, standings
+from tabcontam.report.standings import Titles, standings, titles_of
 from tabcontam.verdicts.cells import LETTERS, PROMPTS, Result, outcome_of
 from tabcontam.verdicts.comparison import Comparison
 from tabcontam.verdicts.ranks import Rank
@@ -180,7 +180,7 @@ def _papers(view: RunResults) -> Iterator[str]:
     if not by_paper:
         return
     yield from _paragraphs(f"## {papers.TITLE}", papers.said("letter"))
-    titles = Titles(view)
+    titles = titles_of(view)
     for block in view.blocks:
         if not block.control:
             yield from _paragraphs(f"### {_llm(view, block)}")

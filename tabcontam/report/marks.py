@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 
 Mark = tuple[int, int, str]  # from, to, and what is marked: "right" or "wrong"
 
@@ -50,10 +51,9 @@ def marked(answer: str, marks: Iterable[Mark]) -> list[str | list[str]]:
 
 def _behind(answer: str, features: Sequence[str]) -> dict[str, tuple[int, int]]:
     """What stands between a feature's name, where it stands first, and the next name."""
-    longest_first = sorted(filter(None, features), key=len, reverse=True)
-    if not longest_first:
+    if not any(features):
         return {}
-    names = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, longest_first))})(?!\w)", re.IGNORECASE)
+    names = _any_of(tuple(features))
     found = list(names.finditer(answer))
     ends = [*(name.start() for name in found[1:]), len(answer)]
     parts: dict[str, tuple[int, int]] = {}
@@ -62,6 +62,13 @@ def _behind(answer: str, features: Sequence[str]) -> dict[str, tuple[int, int]]:
     return parts
 
 
+@lru_cache(maxsize=512)
+def _any_of(features: tuple[str, ...]) -> re.Pattern[str]:
+    longest_first = sorted(filter(None, features), key=len, reverse=True)
+    return re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, longest_first))})(?!\w)", re.IGNORECASE)
+
+
+@lru_cache(maxsize=10_000)
 def _whole(value: str) -> re.Pattern[str]:
     """A value that is no part of a longer word or number."""
     return re.compile(rf"(?<![\w.]){re.escape(value)}(?!\w|\.\d)", re.IGNORECASE)

@@ -12,7 +12,7 @@ from typing import Any
 from tabcontam.evidence.base import DECIDED, Verdict
 from tabcontam.groups import grouped
 from tabcontam.report.citations import paper_name
-from tabcontam.report.standings import Titles, standings
+from tabcontam.report.standings import Titles, standings, titles_of
 from tabcontam.statistics.kappa import Agreeing, agreeing
 from tabcontam.verdicts.cells import Result
 from tabcontam.verdicts.results import Block, RunResults
@@ -217,7 +217,7 @@ def level(one: Agreeing) -> int:
 
 def papers_text(view: RunResults) -> Iterator[str]:
     """The same for a terminal: each method, how often it finds something, and its agreement with what is calibrated."""
-    found = methods(view, Titles(view)) if papers(view) else ()
+    found = methods(view, titles_of(view)) if papers(view) else ()
     calibrated = [method for method in found if not method.test]
     if len(found) - len(calibrated) < 1:
         return

@@ -25,6 +25,7 @@ COSTLY = 5  # tokens of a passage
 NUMBER = re.compile(r"-?\d+(\.\d+)?")
 COIN = 0.5  # the least chance of an answer that is Yes or No
 SMALL = 0.001  # chances below are not given in percent
+NO_CHANCES: Sequence[float] = ()
 
 # What came of a query, the most telling first, and how two of them are called.
 KINDS = {
@@ -132,11 +133,23 @@ def _cell(trial: Trial, feature: str, in_table: object, in_answer: object) -> As
     else:
         state = "rounded" if fewer else "wrong"
     given = state in GIVEN
-    chance = _chance(guess, read or "", fewer) if given else None
+    chances = _chances(guess, read or "") if given else NO_CHANCES
+    chance = _likely(chances, fewer)
     guessed = guess is not None and (chance is not None or not given)
-    counts = state in RIGHT and guess is not None and chance is not None and _readable(trial)
-    weight = max(0.0, worths(guess.chances(read or ""))[fewer]) if guess and counts else 0.0  # no -0.0
-    return AskedCell(feature, expected, read, state, chance, guessed, weight)
+    counts = state in RIGHT and chance is not None and _readable(trial)
+    return AskedCell(feature, expected, read, state, chance, guessed, _worth(chances, fewer) if counts else 0.0)
+
+
+def _worth(chances: Sequence[float], fewer: int) -> float:
+    return max(0.0, worths(chances)[fewer])  # no -0.0
+
+
+def bits_if_right(trial: Trial) -> float:
+    """What the answer about a row, if it were right in each asked cell that has a value, would be worth in bits."""
+    expected = trial.get("expected")
+    pairs = expected.items() if is_mapping(expected) else ()
+    asked = (_chances(_guess(trial, text(name)), text(value)) for name, value in pairs if value is not None)
+    return sum(_worth(chances, 0) for chances in asked if _likely(chances) is not None)
 
 
 def _fewer_digits(guess: Guess | None, read: str | None, expected: str | None) -> int:
@@ -315,6 +328,17 @@ def prompt_of(trial: Trial) -> list[list[str]]:
 
 def _guess(trial: Trial, name: str) -> Guess | None:
     """The guess about a feature, word or choice; None where there is none."""
+    if not isinstance(trial, HeldTrial):
+        return _guess_in(trial, name)
+    if trial.guesses is None:
+        trial.guesses = {}
+    if name not in trial.guesses:
+        trial.guesses[name] = _guess_in(trial, name)
+    guess: Guess | None = trial.guesses[name]
+    return guess
+
+
+def _guess_in(trial: Trial, name: str) -> Guess | None:
     chance = trial.get("chance")
     held = chance.get(name) if is_mapping(chance) else None
     values, rest = (held.get("values"), held.get("rest")) if is_mapping(held) else (None, None)
@@ -332,11 +356,19 @@ def _coarser(held: object) -> tuple[Rounded, ...]:
 
 def _chance(guess: Guess | None, answer: str, fewer: int = 0) -> float | None:
     """The chance of an answer, in so many digits fewer; None where there is no guess, or none of probabilities."""
+    return _likely(_chances(guess, answer), fewer)
+
+
+def _chances(guess: Guess | None, answer: str) -> Sequence[float]:
+    """The chances of an answer, in all digits and in fewer; `NO_CHANCES` where no guess of probabilities is there."""
     try:
-        chance = guess.chances(answer)[fewer] if guess else 0.0
+        return guess.chances(answer) if guess else NO_CHANCES
     except TypeError:
-        return None
-    return min(1.0, chance) if chance > 0 else None
+        return NO_CHANCES
+
+
+def _likely(chances: Sequence[float], fewer: int = 0) -> float | None:
+    return min(1.0, chances[fewer]) if chances and chances[fewer] > 0 else None
 
 
 def percent(chance: float | None) -> str:

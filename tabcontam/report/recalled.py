@@ -6,7 +6,7 @@ Texts are guarded as in the cells' CSV: a spreadsheet takes none for a formula.
 
 import csv
 import io
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TextIO
 
 from tabcontam.report.csv_text import guarded
@@ -33,8 +33,9 @@ class Recalled:
 
     def take(self, cell: Result, asked: Mapping[str, Trial]) -> None:
         """Write what was recalled in a cell, of its trials by query; nothing of a control that joined."""
+        named = [guarded(text(getattr(cell, name))) for name in COLUMNS[:7]]
         for trial in () if cell.control else asked.values():
-            self._writer.writerows(_lines(cell, trial))
+            self._writer.writerows(_lines(named, trial))
 
 
 def render_recalled(view: RunResults, trials: Iterable[Trial]) -> str:
@@ -53,21 +54,11 @@ def render_recalled(view: RunResults, trials: Iterable[Trial]) -> str:
     return written.getvalue()
 
 
-def _lines(cell: Result, trial: Trial) -> Iterator[list[object]]:
+def _lines(named: Sequence[str], trial: Trial) -> Iterator[list[object]]:
     if not is_mapping(trial.get("expected")) or not (trial.get("chance") or is_lookup(trial)):
         return
     told = row_of(trial)
-    named = (
-        cell.llm,
-        cell.dataset,
-        cell.edition,
-        cell.split,
-        cell.serializer,
-        cell.prompts,
-        cell.test,
-        trial.get("query"),
-    )
-    asked = [guarded(text(name)) for name in named]
+    asked = [*named, guarded(text(trial.get("query")))]
     row, row_bits = trial.get("row"), sum(one.bits for one in told)
     number = row + 1 if isinstance(row, int) and not isinstance(row, bool) else ""
     if is_lookup(trial):

@@ -16,7 +16,7 @@ from tabcontam.evidence.base import Kind
 from tabcontam.evidence.sentences import signed
 from tabcontam.groups import grouped
 from tabcontam.report.csv_text import guarded
-from tabcontam.report.query import bits_of
+from tabcontam.report.query import bits_if_right, bits_of
 from tabcontam.report.trials import Trial, by_cell, is_mapping
 from tabcontam.statistics.exact import clopper_pearson
 from tabcontam.verdicts.cells import Result
@@ -237,10 +237,9 @@ def _row(trial: Trial) -> int | None:
 
 def _could_tell(trial: Trial) -> bool:
     """Whether an answer about cells of a row was read, and could have shown the row to be recalled."""
-    expected = trial.get("expected")
-    if not is_mapping(expected) or trial.get("decoy_of") or trial.get("readable") is not True:
+    if not is_mapping(trial.get("expected")) or trial.get("decoy_of") or trial.get("readable") is not True:
         return False
-    return bits_of({**trial, "parsed": expected}) >= LEAST
+    return bits_if_right(trial) >= LEAST
 
 
 def _classified(trials: Iterable[Trial]) -> Iterator[Classified]:

@@ -8,7 +8,7 @@ from tabcontam.groups import grouped
 from tabcontam.replay.squares import one_cell_a_square
 from tabcontam.report.judges import TITLES, agreement_cells
 from tabcontam.report.papers import agreed, agreement, kappa, matrices, papers, papers_text
-from tabcontam.report.standings import Titles
+from tabcontam.report.standings import titles_of
 from tabcontam.verdicts.cells import Result, count
 from tabcontam.verdicts.judgements import COMPLETIONS
 from tabcontam.verdicts.recorded import RecordedDifference, RuleDifference
@@ -45,7 +45,7 @@ def _by_paper(view: RunResults) -> list[str]:
 
 def _with_people(view: RunResults) -> Iterator[str]:
     """How often each method agrees with a person, LLM by LLM: table 3 of Golchin and Surdeanu 2024."""
-    for matrix in matrices(view, Titles(view)):
+    for matrix in matrices(view, titles_of(view)):
         people = [method for method in matrix.methods if method.test == PERSONS[0]]
         others = [method for method in matrix.methods if method.test not in ("", PERSONS[0])]
         told = [(method.title, agreement(method, person)) for person in people for method in others]

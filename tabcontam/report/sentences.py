@@ -12,7 +12,7 @@ from datetime import datetime
 from tabcontam.evidence.base import Verdict
 from tabcontam.groups import grouped
 from tabcontam.report import memory
-from tabcontam.report.standings import Standing, Titles, standings, strongest
+from tabcontam.report.standings import Standing, Titles, standings, strongest, titles_of
 from tabcontam.verdicts.notes import copies_read
 from tabcontam.verdicts.results import Block, RunResults
 from tabcontam.verdicts.rules import ALL, CALIBRATED
@@ -81,7 +81,7 @@ def scope(view: RunResults) -> str:
 
 def sentences(view: RunResults, titles: Titles | None = None) -> list[Sentence]:
     """One sentence an LLM, in the order of the page, then those that were asked nothing; controls that joined last."""
-    titles = titles or Titles(view)
+    titles = titles or titles_of(view)
     asked = [_sentence(titles, block) for block in view.blocks]
     present = {block.llm for block in view.blocks}
     absent = dict.fromkeys(llm.spec for llm in view.run.llms if llm.spec not in present)

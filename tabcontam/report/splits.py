@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from tabcontam.evidence.base import Verdict
 from tabcontam.groups import grouped
 from tabcontam.report.paper import Paper
-from tabcontam.report.standings import Titles
+from tabcontam.report.standings import Titles, titles_of
 from tabcontam.tables.sources import is_source
 from tabcontam.verdicts.cells import TableVerdict
 from tabcontam.verdicts.facts import DatasetFacts
@@ -51,7 +51,7 @@ class SplitGroup:
 
 def split_groups(view: RunResults, titles: Titles | None = None) -> list[SplitGroup]:
     """The datasets of which a run has several splits, in its order."""
-    titles = titles or Titles(view)
+    titles = titles or titles_of(view)
     parts = [one for one in view.run.datasets if one.split]
     return [_group(view, titles, group) for group in _datasets(parts) if len(group) > 1]
 

@@ -120,6 +120,12 @@ class Titles:
         return self.ruled.get((of.llm, of.table))
 
 
+def titles_of(view: RunResults) -> Titles:
+    """The titles of these results, which are kept with them: what they rest on takes long in a large run."""
+    titles: Titles = vars(view).setdefault("titles", Titles(view))
+    return titles
+
+
 def standings(titles: Titles, block: Block) -> dict[str, Standing]:
     """What is known of each table of an LLM, by the table's label, in the order of the page."""
     if block.llm not in titles.known:

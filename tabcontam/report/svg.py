@@ -4,7 +4,7 @@ from typing import Any
 
 from tabcontam.report.environment import environment
 from tabcontam.report.squares import context, levels_shown, sources_shown
-from tabcontam.report.standings import Titles
+from tabcontam.report.standings import Titles, titles_of
 from tabcontam.verdicts.cells import OUTCOMES
 from tabcontam.verdicts.results import RunResults
 
@@ -15,7 +15,7 @@ LONGEST_NAME = 30
 
 def render_svg(view: RunResults) -> str:
     """The heatmap as a static picture on a ground of its own, so that it reads on light and dark pages."""
-    titles = Titles(view)
+    titles = titles_of(view)
     template = environment().get_template("heatmap.svg.jinja")
     return template.render(context(view, titles), layout=_layout(view, titles), cut=_cut)
 

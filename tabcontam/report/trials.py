@@ -18,6 +18,7 @@ class HeldTrial(dict[str, Any]):
     """A trial that is looked at several times: what was found out about it is found out once."""
 
     row: Any = None  # the asked cells of its row, once `query.row_of` was asked
+    guesses: Any = None  # the guesses that were looked at, by the name of what they are about
 
 
 @runtime_checkable

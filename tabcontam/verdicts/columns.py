@@ -8,10 +8,11 @@ CRC-32 of the results.json that the file was written with: beside another one it
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, fields, replace
 from enum import Enum
 from functools import cache
 from importlib.util import find_spec
+from operator import attrgetter
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, NamedTuple, Union, get_args, get_origin, get_type_hints
@@ -31,7 +32,6 @@ FILES: Mapping[str, tuple[str, type]] = {
 REST = b"tabcontam.results"
 STAMP = b"tabcontam.of"
 GROUP = 5_000  # rows that are read at once
-PARTED = json.JSONEncoder(ensure_ascii=False, default=asdict)  # one, since to make one takes longer than to write
 PLAIN = {str: "string", bool: "bool_", int: "int64", float: "float64"}  # as pyarrow calls them
 
 
@@ -91,7 +91,7 @@ def _write(path: Path, kind: type, rows: Sequence[object], about: Mapping[bytes,
         for start in range(0, max(len(rows), 1), GROUP):
             some = rows[start : start + GROUP]
             arrays = [
-                pa.array([_held(getattr(row, name), base) for row in some], schema.field(name).type)
+                pa.array(_held(list(map(attrgetter(name), some)), base), schema.field(name).type)
                 for name, base in columns
             ]
             writer.write_table(pa.Table.from_arrays(arrays, schema=schema), row_group_size=GROUP)
@@ -116,13 +116,24 @@ def _is_literal(hint: Any) -> bool:
     return bool(get_args(hint)) and all(type(one) is str for one in get_args(hint))
 
 
-def _held(value: Any, base: type | None) -> Any:
-    """A value as its column holds it."""
+def _held(values: list[Any], base: type | None) -> list[Any]:
+    """Values as their column holds them."""
+    return values if base is not None else [_as_text(value) for value in values]
+
+
+def _as_text(value: Any) -> str | None:
+    """What has parts, as JSON text."""
     if value is None:
         return None
-    if base is None:
-        return PARTED.encode(value) if value else "{}" if isinstance(value, Mapping) else "[]"
-    return float(value) if base is float else value.value if isinstance(value, Enum) else value
+    return PARTED.encode(value) if value else "{}" if isinstance(value, Mapping) else "[]"
+
+
+def _parts_of(part: Any) -> dict[str, Any]:
+    """The fields of a dataclass, of which those that have parts themselves are written in the same way."""
+    return {field.name: getattr(part, field.name) for field in fields(part)}
+
+
+PARTED = json.JSONEncoder(ensure_ascii=False, default=_parts_of)  # one, since to make one takes longer than to write
 
 
 class Columns:
