@@ -18,7 +18,7 @@ from tabcontam.verdicts.cells import CellName
 if TYPE_CHECKING:
     import numpy as np
 
-TEXT = rb'"(?:[^"\\]|\\.)*"'
+TEXT = rb'"[^"\\]*(?:\\.[^"\\]*)*"'
 NAMES = ("llm", "dataset", "edition", "serializer", "test", "prompts", "split")  # as a line is written
 HEAD = b", ".join(b'"%s": %s' % (name.encode(), TEXT) for name in NAMES)
 BEGINNING = re.compile(rb'(\{%s), "query": (%s), "' % (HEAD, TEXT))
@@ -123,7 +123,8 @@ class KeptTrials:
 
     def of(self, name: CellName) -> list[Line]:
         """The trials of a cell, in the order of its queries; none of a cell that is not there."""
-        lines = _numbered((self._read(place), self._numbers[place]) for place in self._of(name))
+        places = self._of(name)
+        lines = _numbered(zip(self._texts(places), (self._numbers[place] for place in places), strict=True))
         return self.shown(name, lines) if self.shown else lines
 
     def places(self, name: CellName) -> list[Place]:
@@ -132,12 +133,25 @@ class KeptTrials:
 
     def raw(self, name: CellName) -> Iterator[bytes]:
         """The same as they stand in the file, each a whole line."""
-        return (self._read(place).rstrip(b"\n") + b"\n" for place in self._of(name))
+        return (text if text.endswith(b"\n") else text + b"\n" for text in self._texts(self._of(name)))
 
-    def _read(self, place: int) -> bytes:
+    def _texts(self, places: range) -> Iterator[bytes]:
+        """The lines at these places; such as follow one another in the file are read at once."""
+        offsets, lengths, start = self._offsets, self._lengths, 0
+        for end in range(1, len(places) + 1):
+            last = places[end - 1]
+            if end < len(places) and offsets[last] + lengths[last] == offsets[places[end]]:
+                continue
+            first = offsets[places[start]]
+            text = self._at(first, offsets[last] + lengths[last] - first)
+            for place in places[start:end]:
+                yield text[offsets[place] - first : offsets[place] - first + lengths[place]]
+            start = end
+
+    def _at(self, offset: int, size: int) -> bytes:
         assert self._file is not None  # noqa: S101 - there is no place without a file
-        os.lseek(self._file, self._offsets[place], os.SEEK_SET)
-        return os.read(self._file, self._lengths[place])
+        os.lseek(self._file, offset, os.SEEK_SET)
+        return os.read(self._file, size)
 
     def _of(self, name: CellName) -> range:
         """The places of a cell's trials in the index."""
@@ -174,7 +188,7 @@ class KeptTrials:
         """Of each trial of these cells its cell, its query, and where its line stands; and the names of queries."""
         import numpy as np
 
-        columns = [array("I"), array("I"), array("Q"), array("I"), array("I")]
+        found = array("Q")
         cells, queries, offset = _Cells(self._places), _Queries(), 0
         if self._file is not None:
             with path.open("rb") as file:
@@ -187,10 +201,9 @@ class KeptTrials:
                         cell = OTHERS if line is None else cells.named(CellName(*line_key(line)[:-1]))
                         query = 0 if line is None else queries.named(line["query"])
                     if cell != OTHERS:
-                        for column, value in zip(columns, (cell, query, offset, len(text), number), strict=True):
-                            column.append(value)
+                        found.extend((cell, query, offset, len(text), number))
                     offset += len(text)
-        return [np.array(column, dtype=column.typecode) for column in columns], list(queries.places)
+        return list(np.array(found, dtype="Q").reshape(-1, 5).T), list(queries.places)
 
 
 class _Cells:

@@ -81,7 +81,8 @@ def sources() -> tuple[Source, ...]:
 def published(view: RunResults, cell: Result) -> tuple[Mark, ...]:
     """What is published of the cell's LLM, dataset and test; empty for an LLM that the catalogue does not have."""
     entry = view.run.catalogue.get(cell.llm)
-    return marks(RENAMED.get(entry.name, entry.name), cell.dataset, cell.test, cell.split) if entry else ()
+    name = RENAMED.get(entry.name, entry.name) if entry else ""
+    return marks(name, cell.dataset, cell.test, cell.split) if name in _entries() else ()
 
 
 def agreements(view: RunResults) -> dict[Source, list[Agreement]]:
@@ -90,13 +91,14 @@ def agreements(view: RunResults) -> dict[Source, list[Agreement]]:
     A cell that a run has twice, of two editions, serializers or prompt sets, counts twice.
     """
     found: dict[Source, list[Agreement]] = {}
+    decided = {block.llm: [cell for cell in block.cells if cell.verdict in DECIDED] for block in view.blocks}
+    laid = {llm: [(cell, mark) for cell in own for mark in published(view, cell)] for llm, own in decided.items()}
     for source in sources():
         for block in view.blocks:
             same = [
                 mark.found == (cell.verdict is Verdict.CONTAMINATED)
-                for cell in block.cells
-                for mark in published(view, cell)
-                if mark.source == source and cell.verdict in DECIDED
+                for cell, mark in laid[block.llm]
+                if mark.source == source
             ]
             if same:
                 found.setdefault(source, []).append(Agreement(block.llm, sum(same), len(same)))
@@ -106,6 +108,12 @@ def agreements(view: RunResults) -> dict[Source, list[Agreement]]:
 @cache
 def _file() -> Mapping[str, Any]:
     return tomllib.loads(FILE.read_text("utf-8"))
+
+
+@cache
+def _entries() -> frozenset[str]:
+    """The LLMs, by their names in the catalogue, of which something is published."""
+    return frozenset(entry for study in _studies() for entry in study["llms"])
 
 
 def _studies() -> list[Mapping[str, Any]]:

@@ -5,7 +5,7 @@ made harmless and escaped here as the templates do it.
 """
 
 from collections.abc import Callable, Collection, Mapping
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 from tabcontam.report.environment import ours
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from tabcontam.report.papers import Mark
 
 
+@lru_cache(maxsize=10_000)
 def escaped(text: str) -> str:
     """A text as a template writes it."""
     from markupsafe import escape

@@ -197,7 +197,11 @@ def merged(
     folders: Sequence[Path], out: Path, over: Over | None = None, incomplete: bool = False
 ) -> tuple[RunResults, KeptTrials]:
     """The same, and the trials as `shown_lines` has them. Raises `UsageError`."""
-    found, lines, pairs = _merged(folders, over, incomplete)
+    gc.disable()  # all that is made here stays: to look for what is free would take longer than to judge
+    try:
+        found, lines, pairs = _merged(folders, over, incomplete)
+    finally:
+        gc.enable()
     judged = _judged(folders, found.cells)
     written = Written()
     with written_together(open_folder(out)) as new:

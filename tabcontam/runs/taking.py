@@ -4,6 +4,7 @@ What is kept of an LLM needs no other LLM's trials. So this process and those be
 other, until none is left, and nobody waits for anybody. Where a process fails, its LLM is taken here.
 """
 
+import gc
 import io
 import json
 import os
@@ -240,6 +241,7 @@ def _taken(facts: Mapping[str, Any]) -> Taken:
 def main() -> None:
     """For each LLM that a line of standard input tells about, print what is kept of its trials."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the business of the report, which ends this process
+    gc.disable()  # nothing here refers to itself, and to look for what does would take longer than all else
     begin = json.loads(sys.stdin.buffer.readline())
     facts = Facts(Looks(**begin["looks"]), frozenset(begin["row_tests"]), begin["titles"])
     judgements = Judgements(map(judgement_of, begin["judgements"]))

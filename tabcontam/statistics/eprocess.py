@@ -14,6 +14,7 @@ them alone. All logarithms here are to base two.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from math import log2, prod
 from statistics import fmean
 from typing import NamedTuple
@@ -104,7 +105,8 @@ def standing(bets: Bets) -> tuple[float, str]:
     return (bets[group].bits, group) if bets else (0.0, ALL)
 
 
-def _mixed(bits: Sequence[float]) -> float:
+@lru_cache(maxsize=10_000)  # it is asked for several times of each
+def _mixed(bits: tuple[float, ...]) -> float:
     """log2 of the mean over the shares of memory."""
     most = max(bits)
-    return most + log2(fmean(2.0 ** (one - most) for one in bits))
+    return most + log2(fmean([2.0 ** (one - most) for one in bits]))

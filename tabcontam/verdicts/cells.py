@@ -333,6 +333,16 @@ class Result(InCell):
     not_averaged: str | None = None
     """Why the score, if there is one, is left out of the means of the ranking; null where it belongs into them."""
 
+    def changed(self, **findings: Any) -> "Result":
+        """The same cell with other findings, as `dataclasses.replace` makes it; of a large run there are many."""
+        if not findings.keys() <= FINDINGS:
+            raise TypeError(f"no findings: {', '.join(sorted(findings.keys() - FINDINGS))}")
+        cell = object.__new__(type(self))
+        vars(cell).update(vars(self))
+        vars(cell).pop("numbers", None)  # which are of its findings; its name stays
+        vars(cell).update(findings)
+        return cell
+
     @property
     def place(self) -> tuple[str, ...]:
         """What its trials share with it; of recorded answers also the file."""
@@ -385,6 +395,9 @@ class Result(InCell):
     def differs(self) -> bool:
         """Whether the paper's rules come to another verdict."""
         return None not in (self.verdict, self.paper_verdict) and self.verdict is not self.paper_verdict
+
+
+FINDINGS = frozenset(vars(Result)["__dataclass_fields__"]) - frozenset(vars(InCell)["__dataclass_fields__"])
 
 
 @dataclass(frozen=True, kw_only=True)

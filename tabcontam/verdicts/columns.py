@@ -130,7 +130,13 @@ def _as_text(value: Any) -> str | None:
 
 def _parts_of(part: Any) -> dict[str, Any]:
     """The fields of a dataclass, of which those that have parts themselves are written in the same way."""
-    return {field.name: getattr(part, field.name) for field in fields(part)}
+    kind: Any = type(part)
+    return {name: getattr(part, name) for name in _names(kind)}
+
+
+@cache
+def _names(kind: Any) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(kind))
 
 
 PARTED = json.JSONEncoder(ensure_ascii=False, default=_parts_of)  # one, since to make one takes longer than to write

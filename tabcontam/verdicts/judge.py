@@ -57,6 +57,7 @@ BY_TESTS = {
     Verdict.SKIPPED: "not asked:",
 }
 Tests = Mapping[str, Facts]
+FoundBy = Mapping[tuple[str, TableName], tuple[FamilyEvidence, ...]]  # by LLM and table
 Part = TypeVar("Part")
 
 
@@ -245,13 +246,19 @@ def unjudged(
 
 
 def conclude(
-    cells: Sequence[Result], rules: str, alpha: float, tests: Tests | None = None, over: Over = LLM
+    cells: Sequence[Result],
+    rules: str,
+    alpha: float,
+    tests: Tests | None = None,
+    over: Over = LLM,
+    found_by: FoundBy | None = None,
 ) -> list[Result]:
     """The cells with their q-values and, under the calibrated rules, their verdicts.
 
     A q-value is over the cells of the same LLM and of the same family of tests, so that no test of another family
     changes it (Benjamini and Hochberg 1995); with `over` "all" over those of all LLMs but controls that joined. A
     finding counts where it stands without any one column, or where that of the row tests of its family together does.
+    `found_by` is what each family says of each table, where that is known.
     """
     known = tests or known_tests()
     p_values = {number: p for number, cell in enumerate(cells) if (p := one_column.p_value_of(cell)) is not None}
@@ -262,11 +269,11 @@ def conclude(
 
     q_values = corrected(p_values, budget)
     q_without = corrected({number: one.p_value for number, one in stands.items()}, budget)
-    found_by = _found_by(cells, known, over)
+    found_by = _found_by(cells, known, over) if found_by is None else found_by
     found = {(table, one.family) for table, families in found_by.items() for one in families if one.finds(alpha)}
 
     def decided(number: int, cell: Result) -> Result:
-        cell = replace(cell, q_value=q_values[number], q_without=q_without[number], rests_on=None)
+        cell = cell.changed(q_value=q_values[number], q_without=q_without[number], rests_on=None)
         if rules == PAPER and (known[cell.test].number is not None or cell.paper_verdict is not None):
             return cell
         # a smaller run, whose family this one is larger than, may have found it
@@ -276,22 +283,22 @@ def conclude(
         reason = None if own is Verdict.NOT_DETECTED else cell.reason
         of_table = known[cell.test].row_test and ((cell.llm, cell.table), known[cell.test].family) in found
         if cell.sequential:
-            cell = replace(cell, q_value=None, q_without=None)
+            cell = cell.changed(q_value=None, q_without=None)
             if q_without[number] <= alpha or (of_table and (cell.e_value or 0) > 1):
-                return replace(cell, verdict=Verdict.CONTAMINATED, otherwise=own)
-            return replace(cell, verdict=own, otherwise=None)
+                return cell.changed(verdict=Verdict.CONTAMINATED, otherwise=own)
+            return cell.changed(verdict=own, otherwise=None)
         if q_values[number] > alpha:
             power = _would_find(cell.detectable_share, known[cell.test].family)
             reason = power if own is Verdict.NOT_DETECTED else cell.reason
-            return replace(cell, verdict=own, otherwise=None, reason=reason)
+            return cell.changed(verdict=own, otherwise=None, reason=reason)
         if q_without[number] <= alpha or of_table:
-            return replace(cell, verdict=Verdict.CONTAMINATED, otherwise=own, reason=reason)
+            return cell.changed(verdict=Verdict.CONTAMINATED, otherwise=own, reason=reason)
         p_value, column = stands[number]
         column = column or ""
         if own is Verdict.NOT_DETECTED:
             reason = one_column.reason_of([cell], column, p_value)
-            return replace(cell, verdict=Verdict.UNINFORMATIVE, otherwise=own, reason=reason, rests_on=column)
-        return replace(cell, verdict=own, otherwise=None, reason=reason, rests_on=column)
+            return cell.changed(verdict=Verdict.UNINFORMATIVE, otherwise=own, reason=reason, rests_on=column)
+        return cell.changed(verdict=own, otherwise=None, reason=reason, rests_on=column)
 
     return [decided(number, cell) if number in q_values else cell for number, cell in enumerate(cells)]
 
@@ -319,13 +326,14 @@ def results(run: RunFacts, cells: Sequence[Result]) -> RunResults:
     """
     alpha, known = run.alpha or ALPHA, known_tests() | {test.id: test for test in run.tests}
     run = replace(run, tests=in_order(known[cell.test] for cell in cells))
-    concluded = conclude(cells, run.rules, alpha, known, run.family_over)
+    found_by = _found_by(cells, known, run.family_over)
+    concluded = conclude(cells, run.rules, alpha, known, run.family_over, found_by)
     documents = {llm.spec for llm in run.llms if llm.documents}
     ranks = ranking([cell for cell in concluded if cell.llm not in documents], run.rules, known)
     return RunResults(
         run=run,
         cells=tuple(concluded),
-        tables=tuple(tables(concluded, run.rules, alpha, known, run.family_over, run.trained_on)),
+        tables=tuple(tables(concluded, run.rules, alpha, known, run.family_over, run.trained_on, found_by)),
         ranking=ranks,
         correlations=correlations(ranks),
         generations=generations(concluded, known),
@@ -339,17 +347,20 @@ def tables(
     tests: Tests | None = None,
     over: Over = LLM,
     declared: Sequence[TrainedOn] = (),
+    found_by: FoundBy | None = None,
 ) -> list[TableVerdict]:
     """One line for each LLM and table, as it was asked about: what its row tests say together, however they depend.
 
     Each family tests the table by itself, at `alpha` over all tables of the LLM, or of all LLMs. The table is
     contaminated where one of them finds it, so that with several families it is called so by mistake with at most the
     sum of their levels. Documents that are `declared` to be training data of an LLM are a family more of its tables.
+    `found_by` is as in `conclude`.
     """
     known, cells = tests or known_tests(), list(cells)
     of_rows = (cell for cell in cells if known[cell.test].row_test)
     by_table = grouped(of_rows, _place)
-    found_by = _found_by([cell for own in by_table.values() for cell in own], known, over)
+    if found_by is None:
+        found_by = _found_by([cell for own in by_table.values() for cell in own], known, over)
     several = len({one.family for families in found_by.values() for one in families}) > 1
 
     def decided(table: TableVerdict) -> TableVerdict:
@@ -397,9 +408,7 @@ def _place(cell: Result) -> tuple[str, TableName]:
     return cell.llm, cell.table
 
 
-def _found_by(
-    cells: Iterable[Result], known: Tests, over: Over
-) -> dict[tuple[str, TableName], tuple[FamilyEvidence, ...]]:
+def _found_by(cells: Iterable[Result], known: Tests, over: Over) -> FoundBy:
     """What each family of row tests says of each LLM and table, where it weighed answers."""
     of_rows = [cell for cell in cells if known[cell.test].row_test and one_column.p_value_of(cell) is not None]
     own = grouped(of_rows, lambda cell: (_place(cell), known[cell.test].family))
