@@ -243,12 +243,19 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the business of the report, which ends this process
     gc.disable()  # nothing here refers to itself, and to look for what does would take longer than all else
     begin = json.loads(sys.stdin.buffer.readline())
-    facts = Facts(Looks(**begin["looks"]), frozenset(begin["row_tests"]), begin["titles"])
-    judgements = Judgements(map(judgement_of, begin["judgements"]))
+    terms, judgements = _terms(begin), _judgements(begin)
     with open(begin["path"], "rb") as file:
         while line := sys.stdin.buffer.readline():
-            print(json.dumps(_as_facts(_done(json.loads(line), file, Terms(facts, begin["by_id"]), judgements))))
-            sys.stdout.flush()
+            print(json.dumps(_as_facts(_done(json.loads(line), file, terms, judgements))), flush=True)
+
+
+def _terms(begin: Mapping[str, Any]) -> Terms:
+    facts = Facts(Looks(**begin["looks"]), frozenset(begin["row_tests"]), begin["titles"])
+    return Terms(facts, begin["by_id"])
+
+
+def _judgements(begin: Mapping[str, Any]) -> Judgements:
+    return Judgements(map(judgement_of, begin["judgements"]))
 
 
 def _done(job: Mapping[str, Any], file: BinaryIO, terms: Terms, judgements: Judgements) -> Taken:

@@ -1,0 +1,100 @@
+"""The trials of a large run are taken by other processes as they are here, and none is lost where one of them dies."""
+
+import json
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tabcontam.asking.judgements import JudgementJournal
+from tabcontam.evidence.compared import Likeness
+from tabcontam.groups import grouped
+from tabcontam.report.html import Pages
+from tabcontam.report.told import Facts, placed
+from tabcontam.runs import taking
+from tabcontam.runs.folder import merge
+from tabcontam.runs.shown import Shown, shown_lines
+from tabcontam.verdicts.judgements import Judgement
+from tests.runs.test_large_reports import everything, run_in
+
+LLMS = [f"m{number}" for number in range(1, 6)]
+
+
+@pytest.fixture
+def helped(monkeypatch: pytest.MonkeyPatch) -> list["subprocess.Popen[bytes]"]:
+    """A few trials count as many; the processes that help."""
+    begin, begun = taking._process, list[subprocess.Popen[bytes]]()
+
+    def noted() -> "subprocess.Popen[bytes]":
+        begun.append(begin())
+        return begun[-1]
+
+    monkeypatch.setattr(taking, "_process", noted)
+    monkeypatch.setattr(taking, "SMALL", 1)
+    monkeypatch.setattr(taking, "_processors", lambda: 3)
+    return begun
+
+
+def test_what_a_process_keeps_is_what_is_kept_here(tmp_path: Path) -> None:
+    found = run_in(tmp_path / "run", LLMS)
+    cells = [replace(cell, reference="m2") if cell.llm == "m1" else cell for cell in found.cells]
+    told = replace(found, cells=tuple(cells))
+    said = next(cell for cell in cells if cell.queries)
+    JudgementJournal(tmp_path / "run").note(Judgement(said.key, "1", "judge", "0" * 16, Likeness.EXACT))
+    trials = shown_lines(tmp_path / "run", cells)
+    assert isinstance(trials.shown, Shown)
+    assert any(trials.shown.said(name) for name in trials.shown.references.values())
+    terms = taking.Terms(Facts.of(told), by_id=True)
+    begin = json.loads(json.dumps(taking._beginning(trials, trials.shown, terms)))
+    assert len(begin["judgements"]) == 1
+    for llm, own in grouped(cells, lambda cell: cell.llm).items():
+        work = taking.Work(own, placed(told)[llm], frozenset(cell.key for cell in own[::2]))
+        job = json.loads(json.dumps(taking._job(trials, trials.shown, work)))
+        with (tmp_path / "run" / "trials.jsonl").open("rb") as file:
+            there = taking._done(job, file, taking._terms(begin), taking._judgements(begin))
+        here = taking.take(terms, work, trials.of)
+        assert taking._taken(json.loads(json.dumps(taking._as_facts(there)))) == here
+        assert here.told.packed.shown
+        assert len(here.answers) == len(own[::2])
+
+
+@pytest.mark.slow
+def test_a_report_is_the_same_with_processes(
+    tmp_path: Path, helped: list["subprocess.Popen[bytes]"], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run_in(tmp_path / "run", LLMS)
+    merge([tmp_path / "run"], tmp_path / "with")
+    assert helped
+    assert all(process.poll() is not None for process in helped)
+    monkeypatch.setattr(taking, "_processors", lambda: 1)
+    merge([tmp_path / "run"], tmp_path / "without")
+    assert everything(tmp_path / "with") == everything(tmp_path / "without")
+
+
+def test_what_a_process_did_not_take_is_taken_here(
+    tmp_path: Path, helped: list["subprocess.Popen[bytes]"], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run_in(tmp_path / "run", LLMS)
+    monkeypatch.setattr(taking, "START", "raise SystemExit(3)")
+    merge([tmp_path / "run"], tmp_path / "with")
+    assert helped
+    monkeypatch.setattr(taking, "_processors", lambda: 1)
+    merge([tmp_path / "run"], tmp_path / "without")
+    assert everything(tmp_path / "with") == everything(tmp_path / "without")
+
+
+def test_none_outlives_a_report_that_is_interrupted(
+    tmp_path: Path, helped: list["subprocess.Popen[bytes]"], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run_in(tmp_path / "run", LLMS)
+
+    def stop(*given: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(taking, "START", "import time; time.sleep(600)")
+    monkeypatch.setattr(Pages, "of_llm", stop)
+    with pytest.raises(KeyboardInterrupt):
+        merge([tmp_path / "run"], tmp_path / "out")
+    assert all(process.poll() is not None for process in helped)
+    assert not (tmp_path / "out" / "results.json").exists()
