@@ -40,7 +40,7 @@ from tabcontam.report.trials import by_cell
 from tabcontam.report.written_cells import WrittenCells
 from tabcontam.verdicts.cells import Result, TableVerdict, count
 from tabcontam.verdicts.gate import Conclusion
-from tabcontam.verdicts.notes import NoteKind
+from tabcontam.verdicts.notes import NoteKind, is_of
 from tabcontam.verdicts.results import E_VALUE, Block, Column, RunResults
 from tabcontam.verdicts.wording import phrase, rounded
 
@@ -108,6 +108,7 @@ class Pages:
         leaves = [leaf for leaf in self._leaves if leaf.block.llm == llm]
         shared = self._shared | _packed(told.packed) | {"every_leaf": self._leaves}
         shared["tables_here"] = self._tables.get(llm, [])
+        shared["exposures"] = [note for note in self._shared["exposures"] if is_of(note, llm)]
         return {leaf.page: _page("llm.html.jinja", self._view, shared, [leaf]) for leaf in leaves}
 
     def _limited(self, view: RunResults) -> dict[str, Any]:
@@ -184,7 +185,7 @@ def _page(template: str, view: RunResults, shared: Mapping[str, Any], leaves: Se
 def _shared(titles: Titles) -> dict[str, Any]:
     """What every page of a run is made of."""
     view = titles.view
-    pages = pages_of(view.tests)
+    pages, notes = pages_of(view.tests), view.notes
     return {
         **squares.context(view, titles),
         **_looks(),
@@ -192,7 +193,8 @@ def _shared(titles: Titles) -> dict[str, Any]:
         "left": {"tables_shown": 0},
         "scope": scope(view),
         "decided": any(view.facts[cell.test].decides for cell in view.possible),
-        "notes": [note for note in view.notes if note.kind is not NoteKind.RULES],
+        "notes": [note for note in notes if note.kind not in (NoteKind.RULES, NoteKind.EXPOSURE)],
+        "exposures": [note for note in notes if note.kind is NoteKind.EXPOSURE],
         "pages": pages,
         "agreements": agreements(view),
         "gated": bool(titles.ruled),

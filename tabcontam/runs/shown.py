@@ -31,7 +31,12 @@ class Shown:
         if other := self.references.get(name):
             answered = {line["query"]: line for line in self.said(other)}
             lines = [_conceded(line, answered.get(line["query"])) for line in lines]
-        return with_judgements(lines, self.judgements)
+        return with_judgements(lines, self.judgements) if _is_judgeable(name.test) else lines
+
+
+def _is_judgeable(test: str) -> bool:
+    """Whether completions of a test are compared with true pieces; nobody says anything of those of other tests."""
+    return test in by_id() and by_id()[test].judgeable
 
 
 def referred(cell: Result) -> list[CellName]:

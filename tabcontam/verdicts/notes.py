@@ -72,12 +72,20 @@ class Note:
 Labelled = tuple[str, Result]  # a cell and what the report calls its table
 
 
+HAS_READ = "is known to have read"
+
+
 def of_exposure(cells: Iterable[Labelled]) -> list[Note]:
     """What is known of the tables that LLMs have read, whose cells these are: a line an LLM, those left out of whom
     nothing is known.
     """
     by_llm = grouped(cells, lambda one: one[1].llm).items()
     return [Note(NoteKind.EXPOSURE, f"{llm} {said}") for llm, own in by_llm if (said := _read(own))]
+
+
+def is_of(note: Note, llm: str) -> bool:
+    """Whether a note of what LLMs have read is that of this one."""
+    return note.text.startswith(f"{llm} {HAS_READ} ")
 
 
 def _read(cells: Iterable[Labelled]) -> str:
@@ -91,7 +99,7 @@ def _read(cells: Iterable[Labelled]) -> str:
     ]
     unread = [label for label, number in copies.items() if not number]
     said += [f"none of the rows of {phrase(unread)}"] if unread else []
-    return f"is known to have read {'; '.join(said)}" if said else ""
+    return f"{HAS_READ} {'; '.join(said)}" if said else ""
 
 
 def copies_read(number: float) -> str:
