@@ -48,13 +48,17 @@ class Agreement:
     decided: int
 
 
-@cache
 def marks(entry: str, dataset: str, test: str, split: str | None = None) -> tuple[Mark, ...]:
     """What is published of an LLM (its name in the catalogue) on a dataset (its card's name, or that of a record).
 
     Where the source has splits the mark is that of the `split`; where it has none, of the dataset whatever the split.
     At most one mark a source, in the order of `sources`; empty where nothing is published.
     """
+    return _marks(entry, dataset, test, split) if entry in _entries() else ()
+
+
+@cache
+def _marks(entry: str, dataset: str, test: str, split: str | None) -> tuple[Mark, ...]:
     found = []
     for source, study in zip(sources(), _studies(), strict=True):
         rows = study["llms"].get(entry, {})
@@ -81,8 +85,7 @@ def sources() -> tuple[Source, ...]:
 def published(view: RunResults, cell: Result) -> tuple[Mark, ...]:
     """What is published of the cell's LLM, dataset and test; empty for an LLM that the catalogue does not have."""
     entry = view.run.catalogue.get(cell.llm)
-    name = RENAMED.get(entry.name, entry.name) if entry else ""
-    return marks(name, cell.dataset, cell.test, cell.split) if name in _entries() else ()
+    return marks(RENAMED.get(entry.name, entry.name), cell.dataset, cell.test, cell.split) if entry else ()
 
 
 def agreements(view: RunResults) -> dict[Source, list[Agreement]]:
