@@ -1,7 +1,7 @@
 """Rows of token ids in, replies out: greedy decoding of several rows at once."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -38,7 +38,7 @@ class Decoder:
         answer = Together(self._generated, _too_large, most=1 if alone else 0)
         self.batcher = Batcher(answer, self.thread, batch_size, cost, band)
         self._keeps: bool | None = None  # whether the model takes our cache; not known before it is asked
-        self._eos = _end_tokens(loaded)
+        self._eos = end_tokens(loaded.model.generation_config, loaded.tokenizer)
         pad = loaded.tokenizer.pad_token_id
         self._pad = pad if isinstance(pad, int) else min(self._eos, default=0)  # masked: any token will do
         # The checkpoint's own settings (sampling, beams, penalties, lengths) would not be greedy decoding.
@@ -46,10 +46,10 @@ class Decoder:
 
     def room(self, row: Row) -> int:
         """How many answer tokens the context has room for. Nothing is ever cut off a prompt."""
-        context = self.context or sys.maxsize
         if self.seq2seq:
+            context = self.context or sys.maxsize
             return context - 1 if len(row.ids) <= context else 0  # the answer has a context of its own
-        return context - len(row.ids)
+        return room_of(row, self.context)
 
     def _greedy(self, own: Any) -> Any:
         from transformers import GenerationConfig
@@ -67,7 +67,7 @@ class Decoder:
             ends = RowEnds(
                 rows,
                 start=1 if self.seq2seq else inputs["input_ids"].shape[1],
-                allowances=[self._allowance(row) for row in rows],
+                allowances=[allowance_of(row, self.context) for row in rows],
                 eos=self._eos,
                 decode=self.text.decode,
                 stopping=lambda: self.stopping,
@@ -82,20 +82,13 @@ class Decoder:
                 if places:
                     inputs, dropped = _thinned(inputs, self.cached_as, output, self._tensor(places))
                     ends.start -= dropped
-        return [self._reply(row, answers[number]) for number, row in enumerate(rows)]
+        return [reply_of(row, answers[number], self.text, self._eos, self.stopping) for number, row in enumerate(rows)]
 
     def _continued(self, inputs: dict[str, Any], ends: RowEnds) -> Any:
         from transformers import StoppingCriteriaList
 
         criteria = StoppingCriteriaList([ends])
         return self.model.generate(**inputs, stopping_criteria=criteria, max_new_tokens=ends.remaining)
-
-    def _allowance(self, row: Row) -> int:
-        """Tokens for thinking, as far as the context reaches."""
-        if not row.thinks:
-            return 0
-        room = self.context - len(row.ids) - row.max_tokens if self.context else THINKING
-        return min(THINKING, room)
 
     def _inputs(self, rows: Sequence[Row]) -> dict[str, Any]:
         """Padded rows. A decoder goes on where a row ends, so that padding goes before it; an encoder's goes behind.
@@ -152,19 +145,34 @@ class Decoder:
 
         return torch.tensor(values, device=self.model.device)
 
-    def _reply(self, row: Row, ids: Sequence[int]) -> Reply:
-        ended = bool(ids) and ids[-1] in self._eos
-        ids = ids[:-1] if ended else ids
-        whole = text = self.text.decode(ids)
-        for mark in row.stop:
-            text = text.partition(mark)[0]
-        ended = ended or text != whole
-        if row.thinks:
-            open_still = row.opened and not THOUGHT_END.search(text)
-            text = "" if open_still else without_thought(text)[0]
-        if self.stopping and not ended:
-            return Reply(text, State.FAILED, "stopped before the answer ended", len(ids))
-        return as_reply(text, len(ids), cut=not ended, reasoned=row.thinks)
+
+def reply_of(row: Row, ids: Sequence[int], reader: Text, eos: Collection[int], stopping: bool = False) -> Reply:
+    """The reply that these tokens are to a row; `stopping` says that its answer may have been ended early."""
+    ended = bool(ids) and ids[-1] in eos
+    ids = ids[:-1] if ended else ids
+    whole = text = reader.decode(ids)
+    for mark in row.stop:
+        text = text.partition(mark)[0]
+    ended = ended or text != whole
+    if row.thinks:
+        open_still = row.opened and not THOUGHT_END.search(text)
+        text = "" if open_still else without_thought(text)[0]
+    if stopping and not ended:
+        return Reply(text, State.FAILED, "stopped before the answer ended", len(ids))
+    return as_reply(text, len(ids), cut=not ended, reasoned=row.thinks)
+
+
+def room_of(row: Row, context: int) -> int:
+    """How many answer tokens a context has room for behind a row; 0 for the context is no limit."""
+    return (context or sys.maxsize) - len(row.ids)
+
+
+def allowance_of(row: Row, context: int) -> int:
+    """Tokens for thinking, as far as the context reaches."""
+    if not row.thinks:
+        return 0
+    room = context - len(row.ids) - row.max_tokens if context else THINKING
+    return min(THINKING, room)
 
 
 def _too_large(row: Row) -> Reply:
@@ -203,10 +211,11 @@ def _thinned(inputs: dict[str, Any], cached_as: str, output: Any, rows: Any) -> 
     return {**kept, cached_as: cache}, int((~places).sum())
 
 
-def _end_tokens(loaded: Loaded) -> frozenset[int]:
-    stated = getattr(loaded.model.generation_config, "eos_token_id", None)
+def end_tokens(generation_config: Any, tokenizer: Any) -> frozenset[int]:
+    """The tokens that end an answer."""
+    stated = getattr(generation_config, "eos_token_id", None)
     listed = stated if isinstance(stated, list) else [stated]
-    return frozenset(token for token in (*listed, loaded.tokenizer.eos_token_id) if isinstance(token, int))
+    return frozenset(token for token in (*listed, tokenizer.eos_token_id) if isinstance(token, int))
 
 
 def context_of(config: Any) -> int:

@@ -11,6 +11,7 @@ from tabcontam.subjects.base import begun_alike
 from tabcontam.subjects.hf.batches import Together
 from tabcontam.subjects.hf.decoding import Decoder
 from tabcontam.subjects.hf.scores import LEAST, NOT_NUMBERS, Given, beyond
+from tabcontam.subjects.hf.text import Text as Reader
 
 LOGITS = 2**26  # numbers that a pass may give at a time: a quarter of a gigabyte
 MERGED = "the tokenizer merges cells and what stands between them to one token"
@@ -45,22 +46,11 @@ class Comparer:
         if any(value is None for value in found):
             return Likelihoods((), State.FAILED, f"out of memory with a single text of {longest:,} tokens")
         values = dict(zip(ids, found, strict=True))
-        if self._joins(asked.beginning, [*ids.values()]):
+        if joins(text, asked.beginning, [*ids.values()]):
             return Likelihoods((), State.FAILED, MERGED)
         if not all(value is not None and isfinite(value) for value in found):
             return Likelihoods((), State.FAILED, NOT_NUMBERS)
         return Likelihoods(tuple(float(values[ending] or 0.0) for ending in asked.endings), State.OK)
-
-    def _joins(self, beginning: str, texts: Sequence[Text]) -> bool:
-        """Whether a token of some text holds a word, a separator and what the text ends with.
-
-        Where one token holds several cells, texts with other cells are cut in another way all over, and who has read
-        nothing finds those likelier whose cells the tokenizer has in one token.
-        """
-        text = self._decoder.text
-        begun = text.decode(texts[0][len(text.begin) : begun_alike(texts)])
-        left = beginning[len(begun) :] if beginning.startswith(begun) else ""
-        return SEVERAL.search(left) is not None
 
     def _values(self, texts: Sequence[Text]) -> list[float | None]:
         """The log-probability of each text behind the beginning of all, in nats; None where memory does not hold it."""
@@ -108,6 +98,17 @@ class Comparer:
         import torch
 
         return torch.tensor(values, device=self._model.device)
+
+
+def joins(reader: Reader, beginning: str, texts: Sequence[Text]) -> bool:
+    """Whether a token of some text holds a word, a separator and what the text ends with.
+
+    Where one token holds several cells, texts with other cells are cut in another way all over, and who has read
+    nothing finds those likelier whose cells the tokenizer has in one token.
+    """
+    begun = reader.decode(texts[0][len(reader.begin) : begun_alike(texts)])
+    left = beginning[len(begun) :] if beginning.startswith(begun) else ""
+    return SEVERAL.search(left) is not None
 
 
 def _log_probabilities(logits: Any, ids: Any) -> list[list[float]]:

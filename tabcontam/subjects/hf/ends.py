@@ -49,7 +49,7 @@ class RowEnds:
         for number, ids in zip(self.live, input_ids[:, self.start :].tolist(), strict=True):
             if not self._done[number]:
                 self.lengths[number] = len(ids)
-                self._done[number] = stopping or self._ended(number, ids)
+                self._done[number] = stopping or self.ended(number, ids)
         done = [self._done[number] for number in self.live]
         parting = self._leaving and 2 * sum(done) >= len(done)
         return torch.tensor([parting or each for each in done], device=input_ids.device)
@@ -66,7 +66,8 @@ class RowEnds:
         self.live = [self.live[place] for place in places]
         return places
 
-    def _ended(self, number: int, ids: Sequence[int]) -> bool:
+    def ended(self, number: int, ids: Sequence[int]) -> bool:
+        """Whether a row ends with the last of these tokens of its answer, each of which it is asked about in turn."""
         row = self._rows[number]
         if ids[-1] in self._ends:
             return True

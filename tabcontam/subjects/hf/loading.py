@@ -57,34 +57,36 @@ def load(name: str, device: str = "") -> Loaded:
         raise UsageError(f"hf: needs torch and transformers ({error}); type: {INSTALL}") from error
     transformers.utils.logging.set_verbosity_error()  # its advice is about code that the user does not see
     transformers.utils.logging.disable_progress_bar()
-    folder = _folder(name)
-    safe = _check(folder, name)
+    spec = f"hf:{name}"
+    folder = _folder(name, "hf")
+    safe = _check(folder, spec)
     if not safe and torch.__version__ < SAFE_TORCH:  # a TorchVersion, which compares by its numbers
-        raise UsageError(
-            f"hf:{name} has its weights in .bin, which needs torch {SAFE_TORCH}; type: {INSTALL} --upgrade"
-        )
-    with _told(name):
-        return _loaded(name, folder, safe, device or _best_device())
+        raise UsageError(f"{spec} has its weights in .bin, which needs torch {SAFE_TORCH}; type: {INSTALL} --upgrade")
+    with told(spec):
+        return _loaded(spec, folder, safe, device or _best_device())
 
 
-def find(name: str) -> Path:
-    """The folder of a model's files, which are fetched where it is on the hub. Raises `UsageError`."""
-    folder = _folder(name)
-    _check(folder, name)
+def find(name: str, provider: str = "hf", pickled: bool = True) -> Path:
+    """The folder of a model's files, which are fetched where it is on the hub; a `.bin` only where `pickled` allows it.
+
+    Raises `UsageError`, which names the model as one of this provider.
+    """
+    folder = _folder(name, provider, pickled)
+    _check(folder, f"{provider}:{name}")
     return folder
 
 
-def configuration(name: str, folder: Path) -> Any:
-    """The configuration in a folder, which goes by this name. Raises `UsageError`."""
-    with _told(name):
+def configuration(spec: str, folder: Path) -> Any:
+    """The configuration in a folder, of a model that goes by PROVIDER:NAME. Raises `UsageError`."""
+    with told(spec):
         from transformers import AutoConfig
 
         return AutoConfig.from_pretrained(folder, **SAFELY)
 
 
-def load_tokenizer(name: str, folder: Path) -> Any:
-    """The tokenizer in a folder, which goes by this name. Raises `UsageError`."""
-    with _told(name):
+def load_tokenizer(spec: str, folder: Path) -> Any:
+    """The tokenizer in a folder, of a model that goes by PROVIDER:NAME. Raises `UsageError`."""
+    with told(spec):
         from transformers import AutoTokenizer
 
         # Clean-up would take the space out of "is ?," and with it what the answers are compared with.
@@ -102,44 +104,48 @@ def weights_digest(folder: Path) -> str:
 
 
 @contextmanager
-def _told(name: str) -> Iterator[None]:
-    """What goes wrong in loading is told in one line. Raises `UsageError`."""
+def told(spec: str) -> Iterator[None]:
+    """What goes wrong in loading a model that goes by PROVIDER:NAME is told in one line. Raises `UsageError`."""
     try:
         yield
     except ImportError as error:  # a tokenizer's or quantization's own library
-        raise UsageError(f"hf:{name} needs another package: {_first_line(error)}") from error
+        raise UsageError(f"{spec} needs another package: {_first_line(error)}") from error
     except UnpicklingError as error:
         raise UsageError(
-            f"hf:{name} holds a .bin with more in it than weights, or a broken one; none of its code ran; "
+            f"{spec} holds a .bin with more in it than weights, or a broken one; none of its code ran; "
             "name a model with safetensors weights"
         ) from error
     except (OSError, ValueError, KeyError, RuntimeError) as error:
-        raise UsageError(_unloadable(name, error)) from error
+        raise UsageError(_unloadable(spec, error)) from error
 
 
-def _folder(name: str) -> Path:
+def _folder(name: str, provider: str, pickled: bool = True) -> Path:
     """The folder itself, or the one that the hub's files were fetched into."""
     path = Path(name).expanduser()
     if path.is_dir():
         return path
     if path.exists() or not REPOSITORY.fullmatch(name) or name.startswith("."):
-        raise UsageError(f"no folder {name!r}; type hf:FOLDER for a saved model, or hf:OWNER/NAME for one on the hub")
-    return _fetched(name)
+        raise UsageError(
+            f"no folder {name!r}; type {provider}:FOLDER for a saved model, or {provider}:OWNER/NAME for one on the hub"
+        )
+    return _fetched(name, provider, pickled)
 
 
-def _fetched(name: str) -> Path:
+def _fetched(name: str, provider: str, pickled: bool) -> Path:
     """The hub's current files, or, without a network, those fetched before."""
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import GatedRepoError, LocalEntryNotFoundError, RepositoryNotFoundError
 
     try:
         folder = Path(snapshot_download(name, allow_patterns=list(FILES), ignore_patterns=list(COPIES)))
-        if not any(folder.glob("*.safetensors")):
+        if pickled and not any(folder.glob("*.safetensors")):
             snapshot_download(name, revision=_commit(folder), allow_patterns=list(BIN), ignore_patterns=list(COPIES))
         return folder
     except GatedRepoError as error:
         terms = f"https://huggingface.co/{name}"
-        raise UsageError(f"hf:{name} is gated; accept its terms at {terms}, then type: hf auth login") from error
+        raise UsageError(
+            f"{provider}:{name} is gated; accept its terms at {terms}, then type: hf auth login"
+        ) from error
     except RepositoryNotFoundError as error:
         raise UsageError(
             f"no model {name!r} on the Hugging Face hub that you may read, and no such folder; "
@@ -148,16 +154,16 @@ def _fetched(name: str) -> Path:
     except LocalEntryNotFoundError as error:
         raise UsageError(
             f"cannot reach the Hugging Face hub, and {name!r} was not fetched before; "
-            "check the network, or type hf:FOLDER for a saved model"
+            f"check the network, or type {provider}:FOLDER for a saved model"
         ) from error
     except Exception as error:  # timeouts, proxies, full disks: what the hub's client lets through
-        raise UsageError(f"cannot fetch hf:{name}: {_first_line(error)}") from error
+        raise UsageError(f"cannot fetch {provider}:{name}: {_first_line(error)}") from error
 
 
-def _check(folder: Path, name: str) -> bool:
+def _check(folder: Path, spec: str) -> bool:
     """Whether the weights are safetensors; else they are a `.bin`. Raises `UsageError` where there are none."""
     if not (folder / "config.json").is_file():
-        raise UsageError(f"hf:{name} holds no config.json; name a model that transformers saved (save_pretrained)")
+        raise UsageError(f"{spec} holds no config.json; name a model that transformers saved (save_pretrained)")
     if any(folder.glob("*.safetensors")):
         return True
     if _pickled(folder):
@@ -165,7 +171,7 @@ def _check(folder: Path, name: str) -> bool:
     others = sorted(path.name for pattern in OTHERS for path in folder.glob(pattern))
     found = f" and no pytorch_model.bin, but {others[0]}, which is never read" if others else ""
     raise UsageError(
-        f"hf:{name} holds no safetensors weights{found}; name a model that was saved with save_pretrained(FOLDER)"
+        f"{spec} holds no safetensors weights{found}; name a model that was saved with save_pretrained(FOLDER)"
     )
 
 
@@ -173,10 +179,10 @@ def _pickled(folder: Path) -> list[Path]:
     return sorted(path for pattern in BIN for path in folder.glob(pattern))
 
 
-def _loaded(name: str, folder: Path, safe: bool, device: str) -> Loaded:
+def _loaded(spec: str, folder: Path, safe: bool, device: str) -> Loaded:
     from transformers import AutoModelForCausalLM, AutoModelForSeq2SeqLM
 
-    config, tokenizer = configuration(name, folder), load_tokenizer(name, folder)
+    config, tokenizer = configuration(spec, folder), load_tokenizer(spec, folder)
     seq2seq = bool(config.is_encoder_decoder)
     kind = AutoModelForSeq2SeqLM if seq2seq else AutoModelForCausalLM
     # accelerate can spread a model over several GPUs
@@ -188,7 +194,7 @@ def _loaded(name: str, folder: Path, safe: bool, device: str) -> Loaded:
     # The same weights answer differently in another number format or on another device.
     arithmetic = f"dtype={str(model.dtype).removeprefix('torch.')} device={model.device.type}"
     read = "" if safe else f" weights={_pickled(folder)[0].name}, of which torch's weights_only reader ran no code"
-    return Loaded(model.eval(), tokenizer, f"{_version(folder, safe)} {arithmetic}{read}", seq2seq)
+    return Loaded(model.eval(), tokenizer, f"{files_version(folder, safe)} {arithmetic}{read}", seq2seq)
 
 
 def _best_device() -> str:
@@ -200,7 +206,7 @@ def _best_device() -> str:
     return "mps" if torch.backends.mps.is_available() else "cpu"
 
 
-def _version(folder: Path, safe: bool) -> str:
+def files_version(folder: Path, safe: bool = True) -> str:
     """The hub's commit, which names the folder in its cache; else a digest of all that determines the answers."""
     if commit := _commit(folder):
         return commit
@@ -219,10 +225,10 @@ def _commit(folder: Path) -> str | None:
     return folder.name if folder.parent.name == "snapshots" and COMMIT.fullmatch(folder.name) else None
 
 
-def _unloadable(name: str, error: Exception) -> str:
+def _unloadable(spec: str, error: Exception) -> str:
     if "trust_remote_code" in str(error):
-        return f"hf:{name} needs code from its repository, which is never run; choose a model of transformers' own"
-    return f"hf:{name} cannot be loaded: {_first_line(error)}"
+        return f"{spec} needs code from its repository, which is never run; choose a model of transformers' own"
+    return f"{spec} cannot be loaded: {_first_line(error)}"
 
 
 def _first_line(error: Exception) -> str:

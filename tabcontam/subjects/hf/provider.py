@@ -4,51 +4,40 @@ Causal and sequence-to-sequence models alike. No code from a repository or from 
 """
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import partial
 from importlib.util import find_spec
-from pathlib import Path
-from typing import TYPE_CHECKING
 
-from tabcontam.errors import UsageError, one_line, option, unknown
+from tabcontam.errors import UsageError, one_line, option
 from tabcontam.evidence.questions import Capability, Likelihoods, Reply, Scores, State
-from tabcontam.subjects.base import Form, Model, Request
+from tabcontam.subjects.base import Model, Request
 from tabcontam.subjects.catalogue import Entry
-from tabcontam.subjects.form import FORMS
 from tabcontam.subjects.hf.decoding import Decoder
 from tabcontam.subjects.hf.endings import Comparer
 from tabcontam.subjects.hf.loading import INSTALL, PACKAGES, load, release
+from tabcontam.subjects.hf.saved import SavedModel, too_long
 from tabcontam.subjects.hf.scores import Scorer
-from tabcontam.subjects.hf.text import Row, Text
 from tabcontam.subjects.provider import Offer, Provider
-from tabcontam.tables.table import Table
-
-if TYPE_CHECKING:
-    from tabcontam.subjects.known.exposed.card import Card
 
 
-class HFModel(Model):
+class HFModel(SavedModel):
     """The LLM of this name on the hub, or in this folder: in this process, loaded by `connect`.
 
-    `form` is "auto" (chat where the tokenizer has a template), "chat" or "completion"; `spec` is how the user named it,
-    if not by provider and name. Raises `UsageError` for a form or batch size that there is not.
+    Raises `UsageError` for a form or batch size that there is not.
 
     `version` is the commit of the hub's repository, or a SHA-256 over the names and contents of a folder's weights,
     configuration and tokenizer; with the number format and device, which answers depend on too.
     """
 
-    local = True
-    form = Form.CHAT
+    provider = "hf"
 
     def __init__(self, name: str, *, form: str = "auto", batch_size: int = 16, spec: str = "") -> None:
-        if form not in FORMS:
-            raise unknown("form", form, FORMS)
+        super().__init__(name, form=form, spec=spec)
         if batch_size < 1:
             raise UsageError(
                 f"a batch holds at least one prompt, not {batch_size}; type {option('batch_size', 1)} or more"
             )
-        self.spec = spec or f"hf:{name}"
         self.capabilities = frozenset(
             {
                 Capability.GENERATE,
@@ -58,28 +47,15 @@ class HFModel(Model):
                 Capability.INSTRUCTIONS,
             }
         )
-        self._name = name
-        self._wanted = form
-        # What the user asked for, until the model's files say what it has.
-        self.form = Form.COMPLETION if form == "completion" else Form.CHAT
         self.connections = 2 * batch_size  # a batch is chosen among as many again
         self._batch_size = batch_size
         self._decoder: Decoder | None = None
         self._scorer: Scorer | None = None
 
     @property
-    def identity(self) -> Mapping[str, str]:
-        """A folder goes by its own name wherever it lies: its version says what is in it."""
-        folder = Path(self._name).expanduser()
-        name = folder.resolve().name if folder.is_dir() else self._name
-        return {"provider": "hf", "address": "", "model": name}
-
-    @property
     def elsewhere(self) -> Callable[[], Model]:
-        """The same model in another process, which finds a folder by its absolute path."""
-        folder = Path(self._name).expanduser()
-        name = str(folder.resolve()) if folder.is_dir() else self._name
-        return partial(HFModel, name, form=self._wanted, batch_size=self._batch_size, spec=self.spec)
+        """The same model in another process."""
+        return partial(HFModel, self._place, form=self._wanted, batch_size=self._batch_size, spec=self.spec)
 
     async def connect(self) -> None:
         """Load the model. Raises `UsageError` with one line where that cannot work."""
@@ -92,37 +68,10 @@ class HFModel(Model):
             self.capabilities -= {Capability.SCORE, Capability.MOMENTS, Capability.COMPLETION}
         if loaded.chat:
             self.capabilities |= {Capability.CHAT}
-        if self._wanted == "chat" and not loaded.chat:
-            raise UsageError(f"{self.spec} has no chat template; leave the form to it, or ask for completion")
-        if self._wanted == "auto":
-            chat = Form.CHAT if loaded.chat else Form.COMPLETION
-            self.form = Form.SEQ2SEQ if loaded.seq2seq else chat
+        self._take_form(loaded.chat, loaded.seq2seq)
         self.version = loaded.version
         self._decoder = Decoder(loaded, self._batch_size)
         self._scorer = Scorer(self._decoder, self._batch_size)
-
-    def check_at_hand(self) -> None:
-        """Raise `UsageError` for a card that cannot be believed."""
-        if isinstance(self._card, UsageError):
-            raise self._card
-
-    @cached_property
-    def _card(self) -> "Card | UsageError | None":
-        """What it has read, where `tabcontam expose` made it, or why that cannot be believed."""
-        folder = Path(self._name).expanduser()
-        if not folder.is_dir():  # a card from elsewhere is a stranger's word
-            return None
-        from tabcontam.subjects.known.exposed.card import read_card
-
-        try:
-            return read_card(folder)
-        except UsageError as error:
-            return error
-
-    def exposure(self, table: Table, row: int) -> float | None:
-        """The copies that the card of a folder states, as `tabcontam expose` writes it; None without one to believe."""
-        card = self._card
-        return None if card is None or isinstance(card, UsageError) else card.copies(table, row)
 
     async def generate(self, request: Request) -> Reply:
         """Answer greedily, in a batch with the other requests that wait."""
@@ -135,8 +84,7 @@ class HFModel(Model):
             return Reply("", State.FAILED, f"the prompt cannot be written for this model: {one_line(error)}")
         room = decoder.room(row)
         if room < 1:
-            most = f"the model takes {decoder.context:,} with the answer"
-            return Reply("", State.FAILED, f"the prompt is too long: {len(row.ids):,} tokens, and {most}")
+            return Reply("", State.FAILED, too_long(row, decoder.context))
         row = replace(row, max_tokens=min(row.max_tokens, room))
         try:
             return await decoder.batcher.ask(row)
@@ -181,14 +129,6 @@ class HFModel(Model):
         """Why it scores no text."""
         seq2seq = "is a sequence-to-sequence model; it scores no text on its own"
         return f"{self.spec} {'was asked before it was connected' if self._decoder is None else seq2seq}"
-
-    def _row(self, text: Text, request: Request) -> Row:
-        prompt = request.prompt
-        if self.form is Form.CHAT:
-            return text.chat_row(prompt.chat, request.max_tokens)
-        if self.form is Form.SEQ2SEQ:
-            return text.row(prompt.seq2seq, request.max_tokens, ())
-        return text.row(prompt.completion, request.max_tokens, prompt.stop)
 
 
 def _offer(entry: Entry) -> Offer:

@@ -57,7 +57,7 @@ def base_of(llm: str, lora: bool = False, rate: float | None = None) -> Base:
     if rate is not None and not 0 < rate < 1:
         raise UsageError(f"a learning rate is a number between 0 and 1, as --rate 1e-4; not {rate}")
     folder = find(name)
-    config = configuration(name, folder)
+    config = configuration(llm, folder)
     if config.is_encoder_decoder:
         raise UsageError(f"{llm} is a sequence-to-sequence model; name a causal one, which goes on with a text")
     if getattr(config, "quantization_config", None):

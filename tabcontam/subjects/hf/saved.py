@@ -1,0 +1,99 @@
+"""A model whose files lie in a folder or on the Hugging Face hub and which is loaded on this machine, by any engine."""
+
+from collections.abc import Callable, Mapping
+from functools import cached_property, partial
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+from tabcontam.errors import UsageError, unknown
+from tabcontam.subjects.base import Form, Model, Request
+from tabcontam.subjects.form import FORMS
+from tabcontam.subjects.hf.text import Row, Text
+from tabcontam.tables.table import Table
+
+if TYPE_CHECKING:
+    from tabcontam.subjects.known.exposed.card import Card
+
+
+class SavedModel(Model):
+    """The LLM of this name on the hub, or in this folder, with what does not depend on how it is computed.
+
+    `form` is "auto" (chat where the tokenizer has a template), "chat" or "completion"; `spec` is how the user named it,
+    if not by provider and name. Raises `UsageError` for a form that there is not.
+    """
+
+    provider: ClassVar[str]
+    local = True
+    form = Form.CHAT
+
+    def __init__(self, name: str, *, form: str = "auto", spec: str = "") -> None:
+        if form not in FORMS:
+            raise unknown("form", form, FORMS)
+        self.spec = spec or f"{self.provider}:{name}"
+        self._name = name
+        self._wanted = form
+        # What the user asked for, until the model's files say what it has.
+        self.form = Form.COMPLETION if form == "completion" else Form.CHAT
+
+    @property
+    def identity(self) -> Mapping[str, str]:
+        """A folder goes by its own name wherever it lies: its version says what is in it."""
+        folder = Path(self._name).expanduser()
+        name = folder.resolve().name if folder.is_dir() else self._name
+        return {"provider": self.provider, "address": "", "model": name}
+
+    @property
+    def elsewhere(self) -> Callable[[], Model]:
+        """The same model in another process."""
+        return partial(type(self), self._place, form=self._wanted, spec=self.spec)
+
+    @property
+    def _place(self) -> str:
+        """Its name, by which every process on this machine finds it: of a folder its absolute path."""
+        folder = Path(self._name).expanduser()
+        return str(folder.resolve()) if folder.is_dir() else self._name
+
+    def check_at_hand(self) -> None:
+        """Raise `UsageError` for a card that cannot be believed."""
+        if isinstance(self._card, UsageError):
+            raise self._card
+
+    def exposure(self, table: Table, row: int) -> float | None:
+        """The copies that the card of a folder states, as `tabcontam expose` writes it; None without one to believe."""
+        card = self._card
+        return None if card is None or isinstance(card, UsageError) else card.copies(table, row)
+
+    @cached_property
+    def _card(self) -> "Card | UsageError | None":
+        """What it has read, where `tabcontam expose` made it, or why that cannot be believed."""
+        folder = Path(self._name).expanduser()
+        if not folder.is_dir():  # a card from elsewhere is a stranger's word
+            return None
+        from tabcontam.subjects.known.exposed.card import read_card
+
+        try:
+            return read_card(folder)
+        except UsageError as error:
+            return error
+
+    def _take_form(self, chat: bool, seq2seq: bool = False) -> None:
+        """Take the form that its files allow. Raises `UsageError` where that is not what the user asked for."""
+        if self._wanted == "chat" and not chat:
+            raise UsageError(f"{self.spec} has no chat template; leave the form to it, or ask for completion")
+        if self._wanted == "auto":
+            own = Form.CHAT if chat else Form.COMPLETION
+            self.form = Form.SEQ2SEQ if seq2seq else own
+
+    def _row(self, text: Text, request: Request) -> Row:
+        """A prompt as token ids, in its form."""
+        prompt = request.prompt
+        if self.form is Form.CHAT:
+            return text.chat_row(prompt.chat, request.max_tokens)
+        if self.form is Form.SEQ2SEQ:
+            return text.row(prompt.seq2seq, request.max_tokens, ())
+        return text.row(prompt.completion, request.max_tokens, prompt.stop)
+
+
+def too_long(row: Row, context: int) -> str:
+    """What is said of a prompt behind which the context has no room for an answer."""
+    return f"the prompt is too long: {len(row.ids):,} tokens, and the model takes {context:,} with the answer"
