@@ -51,11 +51,13 @@ LINES = (
     "tabcontam.subjects.known:SIMULATED",
 )
 SERVICES = "tabcontam.subjects.openai.services:PROVIDERS"  # those that are a TOML entry each
+BOTH = "tabcontam.subjects.vllm.provider:PROVIDER"  # a service, and models that are loaded here
 ALIKE = 0.65  # from this share of equal letters on, one word is taken for another that is misspelt
 CONTROLS = ("control:exposed", "control:unexposed")
 
 _PROVIDERS: list[Provider] = [EntryPoint("", line, GROUP).load() for line in LINES]
-BUILT_IN = {provider.name: provider for provider in (*_PROVIDERS, *EntryPoint("", SERVICES, GROUP).load())}
+_PROVIDERS += [*EntryPoint("", SERVICES, GROUP).load(), EntryPoint("", BOTH, GROUP).load()]
+BUILT_IN = {provider.name: provider for provider in _PROVIDERS}
 
 
 @dataclass(frozen=True)

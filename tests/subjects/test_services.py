@@ -20,6 +20,7 @@ ISSUES = (
     "vllm", "sglang", "llamacpp", "lmstudio",
 )  # fmt: skip
 ASKED = Request(Prompt((Message("user", "Next?"),), "1, 2,", "Next?", ("\n",)), 16)
+VLLM = "vllm:m@http://127.0.0.1:8000/v1"
 VALID = """
 [one]
 title = "One"
@@ -62,7 +63,8 @@ def test_each_is_asked_at_its_address_with_its_key_alone(service: Service, monke
     for each in load_services().values():
         for key in each.keys:
             monkeypatch.setenv(key, f"the key of {each.name}")
-    model = opened(f"{service.name}:some/model:free")
+    # Without an address vLLM is no server, but loads the model itself.
+    model = opened(f"{service.name}:some/model:free" + f"@{service.address}" * (service.name == "vllm"))
     assert (model.model, model.address, model.local) == ("some/model:free", service.address, service.own_machine)
     assert model.key_variable == (service.keys or ("TABCONTAM_API_KEY",))[0]
     assert BUILT_IN[service.name].keys == service.keys
@@ -93,7 +95,7 @@ def test_a_services_key_goes_to_its_host_alone() -> None:
 def test_the_key_for_others_is_taken_where_only_the_address_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TABCONTAM_API_KEY", "a-key")
     assert opened("openai:m@https://openrouter.ai/api/v1").key_variable == "TABCONTAM_API_KEY"
-    assert opened("vllm:m").key_variable == "TABCONTAM_API_KEY"
+    assert opened(VLLM).key_variable == "TABCONTAM_API_KEY"
     monkeypatch.setenv("OPENROUTER_API_KEY", "its-key")
     assert opened("openai:m@https://openrouter.ai/api/v1").key_variable == "OPENROUTER_API_KEY"
     # A service's key goes to no proxy that is written in its place.
@@ -120,11 +122,11 @@ def test_a_seed_that_is_not_taken_is_left_out(name: str) -> None:
 
 def test_what_a_service_has_is_known_before_it_is_asked() -> None:
     scoring = Settings(needs=frozenset({Capability.SCORE}))
-    assert opened("vllm:m", scoring).may_have == frozenset({Capability.SCORE})
+    assert opened(VLLM, scoring).may_have == frozenset({Capability.SCORE})
     assert opened("llamacpp:m", scoring).may_have == frozenset()
     assert (opened("groq:m").form, opened("groq:m").settled) == (Form.CHAT, True)
     assert opened("groq:m", Settings(form="completion")).form is Form.COMPLETION
-    assert not opened("vllm:m").settled
+    assert not opened(VLLM).settled
 
 
 def test_a_new_entry_needs_no_code() -> None:

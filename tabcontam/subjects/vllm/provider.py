@@ -1,0 +1,154 @@
+"""`vllm:` an LLM on this machine's GPUs, through vLLM: a name on the Hugging Face hub, or a folder.
+
+What is asked at a time is computed together, and what prompts begin with alike is computed once. With an address,
+`vllm:NAME@http://HOST:PORT/v1`, it is a server of vLLM, which is asked as any that speaks OpenAI's protocol.
+"""
+
+import asyncio
+from dataclasses import replace
+from math import isfinite
+
+from tabcontam.errors import one_line
+from tabcontam.evidence.questions import Capability, Likelihoods, Reply, Scores, State, Token
+from tabcontam.subjects.base import Model, Request, begun_alike
+from tabcontam.subjects.hf.decoding import reply_of, room_of
+from tabcontam.subjects.hf.endings import MERGED, joins
+from tabcontam.subjects.hf.saved import SavedModel, too_long
+from tabcontam.subjects.hf.scores import NOT_NUMBERS, beyond
+from tabcontam.subjects.keys import split_variable
+from tabcontam.subjects.openai.address import parse_address
+from tabcontam.subjects.openai.services import provider_of
+from tabcontam.subjects.provider import Settings
+from tabcontam.subjects.services import load_services
+from tabcontam.subjects.vllm.engine import Engine, told
+from tabcontam.subjects.vllm.starting import files_of
+
+AT_ONCE = 256  # requests: vLLM computes as many of them together as its memory holds
+
+
+class VLLMModel(SavedModel):
+    """The LLM of this name on the hub, or in this folder: on this machine's GPUs, loaded by `connect`.
+
+    Answers end where those of `hf:` do, and tokens are scored as there, without the moments at each: for these all the
+    log-probabilities of the vocabulary would have to leave the GPU. `version` is as that of `hf:`; the provider keeps
+    the answers of both apart, since numbers differ by how they are computed.
+    """
+
+    provider = "vllm"
+    connections = AT_ONCE
+    capabilities = frozenset(
+        {
+            Capability.GENERATE,
+            Capability.COMPLETION,
+            Capability.SCORE,
+            Capability.SAMPLE,
+            Capability.SEED,
+            Capability.INSTRUCTIONS,
+        }
+    )
+
+    def __init__(self, name: str, *, form: str = "auto", spec: str = "") -> None:
+        super().__init__(name, form=form, spec=spec)
+        self._engine: Engine | None = None
+
+    async def connect(self) -> None:
+        """Load the model. Raises `UsageError` with one line where that cannot work."""
+        if self._engine is not None:
+            return
+        self.check_at_hand()
+        files = await asyncio.to_thread(files_of, self._name)
+        if files.chat:
+            self.capabilities |= {Capability.CHAT}
+        self._take_form(files.chat)
+        self._engine = await Engine.of(files)
+        self.version = self._engine.version
+
+    async def generate(self, request: Request) -> Reply:
+        """Answer greedily, or draw a sample whose number is the seed. Raises `FatalError` where the engine is lost."""
+        engine = self._engine
+        if engine is None:
+            return Reply("", State.FAILED, self._unconnected())
+        try:
+            row = self._row(engine.text, request)
+        except Exception as error:  # a template or tokenizer of any make
+            return Reply("", State.FAILED, f"the prompt cannot be written for this model: {one_line(error)}")
+        room = room_of(row, engine.context)
+        if room < 1:
+            return Reply("", State.FAILED, too_long(row, engine.context))
+        row = replace(row, max_tokens=min(row.max_tokens, room))
+        try:
+            ids = await engine.answer(row, request.prompt)
+        except Exception as error:
+            return Reply("", State.FAILED, told(error))
+        return reply_of(row, ids, engine.text, engine.eos)
+
+    async def score(self, request: Request) -> Scores:
+        """The log-probability of each token of a passage, behind the tokenizer's first special token."""
+        engine, text = self._engine, request.passage.text
+        if engine is None:
+            return Scores((), State.FAILED, self._unconnected())
+        if not text:
+            return Scores((), State.EMPTY, "no text")
+        pieces = engine.text.pieces(text)
+        begin = engine.text.begin
+        ids = (*begin, *(token for token, _ in pieces))
+        if (most := engine.context - 1) < len(ids):  # the engine writes a token behind each text
+            return Scores((), State.FAILED, beyond(len(ids), most))
+        try:
+            values = await engine.values(ids)
+        except Exception as error:
+            return Scores((), State.FAILED, told(error))
+        if not all(map(isfinite, values)):
+            return Scores((), State.FAILED, NOT_NUMBERS)
+        own = zip(pieces, values[len(begin) :], strict=True)
+        return Scores(tuple(Token(piece, value) for (_, piece), value in own), State.OK)
+
+    async def compare(self, request: Request) -> Likelihoods:
+        """How likely each ending of a text is, by its tokens behind those that all the texts begin with."""
+        engine, asked = self._engine, request.endings
+        if engine is None:
+            return Likelihoods((), State.FAILED, self._unconnected())
+        endings = list(dict.fromkeys(asked.endings))
+        read = engine.text.plain([asked.beginning + ending for ending in endings])
+        texts = [(*engine.text.begin, *own) for own in read]
+        longest = max(map(len, texts), default=0)
+        if (most := engine.context - 1) < longest:
+            return Likelihoods((), State.FAILED, beyond(longest, most))
+        if joins(engine.text, asked.beginning, texts):
+            return Likelihoods((), State.FAILED, MERGED)
+        try:
+            found = await asyncio.gather(*(engine.values(ids) for ids in texts))
+        except Exception as error:
+            return Likelihoods((), State.FAILED, told(error))
+        head = begun_alike(texts)
+        sums = {ending: sum(values[head:]) for ending, values in zip(endings, found, strict=True)}
+        if not all(map(isfinite, sums.values())):
+            return Likelihoods((), State.FAILED, NOT_NUMBERS)
+        return Likelihoods(tuple(sums[ending] for ending in asked.endings), State.OK)
+
+    async def close(self) -> None:
+        """End the engine's processes, and give back the memory."""
+        engine, self._engine = self._engine, None
+        if engine is not None:
+            await engine.close()
+
+    def _unconnected(self) -> str:
+        return f"{self.spec} was asked before it was connected"
+
+
+def _open(rest: str, settings: Settings) -> Model:
+    named, variable = split_variable(rest)
+    if parse_address(named, SERVER.name)[1] or variable:  # a key is for a server alone
+        return SERVER.open(rest, settings)
+    return VLLMModel(rest, form=settings.form, spec=settings.spec)
+
+
+SERVER = provider_of(load_services()["vllm"])
+PROVIDER = replace(
+    SERVER,
+    spellings={
+        "vllm:REPO_OR_FOLDER": "a model of the Hugging Face hub or a folder, loaded here with vLLM, on GPUs",
+        "vllm:NAME@http://HOST:PORT/v1": "a vLLM server of your own; the key is in VLLM_API_KEY, if it wants one",
+    },
+    open=_open,
+)
