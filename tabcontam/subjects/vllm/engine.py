@@ -86,12 +86,14 @@ class Engine:
             output_kind=RequestOutputKind.CUMULATIVE if watched else RequestOutputKind.FINAL_ONLY,
         )
         ids: Sequence[int] = ()
+        seen = 0
         async with aclosing(self._asked(row.ids, parameters)) as outputs:  # who leaves early has the engine stop
             async for output in outputs:
-                seen, ids = len(ids), output.outputs[0].token_ids
+                ids = output.outputs[0].token_ids  # the same list each time, with more in it
                 for length in range(seen + 1, len(ids) + 1):
                     if ends.ended(0, ids[:length]):
                         return ids[:length]
+                seen = len(ids)
         return ids
 
     async def _valued(self, ids: Sequence[int]) -> list[float]:

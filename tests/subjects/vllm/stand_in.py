@@ -153,7 +153,7 @@ class AsyncLLM:
                     if not self._ends(ids, sampling_params):
                         ids.append(self._next([*given, *ids]))
                 if sampling_params.output_kind is RequestOutputKind.CUMULATIVE:
-                    yield RequestOutput([CompletionOutput(list(ids))], told)
+                    yield RequestOutput([CompletionOutput(ids)], told)  # the same list, which grows
         except GeneratorExit:
             self.left += 1
             raise
