@@ -283,7 +283,7 @@ def run(
     is reached, and is let go once an LLM that remembers the share `min_power` of its rows would have been found.
     With `memory_share` it is asked as well how much of the accuracy is memory, whichever tests are chosen.
     `shard`, as "3/8", asks that part of the run alone; `join` makes one run of all parts. `engine="ray"` loads each hf:
-    model in `replicas` processes of a Ray cluster, that of `ray_address` or one on this machine, each with
+    and vllm: model in `replicas` processes of a Ray cluster, that of `ray_address` or one on this machine, each with
     `gpus_per_replica` where the cluster has GPUs.
     With `batch` LLMs are asked by the batch API of their maker, for half the price, and the call waits for up to a
     day. The report lies in `out`, by default `reports/<time>`; the same call with the same `out` continues it.

@@ -75,11 +75,11 @@ TEMPERATURE_HELP = (
     "cell counts once, by the best of its answers, at the chance that one of them is right"
 )
 ENGINE_HELP = (
-    "ray: load each hf: model in processes of a Ray cluster, one a replica, on this machine or on many "
+    "ray: load each hf: and vllm: model in processes of a Ray cluster, one a replica, on this machine or on many "
     "(default: in this process; docs/how-to-ray.md)"
 )
 RAY_ADDRESS_HELP = "the cluster to join, as auto or HOST:6379 (default: one is started on this machine, and ended)"
-REPLICAS_HELP = "how many processes answer for each hf: model (default: 1)"
+REPLICAS_HELP = "how many processes answer for each hf: or vllm: model (default: 1)"
 GPUS_HELP = "how many GPUs each of them gets, where the cluster has some (default: 1)"
 SHARD_HELP = (
     "ask the I-th of N parts of the run alone, as 3/8, each part on a machine of its own and in a folder of its own; "

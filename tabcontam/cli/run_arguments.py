@@ -160,7 +160,7 @@ def _add_asking(run: argparse.ArgumentParser) -> None:
         "-x", dest="stop_at_first", action="store_true", help="stop asking an LLM after its first contaminated cell"
     )
     add_run_limits(run.add_argument_group("how much is asked, and how fast"))
-    where = run.add_argument_group("where hf: models are loaded")
+    where = run.add_argument_group("where hf: and vllm: models are loaded")
     where.add_argument("--engine", choices=("ray",), help=ENGINE_HELP)
     where.add_argument("--ray-address", metavar="ADDRESS", help=RAY_ADDRESS_HELP)
     where.add_argument("--replicas", type=positive, metavar="N", help=REPLICAS_HELP)

@@ -110,7 +110,8 @@ def providers() -> str:
         for spelling, about in provider.spellings.items():
             elsewhere = "@" in spelling
             named = elsewhere and provider.keys
-            keys = "a variable that you name" if named else " or ".join(f"`{key}`" for key in provider.keys)
+            own = () if "FOLDER" in spelling else provider.keys  # what is loaded here needs none
+            keys = "a variable that you name" if named else " or ".join(f"`{key}`" for key in own)
             able = "if the server gives them | no" if elsewhere and provider.name == "openai" else facts
             lines.append(f"| `{spelling}` | {about.partition('; ')[0]} | {keys or 'none'} | {able} |")
     return "\n".join(lines)

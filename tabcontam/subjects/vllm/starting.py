@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
+from multiprocessing.resource_tracker import ensure_running
 from pathlib import Path
 from threading import Lock
 from typing import IO, Any
@@ -77,7 +78,10 @@ def files_of(name: str) -> Files:
 def start(files: Files) -> Started:
     """Start an engine for a model. Raises `UsageError`."""
     gpus = _gpus(files.config)
-    engine = _engine(files, gpus)
+    return _started(files, gpus, _engine(files, gpus))  # vLLM keeps this frame, which is not to keep the engine
+
+
+def _started(files: Files, gpus: int, engine: Any) -> Started:
     own = engine.model_config
     arithmetic = f"dtype={str(own.dtype).removeprefix('torch.')} device={_device()}" + f" gpus={gpus}" * (gpus > 1)
     return Started(
@@ -174,6 +178,7 @@ def _apart(log: IO[bytes]) -> Iterator[None]:
     sys.stdout.flush()
     sys.stderr.flush()
     kept = {number: os.dup(number) for number in (1, 2)}
+    ensure_running()  # to start it later would let Ctrl-C through again
     blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # of this thread, and what it begins
     try:
         for number in kept:
