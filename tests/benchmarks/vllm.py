@@ -5,8 +5,6 @@ Each part prints lines of Markdown; without a name all parts run.
 - `protocol`: whether the names that the tests' stand-in for vLLM has are those of the installed one. It needs no GPU.
 - `answers`: the same questions to tiny models of several makes through `hf:` and through `vllm:`: how many replies are
   equal, and how far any log-probability and any likelihood of an ending is from its peer, in nats.
-- `speed`: prompts of the suite, and rows to be scored, through both, with a model that knows nothing. The seconds until
-  the model is loaded are told apart.
 
 On a processor vLLM takes as much memory as the environment variable VLLM_CPU_KVCACHE_SPACE says, in gigabytes.
 """
@@ -20,7 +18,6 @@ from collections.abc import Callable, Collection, Sequence
 from importlib import metadata
 from pathlib import Path
 from random import Random
-from time import perf_counter
 from typing import Any
 
 from tabcontam.evidence.questions import Answer, Endings, Message, Passage, Prompt, Question
@@ -28,8 +25,6 @@ from tabcontam.subjects.base import Model, Request
 from tabcontam.subjects.hf.provider import HFModel
 from tabcontam.subjects.vllm.provider import VLLMModel
 from tabcontam.tables.serializers import load_serializer
-from tabcontam.tables.table import load_table
-from tests.benchmarks.hf import made, suite
 from tests.made_tables import ships
 from tests.subjects.hf import tiny
 from tests.subjects.vllm import stand_in
@@ -38,7 +33,6 @@ SIZES: dict[str, Any] = {"hidden_size": 128}  # heads of 32: vLLM computes no na
 ROWS = tiny.rows_of(ships(12), load_serializer("is"))
 THOUGHT = "<think>\nlet me see, the crew, the crew\n</think>\n\n"
 LIMIT = 24
-PROMPTS, SCORED = 96, 256
 
 
 def protocol() -> None:
@@ -138,22 +132,19 @@ def questions() -> list[Question]:
     return asked
 
 
-def asked(model: Model, questions: Sequence[Question], max_tokens: int = LIMIT) -> tuple[list[Any], float, float]:
-    """What a model answers, as many at a time as a session asks; seconds until it is loaded, and until all is there."""
+def asked(model: Model, questions: Sequence[Question]) -> list[Any]:
+    """What a model answers, as many at a time as a session asks."""
 
-    async def whole() -> tuple[list[Answer], float, float]:
-        start = perf_counter()
+    async def whole() -> list[Answer]:
         await model.connect()
-        loaded = perf_counter()
         places = asyncio.Semaphore(model.connections or 1)
 
         async def one(question: Question) -> Answer:
             async with places:
-                return await model.answer(Request(question, max_tokens))
+                return await model.answer(Request(question, LIMIT))
 
         try:
-            answers = await asyncio.gather(*map(one, questions))
-            return answers, loaded - start, perf_counter() - loaded
+            return await asyncio.gather(*map(one, questions))
         finally:
             await model.close()
 
@@ -167,7 +158,7 @@ def answers() -> None:
     with tempfile.TemporaryDirectory() as name:
         for title, make in models(Path(name)).items():
             folder = str(make())
-            ours, theirs = (asked(kind(folder), questions())[0] for kind in (VLLMModel, HFModel))
+            ours, theirs = (asked(kind(folder), questions()) for kind in (VLLMModel, HFModel))
             pairs = list(zip(questions(), ours, theirs, strict=True))
             prompts = [(own, other) for question, own, other in pairs if isinstance(question, Prompt)]
             alike = sum(own.text == other.text for own, other in prompts)
@@ -188,28 +179,7 @@ def answers() -> None:
             print(f"| {title} | {alike} of {len(prompts)} | {whole} | {numbers} |", flush=True)
 
 
-def speed() -> None:
-    """How long both take."""
-    import torch
-
-    device = "cuda" if torch.cuda.is_available() else "cpu"
-    table, serializer = load_table("wine"), load_serializer("is")
-    prompts = [request.prompt for request in suite([table], serializer)][:PROMPTS]
-    rows = Random(0).choices(tiny.rows_of(table, serializer), k=SCORED)
-    print("| asked | seconds with `hf:` | with `vllm:` | loaded in seconds by `hf:` | by `vllm:` |")
-    print("|---|---:|---:|---:|---:|")
-    with tempfile.TemporaryDirectory() as name:
-        folder = str(made(Path(name), [*rows, *(prompt.seq2seq for prompt in prompts)], device))
-        kinds: dict[str, list[Question]] = {
-            f"{len(prompts)} prompts of the suite, {LIMIT} tokens each": [*prompts],
-            f"{len(rows)} rows to score": [Passage(row) for row in rows],
-        }
-        for kind, own in kinds.items():
-            (_, load_hf, hf), (_, load_vllm, vllm) = (asked(one(folder), own) for one in (HFModel, VLLMModel))
-            print(f"| {kind} | {hf:.1f} | {vllm:.1f} | {load_hf:.1f} | {load_vllm:.1f} |", flush=True)
-
-
-PARTS = {"protocol": protocol, "answers": answers, "speed": speed}
+PARTS = {"protocol": protocol, "answers": answers}
 
 
 def main() -> None:
