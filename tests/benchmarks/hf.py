@@ -204,14 +204,15 @@ def compared(plain: Plain, model: Model, requests: Sequence[Request]) -> tuple[S
 
 
 def suite(tables: Sequence[Table], serializer: Serializer) -> Iterator[Request]:
-    """Every query of every test, in the order in which a session asks."""
+    """Every query of every test that asks for words, in the order in which a session asks."""
     for table in tables:
         for test in all_tests():
             try:
                 queries = test.queries(table, serializer, Random(f"0 {table.sha256} {test.id}"))
             except Skip:
                 continue
-            yield from (Request(query.prompt, query.max_tokens) for query in queries)
+            asked = ((query.question, query.max_tokens) for query in queries)
+            yield from (Request(prompt, tokens) for prompt, tokens in asked if isinstance(prompt, Prompt))
 
 
 def short(tables: Sequence[Table], serializer: Serializer) -> Iterator[Request]:

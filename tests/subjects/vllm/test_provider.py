@@ -18,7 +18,7 @@ from tabcontam.evidence.questions import Answer, Likelihoods, Question, Reply, S
 from tabcontam.subjects.base import FatalError, Form, Model, Request
 from tabcontam.subjects.hf.endings import MERGED
 from tabcontam.subjects.hf.provider import HFModel
-from tabcontam.subjects.replicas import About, Replica
+from tabcontam.subjects.replicas import About, Replica, Said
 from tabcontam.subjects.vllm.provider import VLLMModel
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.version import __version__
@@ -126,17 +126,17 @@ def test_it_is_spread_over_as_many_gpus_as_its_heads_allow(
 def test_a_replica_on_a_cluster_is_an_engine(llama: Path, engines: type[AsyncLLM]) -> None:
     replica = Replica(VLLMModel(str(llama)).elsewhere)
 
-    async def asked() -> tuple[About | str, Answer]:
+    async def asked() -> tuple[About | str, list[Said]]:
         about = await replica.about(__version__)
         try:
-            return about, await replica.answer(prompt(TEXTS[0]), 8)
+            return about, await replica.answers([(7, prompt(TEXTS[0]), 8)])
         finally:
             await replica._model.close()
 
     about, said = asyncio.run(asked())
     assert isinstance(about, About)
     assert (about.form, about.connections) == (Form.COMPLETION, 256)
-    assert said == answers(HFModel(str(llama)), [prompt(TEXTS[0])], 8)[0]
+    assert said == [(7, answers(HFModel(str(llama)), [prompt(TEXTS[0])], 8)[0])]
     assert len(engines.started) == 1
 
 
