@@ -151,7 +151,11 @@ class KeptTrials:
     def _at(self, offset: int, size: int) -> bytes:
         assert self._file is not None  # noqa: S101 - there is no place without a file
         os.lseek(self._file, offset, os.SEEK_SET)
-        return os.read(self._file, size)
+        parts, left = list[bytes](), size
+        while left and (part := os.read(self._file, left)):  # at most 2 GiB come at once
+            parts.append(part)
+            left -= len(part)
+        return parts[0] if len(parts) == 1 else b"".join(parts)
 
     def _of(self, name: CellName) -> range:
         """The places of a cell's trials in the index."""

@@ -64,8 +64,8 @@ def check_comparable(table: Table) -> None:
     """Raises `Skip` where an answer may hold any row of a large file, and a sample of it is there to compare with."""
     if table.whole is not None:
         raise Skip(
-            f"any of {table.rows_in_file:,} rows may be written, and {len(table.rows):,} of them are kept to compare "
-            f"with; give a part of at most {READ_WHOLE:,} rows as a file of its own"
+            f"the LLM may write any of the file's {table.rows_in_file:,} rows, and only {len(table.rows):,} are kept "
+            f"to compare its answers with; give a part of at most {READ_WHOLE:,} rows as a file of its own"
         )
 
 

@@ -17,7 +17,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from itertools import starmap
 from queue import Empty, SimpleQueue
-from threading import Thread
+from threading import Event, Thread
 from typing import Any, BinaryIO
 
 from tabcontam.asking.kept_trials import KeptTrials, Place, lines_at
@@ -128,15 +128,27 @@ def _helped(
         return
     kept, shown, begin = trials, trials.shown, _beginning(trials, trials.shown, terms)
     processes: list[subprocess.Popen[bytes]] = []
+    over = Event()
+
+    def help_with(llm: str, process: "subprocess.Popen[bytes]") -> bool:
+        """Have a process take an LLM; whether it did."""
+        try:
+            found = _taken_by(process, _job(kept, shown, work[llm]))
+        except Exception:  # whatever it is, the report meets it too, when it takes the LLM itself
+            found = None
+        ready.put((llm, found))
+        return found is not None
 
     def help_out() -> None:
         with suppress(OSError), _process() as process:
             processes.append(process)
+            if over.is_set():  # it was begun after the others had been ended
+                process.kill()
+                return
             _send(process, begin)
-            while left:
-                with suppress(IndexError):
-                    llm = left.pop()
-                    ready.put((llm, _taken_by(process, _job(kept, shown, work[llm]))))
+            with suppress(IndexError):
+                while help_with(left.pop(), process):
+                    pass
 
     threads = [Thread(target=help_out, daemon=True) for _ in range(helpers)]
     for thread in threads:
@@ -144,8 +156,9 @@ def _helped(
     try:
         yield
     finally:  # also where the user pressed Ctrl-C
+        over.set()
         left.clear()
-        for process in processes:
+        for process in list(processes):
             process.kill()
         for thread in threads:
             thread.join()
@@ -165,8 +178,8 @@ def _send(process: "subprocess.Popen[bytes]", told: object) -> None:
 
 
 def _taken_by(process: "subprocess.Popen[bytes]", job: object) -> Taken | None:
-    """What a process keeps of an LLM; None where it died."""
-    with suppress(OSError):
+    """What a process keeps of an LLM; None where it died, or printed something else."""
+    with suppress(OSError, ValueError, TypeError, KeyError):
         _send(process, job)
         if process.stdout and (line := process.stdout.readline()):
             return _taken(json.loads(line))
@@ -242,11 +255,12 @@ def main() -> None:
     """For each LLM that a line of standard input tells about, print what is kept of its trials."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the business of the report, which ends this process
     gc.disable()  # nothing here refers to itself, and to look for what does would take longer than all else
+    told, sys.stdout = sys.stdout, sys.stderr  # what a test of another package prints is no answer
     begin = json.loads(sys.stdin.buffer.readline())
     terms, judgements = _terms(begin), _judgements(begin)
     with open(begin["path"], "rb") as file:
         while line := sys.stdin.buffer.readline():
-            print(json.dumps(_as_facts(_done(json.loads(line), file, terms, judgements))), flush=True)
+            print(json.dumps(_as_facts(_done(json.loads(line), file, terms, judgements))), file=told, flush=True)
 
 
 def _terms(begin: Mapping[str, Any]) -> Terms:

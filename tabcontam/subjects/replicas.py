@@ -50,7 +50,16 @@ USUAL = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_worker_niceness": "0", "RAY_ACCEL_
 
 # What goes to a replica and back: plain tuples, which Ray writes many times as fast as those that have a class.
 Asked = tuple[int, Question, int]  # the number that its answer will have, a question, and the most tokens of the answer
-Said = tuple[int, Answer | str]  # an answer, or the line that says why there is none
+
+
+@dataclass(frozen=True)
+class Ended:
+    """Why a model that was loaded answers nothing any more."""
+
+    why: str
+
+
+Said = tuple[int, Answer | Ended | str]  # an answer, or the line that says why there is none
 
 
 @dataclass(frozen=True)
@@ -116,7 +125,9 @@ class Replica:
 
     async def _ask(self, number: int, request: Request) -> None:
         try:
-            answer: Answer | str = await self._model.answer(request)
+            answer: Answer | Ended | str = await self._model.answer(request)
+        except FatalError as error:  # an engine that died: it would answer nothing else, either
+            answer = Ended(one_line(error))
         except Exception as error:  # this question alone has no answer
             answer = one_line(error)
         self._answered.append((number, packed(answer)))
@@ -314,8 +325,15 @@ class _Held:
         except Exception as error:  # the call itself failed: nobody knows whose answers it would have brought
             said = [(number, one_line(getattr(error, "cause", error))) for number in self._waiting]
         self._open -= 1
+        dead = ""
         for number, answer in said:
-            self._take(number, answer)
+            if isinstance(answer, Ended):
+                dead = answer.why
+            else:
+                self._take(number, answer)
+        if dead:
+            self._lost(self, FatalError(dead))
+            return
         if self._waiting and not self._open:
             self._call()
 
@@ -357,6 +375,7 @@ class Replicated(Model):
         self._loading: set[_Held] = set()
         self._tasks: set[asyncio.Task[None]] = set()
         self._lost, self._gone = 0, ""
+        self._given_up = 0  # replicas that cannot be begun
         self._at_once = model.connections or 1  # questions that the model takes at once
         self._changed: asyncio.Event | None = None
 
@@ -391,6 +410,8 @@ class Replicated(Model):
             raise UsageError(f"{self.spec}: {error}") from error
         except _lost_errors() as error:
             raise UsageError(f"{self.spec}: its replica was lost while it loaded: {one_line(error)}") from error
+        except Exception as error:
+            raise UsageError(self._unloaded(error)) from error
         if isinstance(about, str):
             self._end(held)
             raise UsageError(about)
@@ -448,7 +469,8 @@ class Replicated(Model):
     async def _freest(self) -> _Held:
         """The replica with the least to do, once there is one."""
         self._changed = self._changed or asyncio.Event()
-        while len(self._tasks) + len(self._ready) < self._cluster.order.replicas and not self._gone:
+        wanted = self._cluster.order.replicas - self._given_up
+        while len(self._tasks) + len(self._ready) < wanted and not self._gone:
             self._begin()
         while not self._ready:
             if self._gone:
@@ -473,6 +495,9 @@ class Replicated(Model):
         except _lost_errors() as error:
             self._lose(error)
             return
+        except Exception as error:  # of the model's libraries, or no machine can ever hold it
+            self._give_up(self._unloaded(error))
+            return
         if isinstance(about, str):
             self._end(held)
             self._give_up(about)
@@ -485,6 +510,9 @@ class Replicated(Model):
         else:
             self._ready.append(held)
             self._tell()
+
+    def _unloaded(self, error: Exception) -> str:
+        return f"{self.spec} cannot be loaded in a replica: {one_line(getattr(error, 'cause', error))}"
 
     def _note_lost(self, held: _Held, error: Exception) -> None:
         if held in self._ready:  # the first of those that waited for its answers
@@ -500,7 +528,9 @@ class Replicated(Model):
             self._begin(PAUSE)
 
     def _give_up(self, why: str) -> None:
-        if not self._ready:
+        """Begin no further replica; where none is ready, or about to be, nothing can be answered."""
+        self._given_up += 1
+        if not self._ready and len(self._tasks) <= 1:  # the one that gives up is among them
             self._gone = why
         self._tell()
 
@@ -509,6 +539,7 @@ class Replicated(Model):
             self._changed.set()
 
     def _end_all(self) -> None:
+        self._given_up = 0
         for task in self._tasks:
             task.cancel()
         while self._ready:
@@ -544,7 +575,7 @@ def _lost_errors() -> tuple[type[Exception], ...]:
     return known.RayActorError, known.ObjectLostError, known.RaySystemError, known.NodeDiedError
 
 
-def packed(answer: Answer | str) -> Answer | str:
+def packed(answer: Answer | Ended | str) -> Answer | Ended | str:
     """As it is sent: tokens as plain tuples, which are written ten times as fast as those that have a class."""
     if isinstance(answer, Scores):
         return replace(answer, tokens=tuple(map(tuple, answer.tokens)))  # type: ignore[arg-type]

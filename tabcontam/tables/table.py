@@ -230,9 +230,10 @@ class Table:
         return frozenset(self.with_beside)
 
     def is_row(self, cells: Sequence[Cell]) -> bool:
-        """Whether these are the cells of a row, of a large file one that is not kept as well.
+        """Whether these are the cells of a row, of a large file also of one that is not kept.
 
-        Of a large file some two of 100 other rows seem to be one, too: none that is made is ever taken for none.
+        A row of the file is always recognised as one. Of rows that are not in a large file about 2 in 100 are taken
+        for rows of it, too.
         """
         return tuple(cells) in self.row_set or self.may_hold(cells)
 

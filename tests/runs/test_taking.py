@@ -72,11 +72,13 @@ def test_a_report_is_the_same_with_processes(
     assert everything(tmp_path / "with") == everything(tmp_path / "without")
 
 
+@pytest.mark.parametrize("does", ["raise SystemExit(3)", "print('{', end='')", "print('hello')"])
 def test_what_a_process_did_not_take_is_taken_here(
-    tmp_path: Path, helped: list["subprocess.Popen[bytes]"], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, helped: list["subprocess.Popen[bytes]"], monkeypatch: pytest.MonkeyPatch, does: str
 ) -> None:
+    """It dies, dies within a line, or prints what is no answer."""
     run_in(tmp_path / "run", LLMS)
-    monkeypatch.setattr(taking, "START", "raise SystemExit(3)")
+    monkeypatch.setattr(taking, "START", does)
     merge([tmp_path / "run"], tmp_path / "with")
     assert helped
     monkeypatch.setattr(taking, "_processors", lambda: 1)

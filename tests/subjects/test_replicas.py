@@ -121,6 +121,8 @@ class Answering(SimulatedModel):
         self.asked += 1
         if request.passage.text == "bad":
             raise ValueError("of the replica")
+        if request.passage.text == "last":
+            raise FatalError("the engine ended")
         if request.passage.text == "slow":
             await self.go_on.wait()
         return Scores((Token("a", -0.5, -1.0, 0.25),), State.OK, request.passage.text)
@@ -143,6 +145,8 @@ class Actor:
     async def _about(self, version: str) -> replicas.About | str:
         if self.left < 0:
             raise Lost("while it loaded")
+        if self.version == "broken":
+            raise AttributeError("no such layer")
         found = await self.replica.about(version)
         return found if isinstance(found, str) else replace(found, version=self.version)
 
@@ -247,6 +251,50 @@ def test_replicas_that_are_lost_one_after_another_end_it(actors: list[Actor]) ->
             await model.answer(asking("b"))
 
     asyncio.run(whole())
+
+
+def test_a_replica_whose_engine_ended_is_replaced_and_answers_nothing_more(actors: list[Actor]) -> None:
+    actors += [Actor("v1", 99), second := Actor("v1", 99)]
+
+    async def whole() -> list[str]:
+        model = held(1)
+        await model.connect()
+        found = []
+        for text in ("a", "last", "b"):
+            try:
+                found.append((await model.answer(asking(text))).detail)
+            except TransientError as error:
+                found.append(str(error))
+        return found
+
+    assert asyncio.run(whole()) == ["a", "a replica of hf:model was lost: the engine ended", "b"]
+    assert second.asked == 1
+
+
+def test_a_model_that_cannot_be_loaded_again_ends_it_with_a_line(actors: list[Actor]) -> None:
+    actors += [Actor("v1", 0), Actor("broken", 99)]
+
+    async def whole() -> None:
+        model = held(1)
+        await model.connect()
+        with pytest.raises(TransientError):
+            await model.answer(asking("a"))
+        with pytest.raises(FatalError, match="hf:model cannot be loaded in a replica: no such layer"):
+            await asyncio.wait_for(model.answer(asking("b")), 10)
+
+    asyncio.run(whole())
+
+
+def test_where_a_machine_cannot_load_the_model_the_others_answer(actors: list[Actor]) -> None:
+    actors += [Actor("v1", 99), Actor("broken", 99)]
+
+    async def whole() -> list[str]:
+        model = held(2)
+        await model.connect()
+        return [(await model.answer(asking(f"{number}"))).detail for number in range(5)]
+
+    assert asyncio.run(whole()) == ["0", "1", "2", "3", "4"]
+    assert not actors  # it was tried once
 
 
 def test_a_question_that_a_replica_cannot_answer_fails_alone(actors: list[Actor]) -> None:

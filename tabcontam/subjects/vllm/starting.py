@@ -68,10 +68,10 @@ def files_of(name: str) -> Files:
     _check_at_hand(name)
     folder = find(name, "vllm", pickled=False)
     if not any(folder.glob("*.safetensors")):
-        raise UsageError(f"{spec} has its weights in .bin, which are read with hf: alone; write hf:{name}")
+        raise UsageError(f"{spec} has its weights in .bin, which only hf: can read; write hf:{name}")
     config = configuration(spec, folder)
     if config.is_encoder_decoder:
-        raise UsageError(f"{spec} is a sequence-to-sequence model, which is asked with hf: alone; write hf:{name}")
+        raise UsageError(f"{spec} is a sequence-to-sequence model, which only hf: can ask; write hf:{name}")
     return Files(name, folder, config, load_tokenizer(spec, folder), _generation_config(spec, folder, config))
 
 
@@ -96,16 +96,21 @@ def _started(files: Files, gpus: int, engine: Any) -> Started:
 
 def _check_at_hand(name: str) -> None:
     """Raises `UsageError` where there is no vLLM, or no GPU that it knows."""
-    otherwise = f"or write hf:{name}, which needs no GPU; a server that runs is vllm:NAME@http://127.0.0.1:8000/v1"
+    otherwise = (
+        f"write hf:{name}, which needs none, or, for a vLLM server that runs already, "
+        "vllm:NAME@http://127.0.0.1:8000/v1"
+    )
     if not find_spec("vllm"):
-        raise UsageError(f"vllm:{name} needs the package vllm and a GPU; type: {INSTALL}, {otherwise}")
+        raise UsageError(f"vllm:{name} needs the package vllm and a GPU; type {INSTALL}, or {otherwise}")
     os.environ.update({variable: value for variable, value in USUAL.items() if variable not in os.environ})
     try:
         device = _device()
     except Exception as error:  # libraries of a GPU that are not there
-        raise UsageError(f"vllm: cannot be used here ({one_line(error)}); type: {INSTALL}, {otherwise}") from error
+        raise UsageError(f"vllm: cannot be used here ({one_line(error)}); type {INSTALL}, or {otherwise}") from error
     if not device:
-        raise UsageError(f"vllm:{name} needs a GPU, and vLLM finds none on this machine; find one, {otherwise}")
+        raise UsageError(
+            f"vllm:{name} needs a GPU, and vLLM finds none on this machine; use one that has a GPU, {otherwise}"
+        )
 
 
 def _device() -> str:

@@ -114,20 +114,22 @@ class Mates:
 
     def __init__(self, rows: Rows, cells: Words, missing: frozenset[str]) -> None:
         few = telling(rows, cells, missing)
-        values = sum(map(len, few.values()))
-        each = min(EACH, max(1, MOST // max(1, values)))
-        self._wanted = [_Wanted(key, hashes, each) for key, hashes in few.items()]
+        values = max(1, sum(map(len, few.values())))
+        each = min(EACH, max(1, MOST // values))
+        # of more values than rows are taken, some of each key, by their hashes: from all over the file
+        share = min(1.0, MOST / values)
+        self._wanted = [_Wanted(key, hashes[_spread(len(hashes), share)], each) for key, hashes in few.items()]
         self.found: dict[int, tuple[str | None, ...]] = {}
 
     def add(self, chunk: Chunk, cells: Words, first: int, kept: Bools) -> None:
         """Look at these rows, the first of which has this place in the file, and some of which are the `kept` ones."""
-        if not self._wanted or len(self.found) >= MOST:
+        if not self._wanted:
             return
         taken = np.zeros(chunk.rows, dtype=bool)
         for one in self._wanted:
             taken[one.more(one.key.hashes(chunk, cells), kept)] = True
         self._wanted = [one for one in self._wanted if not one.done]
-        places = np.flatnonzero(taken)[: MOST - len(self.found)].tolist()
+        places = np.flatnonzero(taken).tolist()
         self.found |= dict(zip([first + place for place in places], chunk.texts(places), strict=True))
 
 
@@ -136,13 +138,14 @@ def telling(rows: Rows, cells: Words, missing: frozenset[str] = frozenset()) -> 
 
     `cells` has a line for each column with the hash of each cell. Two rows that share a value of such a key agree in a
     column that it does not hold more often than any two rows do, and than two that share a part of the key do; of a
-    single cell it is enough that they lie near each other there (binomial tests at 1e-6).
+    single cell it is enough that they lie near each other there (binomial tests at 1e-6). Rows that share a value of a
+    key before it do not count: what follows from a product is not looked for again by its brand and price.
     """
     sample = _Sample.of(rows, cells, missing)
     found: dict[Key, Words] = {}
     for key in sample.candidates():
         few = sample.rare(key)
-        if len(few) and sample.tells(key):
+        if len(few) and sample.tells(key, list(found)):
             found[key] = few
     return found
 
@@ -203,14 +206,19 @@ class _Sample:
         values, times = np.unique(self._hashes(key)[self._has(key)], return_counts=True)
         return np.asarray(values[times < ENOUGH])
 
-    def tells(self, key: Key) -> bool:
-        """Whether rows that share a rare value of a key are more alike in another column."""
+    def tells(self, key: Key, before: Sequence[Key] = ()) -> bool:
+        """Whether rows that share a rare value of a key, and none of those before it, are more alike in a column."""
         hashes = self._hashes(key)
         rows = np.flatnonzero(self._has(key) & np.isin(hashes, self.rare(key)))
         first, second = _sharing(hashes, rows)
         if key.cut is not None:  # what the whole cell tells is found by the whole cell
             apart = self.cells[key.columns[0]][first] != self.cells[key.columns[0]][second]
             first, second = first[apart], second[apart]
+        for one in before:
+            if not set(one.columns) <= set(key.columns):
+                own, there = self._hashes(one), self._has(one)
+                apart = (own[first] != own[second]) | ~there[first]
+                first, second = first[apart], second[apart]
         if len(first) < FEWEST:
             return False
         one, other = np.random.default_rng(0).choice(rows, (2, 4 * PAIRS))
@@ -259,6 +267,11 @@ class _Sample:
         """Which rows have a value of a key."""
         there = np.logical_and.reduce(self.there[list(key.columns)])
         return np.asarray(there & (self._hashes(key) != NONE) if key.cut is not None else there)
+
+
+def _spread(count: int, share: float) -> Ints:
+    """Such a share of so many places, at equal distances."""
+    return np.linspace(0, count, int(share * count), endpoint=False).astype(np.int64)
 
 
 def _at_most(hits: int, count: int) -> float:

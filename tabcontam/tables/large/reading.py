@@ -106,8 +106,10 @@ class _Combinations:
     def add(self, cells: Words) -> None:
         """Take these rows into account."""
         if len(self._seen):
-            codes = [np.searchsorted(values, cells[place]) * step for place, values, step in self._features]
-            self._seen[np.sum(codes, axis=0)] = True
+            codes = np.sum(
+                [np.searchsorted(values, cells[place]) * step for place, values, step in self._features], axis=0
+            )
+            self._seen[np.minimum(codes, len(self._seen) - 1)] = True  # a value is new where the file was changed
 
     @property
     def all_occur(self) -> bool:

@@ -151,8 +151,8 @@ def _parts(path: Path, codec: str) -> Iterator[bytes]:
 def whole_rows(path: Path, codec: str, quotes: bool) -> Iterator[bytes]:
     """The bytes of a file, in parts that end with a row; behind the last a line feed is added where it has none.
 
-    Raises `Odd` for a quote behind which no row ends for long: it may well be text, and is not looked for again and
-    again in all that follows.
+    Raises `Odd` where no row ends within 8 MiB after a quote: the quote is probably part of the text, and what follows
+    it would be looked through again with every further part.
     """
     left = b""
     for part in _parts(path, codec):

@@ -71,8 +71,8 @@ def test_without_the_package_a_line_says_what_to_install(
     out = str(tmp_path / "run")
     assert main(["run", "--llm", "vllm:org/name", "--dataset", "iris", "-k", "perplexity", "--out", out]) == Exit.USAGE
     (line,) = [line for line in capsys.readouterr().err.splitlines() if "vllm:" in line]
-    assert "vllm:org/name needs the package vllm and a GPU; type: pip install 'tabcontam[vllm]'" in line
-    assert "or write hf:org/name, which needs no GPU" in line
+    assert "vllm:org/name needs the package vllm and a GPU; type pip install 'tabcontam[vllm]'" in line
+    assert "or write hf:org/name, which needs none" in line
     assert "vllm:NAME@http://127.0.0.1:8000/v1" in line
 
 

@@ -305,13 +305,13 @@ def test_weights_that_are_pickles_are_left_to_transformers(llama: Path, tmp_path
         if file.suffix != ".safetensors":
             (tmp_path / file.name).write_bytes(file.read_bytes())
     (tmp_path / "pytorch_model.bin").write_bytes(b"never read")
-    with pytest.raises(UsageError, match=r"has its weights in \.bin, which are read with hf: alone; write hf:"):
+    with pytest.raises(UsageError, match=r"has its weights in \.bin, which only hf: can read; write hf:"):
         answers(VLLMModel(str(tmp_path)), [])
 
 
 def test_a_sequence_to_sequence_model_is_left_to_transformers(tmp_path: Path, engines: type[AsyncLLM]) -> None:
     folder = tiny.saved(tiny.encoder_decoder(), tiny.tokenizer(ROWS), tmp_path)
-    with pytest.raises(UsageError, match="is a sequence-to-sequence model, which is asked with hf: alone"):
+    with pytest.raises(UsageError, match="is a sequence-to-sequence model, which only hf: can ask"):
         answers(VLLMModel(str(folder)), [])
     assert not engines.started
 

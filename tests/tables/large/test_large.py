@@ -5,6 +5,7 @@ import csv
 import gzip
 import json
 import lzma
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -23,6 +24,8 @@ from tabcontam.evidence.rows.membership import perturbed
 from tabcontam.evidence.rows.task.keyed import order_of
 from tabcontam.guesser.table import guessed
 from tabcontam.tables.large import classes, excerpt, files, mates, reading, streams
+from tabcontam.tables.large.chunks import chunk_of
+from tabcontam.tables.large.companions import salted_cells
 from tabcontam.tables.large.excerpt import BLOCK, Blocks
 from tabcontam.tables.serializers import load_serializer
 from tabcontam.tables.table import Table, load_table
@@ -324,12 +327,31 @@ def test_nothing_more_is_learned_where_no_column_tells_of_another(tmp_path: Path
 
 
 def test_mates_are_no_more_than_the_guesser_can_learn_from(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And where they are fewer than wanted, they are from all over the file: its codes are those of its quarters."""
     monkeypatch.setattr(mates, "MOST", 50)
     rng = Random(14)
-    rows = [[str(place), str(place % 1000), f"c{place % 1000 % 7}", rng.choice("yn")] for place in range(8000)]
+    rows = [[str(place), str(rng.randrange(250) + place // 2000 * 1000), "", rng.choice("yn")] for place in range(8000)]
+    rows = [[one, code, f"c{int(code) % 7}", answer] for one, code, _, answer in rows]
     table = load_table(str(written(tmp_path / "a.csv", ["id", "code", "kind", "target"], rows)), target="target")
     assert table.whole is not None
-    assert len(table.whole.mates) == 50
+    assert 40 <= len(table.whole.mates) <= 50
+    quarters = Counter(int(row[0] or 0) // 2000 for row in table.whole.mates)
+    kept = {int(row[0] or 0) // 2000 for row in table.rows}
+    assert len(kept) > 2
+    assert min(quarters[quarter] for quarter in kept) >= 5
+
+
+def test_what_one_column_tells_is_not_looked_for_again_by_others(tmp_path: Path) -> None:
+    """A product has a brand and a price, so that both together tell the product, too."""
+    rng = Random(26)
+    brand, price = [str(rng.randrange(60)) for _ in range(400)], [str(rng.randrange(60)) for _ in range(400)]
+    rows = []
+    for place in range(6000):
+        product = rng.randrange(400)
+        rows.append([str(place), f"p{product}x", brand[product], price[product], rng.choice("yn")])
+    table = load_table(str(written(tmp_path / "a.csv", ["id", "p", "brand", "price", "target"], rows)), target="target")
+    found = mates.telling(table.rows, salted_cells(chunk_of(table.rows, 5)))
+    assert [key.columns for key in found] == [(1,)]
 
 
 def test_a_column_that_numbers_the_rows_is_known_as_such(tmp_path: Path) -> None:
@@ -479,7 +501,7 @@ def test_a_rare_class_is_kept_and_asked_about(tmp_path: Path) -> None:
 @pytest.mark.parametrize("test", ["task_examples", "sampling"])
 def test_rows_that_may_be_any_of_the_file_are_not_looked_for_in_a_sample(tmp_path: Path, test: str) -> None:
     table = load_table(str(written(tmp_path / "a.csv", *table_of(24))), target="target")
-    with pytest.raises(Skip, match=r"any of 900 rows may be written, and \d+ of them are kept"):
+    with pytest.raises(Skip, match=r"any of the file's 900 rows, and only \d+ are kept"):
         by_id()[test].queries(table, load_serializer("is"), Random(1))
 
 
