@@ -8,7 +8,6 @@ Where a process fails, less is kept, and the run finds it out by itself.
 
 import gc
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -24,6 +23,9 @@ from tabcontam.asking.plan import Options, sheet_of
 from tabcontam.evidence.base import Family, Test
 from tabcontam.evidence.registry import by_id
 from tabcontam.guesser.kept import folder_of, is_shipped, shared
+from tabcontam.processes import begun
+from tabcontam.processes import processors as _processors
+from tabcontam.processes import send as _send
 from tabcontam.tables.cards import Question
 from tabcontam.tables.large.excerpt import Whole
 from tabcontam.tables.planted import PlantedCell
@@ -170,16 +172,7 @@ def _served(process: "subprocess.Popen[bytes]", found: _Found) -> bool:
 
 
 def _process() -> "subprocess.Popen[bytes]":
-    command = [sys.executable, "-c", START, json.dumps(sys.path)]
-    return subprocess.Popen(  # noqa: S603 - our own interpreter and our own code
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
-    )
-
-
-def _send(process: "subprocess.Popen[bytes]", job: bytes) -> None:
-    if process.stdin:
-        process.stdin.write(job + b"\n")
-        process.stdin.flush()
+    return begun(START)
 
 
 def takes_long(tables: Sequence[Table], tests: Sequence[Test]) -> bool:
@@ -211,11 +204,6 @@ def _nothing_kept(table: Table) -> bool:
         folder.rmdir()
         return True
     return False
-
-
-def _processors() -> int:
-    """How many processors this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _job(table: Table | None, serializer: Serializer, test: Test, options: Options) -> bytes:

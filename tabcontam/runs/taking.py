@@ -7,7 +7,6 @@ other, until none is left, and nobody waits for anybody. Where a process fails, 
 import gc
 import io
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -23,6 +22,8 @@ from typing import Any, BinaryIO
 from tabcontam.asking.kept_trials import KeptTrials, Place, lines_at
 from tabcontam.evidence.base import Kind, Verdict
 from tabcontam.groups import grouped
+from tabcontam.processes import begun, send
+from tabcontam.processes import processors as _processors
 from tabcontam.report.evidence import Looks, Packed
 from tabcontam.report.recalled import Recalled
 from tabcontam.report.recalled_rows import Compared, Group
@@ -145,7 +146,7 @@ def _helped(
             if over.is_set():  # it was begun after the others had been ended
                 process.kill()
                 return
-            _send(process, begin)
+            send(process, json.dumps(begin).encode())
             with suppress(IndexError):
                 while help_with(left.pop(), process):
                     pass
@@ -165,30 +166,16 @@ def _helped(
 
 
 def _process() -> "subprocess.Popen[bytes]":
-    command = [sys.executable, "-c", START, json.dumps(sys.path)]
-    return subprocess.Popen(  # noqa: S603 - our own interpreter and our own code
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
-    )
-
-
-def _send(process: "subprocess.Popen[bytes]", told: object) -> None:
-    if process.stdin:
-        process.stdin.write(json.dumps(told).encode() + b"\n")
-        process.stdin.flush()
+    return begun(START)
 
 
 def _taken_by(process: "subprocess.Popen[bytes]", job: object) -> Taken | None:
     """What a process keeps of an LLM; None where it died, or printed something else."""
     with suppress(OSError, ValueError, TypeError, KeyError):
-        _send(process, job)
+        send(process, json.dumps(job).encode())
         if process.stdout and (line := process.stdout.readline()):
             return _taken(json.loads(line))
     return None
-
-
-def _processors() -> int:
-    """How many processors this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _beginning(trials: KeptTrials, shown: Shown, terms: Terms) -> dict[str, Any]:

@@ -23,6 +23,7 @@ from tabcontam.evidence.registry import by_id
 from tabcontam.guesser import chains
 from tabcontam.guesser.chance import Guess
 from tabcontam.guesser.kept import folder_of
+from tabcontam.processes import send
 from tabcontam.tables.cards import Question
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.tables.table import Table, load_table
@@ -66,7 +67,6 @@ class FastProcessors(ThreadPoolExecutor):
 def prepared(tables: Sequence[Table], tests: Sequence[base.Test] = (TEST,)) -> list[str]:
     """The tests that processes are given to prepare, where they are fast enough to take all of them."""
     jobs: list[bytes] = []
-    send = preparing._send
 
     def noted(process: "subprocess.Popen[bytes]", job: bytes) -> None:
         if job.startswith(b"{"):

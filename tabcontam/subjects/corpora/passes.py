@@ -19,6 +19,7 @@ from typing import Any
 
 from tabcontam.errors import UsageError
 from tabcontam.evidence.questions import By, Lookup
+from tabcontam.processes import begun, processors, send
 from tabcontam.subjects.corpora.counted import Counted
 from tabcontam.subjects.corpora.forms import Form
 from tabcontam.subjects.corpora.portions import Portion, read
@@ -68,7 +69,7 @@ class Pass:
         """Read and search. Raises `Stopped` where it was ended, `Lost`, and `UsageError` as `read` does."""
         self.tell(0, self._size)
         self._left = iter(range(len(self.portions)))
-        workers = min(self.workers or _processors(), len(self.portions))
+        workers = min(self.workers or processors(), len(self.portions))
         if not self.workers and (self._size < SMALL or not sys.executable):
             self._here()
         else:
@@ -118,9 +119,10 @@ class Pass:
         with _process() as process:
             self._processes.append(process)
             with suppress(BrokenPipeError):
-                _send(process, [_lookup_facts(lookup) for lookup in self.lookups])
+                send(process, json.dumps([_lookup_facts(lookup) for lookup in self.lookups]).encode())
                 for place in self._places():
-                    _send(process, {"portion": _portion_facts(self.portions[place]), "over": self._over()})
+                    job = {"portion": _portion_facts(self.portions[place]), "over": self._over()}
+                    send(process, json.dumps(job).encode())
                     self._heard(place, process)
             if process.stdin:
                 with suppress(BrokenPipeError):
@@ -182,23 +184,8 @@ def _searched(
     return search.found(read(portion, tally=tally), plain_text and portion.end < portion.size, over, told)
 
 
-def _processors() -> int:
-    """How many processors this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
 def _process() -> "subprocess.Popen[bytes]":
-    command = [sys.executable, "-c", START, json.dumps(sys.path)]
-    single = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-    return subprocess.Popen(  # noqa: S603 - our own interpreter and our own code
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=single
-    )
-
-
-def _send(process: "subprocess.Popen[bytes]", facts: object) -> None:
-    if process.stdin:
-        process.stdin.write(json.dumps(facts).encode() + b"\n")
-        process.stdin.flush()
+    return begun(START, {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"})
 
 
 def _lookup_facts(lookup: Lookup) -> list[object]:

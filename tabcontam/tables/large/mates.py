@@ -81,7 +81,7 @@ class Key:
     parts: tuple["Key", ...] = ()
 
     def hashes(self, chunk: Chunk, cells: Words) -> Words:
-        """That of each row, as a number; `cells` are the hashes of all cells, `salted`."""
+        """That of each row, as a number; `cells` are the hashes of all cells, `salted_cells`."""
         if self.cut is not None:
             return self.cut.of(chunk, self.columns[0])
         return np.asarray(cells[list(self.columns)].sum(axis=0, dtype=np.uint64))
@@ -110,7 +110,7 @@ class _Wanted:
 
 
 class Mates:
-    """Finds the mates of the kept rows while the rows of the file go by; `cells` are hashes, `salted`."""
+    """Finds the mates of the kept rows while the rows of the file go by; `cells` are hashes, `salted_cells`."""
 
     def __init__(self, rows: Rows, cells: Words, missing: frozenset[str]) -> None:
         few = telling(rows, cells, missing)
@@ -145,7 +145,7 @@ def telling(rows: Rows, cells: Words, missing: frozenset[str] = frozenset()) -> 
     found: dict[Key, Words] = {}
     for key in sample.candidates():
         few = sample.rare(key)
-        if len(few) and sample.tells(key, list(found)):
+        if len(few) and sample.tells(key, few, list(found)):
             found[key] = few
     return found
 
@@ -206,10 +206,10 @@ class _Sample:
         values, times = np.unique(self._hashes(key)[self._has(key)], return_counts=True)
         return np.asarray(values[times < ENOUGH])
 
-    def tells(self, key: Key, before: Sequence[Key] = ()) -> bool:
+    def tells(self, key: Key, rare: Words, before: Sequence[Key]) -> bool:
         """Whether rows that share a rare value of a key, and none of those before it, are more alike in a column."""
         hashes = self._hashes(key)
-        rows = np.flatnonzero(self._has(key) & np.isin(hashes, self.rare(key)))
+        rows = np.flatnonzero(self._has(key) & np.isin(hashes, rare))
         first, second = _sharing(hashes, rows)
         if key.cut is not None:  # what the whole cell tells is found by the whole cell
             apart = self.cells[key.columns[0]][first] != self.cells[key.columns[0]][second]

@@ -40,22 +40,13 @@ from tests.subjects.hf import tiny
 torch: Any = pytest.importorskip("torch", reason="torch is not installed")
 pytest.importorskip("transformers", reason="transformers is not installed")
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("one_thread")]
 TABLE = ships(12)
 IS = load_serializers()["is"]
 ROWS = tiny.rows_of(TABLE, IS)
 HEAD = f"Rows of the dataset {TABLE.title}:\n"
 BEGIN = "Ships, their masters and what they owed in the harbour of Zand, as written in the register of the year: " * 3
 TEXTS = [BEGIN + row[:length] for row, length in zip(ROWS, (7, 90, 30, 61, 12, 45, 80, 23), strict=False)]
-
-
-@pytest.fixture(scope="module", autouse=True)
-def one_thread() -> Iterator[None]:
-    """Tiny models are slower on several."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
 
 
 @pytest.fixture(scope="module")

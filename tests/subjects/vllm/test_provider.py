@@ -5,7 +5,7 @@ The engine is a stand-in with the names and types of vLLM's, which computes with
 
 import asyncio
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from math import isclose
 from pathlib import Path
 from typing import Any
@@ -31,20 +31,11 @@ from tests.subjects.vllm.stand_in import AsyncLLM, RequestOutputKind
 torch: Any = pytest.importorskip("torch", reason="torch is not installed")
 pytest.importorskip("transformers", reason="transformers is not installed")
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("one_thread")]
 ROWS = tiny.rows_of(ships(12), load_serializers()["is"])
 BEGUN = "Ships, their masters and what they owed in the harbour of Zand: "
 TEXTS = [BEGUN + row[:length] for row, length in zip(ROWS, (7, 90, 30, 61), strict=False)]
 THOUGHT = "<think>\nlet me see, the crew, the crew\n</think>\n\n"
-
-
-@pytest.fixture(scope="module", autouse=True)
-def one_thread() -> Iterator[None]:
-    """Tiny models are slower on several."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
 
 
 @pytest.fixture(autouse=True)
