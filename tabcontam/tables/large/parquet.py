@@ -1,6 +1,6 @@
 """A Parquet file as a stream of rows, each value written as the reader of whole files writes it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,10 @@ from tabcontam.tables.large.streams import ahead
 from tabcontam.tables.readers.arrow_files import EXTRA, of_table, texts
 from tabcontam.tables.readers.base import missing_extra
 
-ROWS = 50_000  # that are read at a time
+ROWS = 20_000  # that are read at a time
+HELD = 200_000  # rows of the row groups that are read at once: what was read of them is held until they are done
+BUFFER = 1 << 20  # bytes of a column that are read at a time
+LEAST, MOST, MOST_SINGLE = 1e-4, 1e10, 1e6  # Arrow writes numbers between as Python does, and 32-bit ones as NumPy
 
 
 @dataclass(frozen=True)
@@ -34,10 +37,12 @@ class ParquetRows:
         import pyarrow.parquet
 
         try:
-            with pyarrow.parquet.ParquetFile(self.path) as file:
-                for batch in file.iter_batches(batch_size=ROWS):
-                    batch.validate(full=True)
-                    yield joined([_column(batch.column(place)) for place in self._kept])
+            with pyarrow.parquet.ParquetFile(self.path, buffer_size=BUFFER) as file:
+                sizes = [file.metadata.row_group(number).num_rows for number in range(file.num_row_groups)]
+                for groups in _together(sizes):
+                    for batch in file.iter_batches(ROWS, groups):
+                        batch.validate(full=True)
+                        yield joined([_column(batch.column(place)) for place in self._kept])
         except (pyarrow.ArrowException, OSError, ValueError, KeyError, OverflowError, SystemError) as error:
             raise UsageError(f"{self.path.name} is not a readable Parquet file: {one_line(error)}") from error
 
@@ -58,17 +63,64 @@ def parquet_rows(path: Path) -> ParquetRows:
     return ParquetRows(path, column_names([names[place] for place in kept]), kept)
 
 
+def _together(sizes: Sequence[int]) -> Iterator[list[int]]:
+    """Row groups that are read at once, by their numbers: small ones together."""
+    groups, rows = list[int](), 0
+    for number, size in enumerate(sizes):
+        groups.append(number)
+        rows += size
+        if rows >= HELD:
+            yield groups
+            groups, rows = [], 0
+    if groups:
+        yield groups
+
+
 def _column(cells: Any) -> Chunk:
-    """One column as bytes; its numbers and dates by their texts, those of few values each once."""
+    """One column as bytes, each value as `texts` writes it."""
     import pyarrow
 
-    if pyarrow.types.is_dictionary(cells.type):
-        cells = cells.dictionary_decode()
-    if pyarrow.types.is_integer(cells.type):
-        cells = cells.cast(pyarrow.large_string())
-    if not (pyarrow.types.is_string(cells.type) or pyarrow.types.is_large_string(cells.type)):
-        return from_columns([texts(cells)], 1)
-    cells = cells.cast(pyarrow.large_string())
+    types, kind = pyarrow.types, cells.type
+    if types.is_dictionary(kind):
+        cells, kind = cells.dictionary_decode(), kind.value_type
+    if types.is_float32(kind) or types.is_float64(kind):
+        return _bytes(_floats(cells))
+    if types.is_integer(kind) or types.is_string(kind) or types.is_large_string(kind):
+        return _bytes(cells.cast(pyarrow.large_string()))
+    often = types.is_temporal(kind) or types.is_boolean(kind) or types.is_decimal(kind)
+    return _each_once(cells) if often else from_columns([texts(cells)], 1)
+
+
+def _floats(cells: Any) -> Any:
+    """Floats as Python prints them: Arrow finds the same digits, and writes whole, small and large ones otherwise."""
+    import pyarrow
+    from pyarrow import compute
+
+    written = cells.cast(pyarrow.large_string())
+    whole = compute.equal(compute.floor(cells), cells)
+    if compute.any(whole).as_py():
+        end, none = (pyarrow.scalar(text, written.type) for text in (".0", ""))
+        written = compute.binary_join_element_wise(written, compute.if_else(whole, end, none), none)
+    sizes, most = compute.abs(cells), MOST_SINGLE if pyarrow.types.is_float32(cells.type) else MOST
+    alike = compute.and_(compute.greater_equal(sizes, LEAST), compute.less(sizes, most))
+    others = compute.invert(compute.or_(alike, compute.equal(sizes, 0.0)))
+    if compute.any(others).as_py():
+        own = pyarrow.array(texts(cells.filter(others)), type=written.type)
+        written = compute.replace_with_mask(written, others, own)
+    return written
+
+
+def _each_once(cells: Any) -> Chunk:
+    """Values of which equal ones are written once."""
+    found = cells.dictionary_encode()
+    values = from_columns([texts(found.dictionary)], 1)
+    starts, lengths = np.append(values.starts[0], 0), np.append(values.lengths[0], MISSING)
+    places = found.indices.fill_null(len(found.dictionary)).to_numpy()
+    return Chunk(values.content, starts[places][None, :], lengths[places][None, :])
+
+
+def _bytes(cells: Any) -> Chunk:
+    """Texts as the bytes that they are in."""
     _, offsets, content = cells.buffers()
     ends = np.frombuffer(offsets, dtype=np.int64)[cells.offset : cells.offset + len(cells) + 1]
     begin, end = (int(ends[0]), int(ends[-1])) if len(cells) else (0, 0)

@@ -12,11 +12,13 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tabcontam.errors import UsageError, option
 from tabcontam.tables.cells import column_names
@@ -32,6 +34,7 @@ LONGEST = 256 * 1024 * 1024  # bytes of one row
 ROWS = 20_000  # that Python's csv reads at a time
 AHEAD = 3  # chunks that are read before they are asked for
 CR, LF, QUOTE = ord("\r"), ord("\n"), ord('"')
+Quotes = NDArray[np.int32]
 Item = TypeVar("Item")
 
 
@@ -143,7 +146,7 @@ def _parts(path: Path, codec: str) -> Iterator[bytes]:
     """The bytes of a file, in parts that may end within a row; behind the last stands a line feed."""
     begun = codec != "utf-8-sig"
     with opened(path) as file:
-        while part := file.read(READ):
+        for part in ahead(iter(partial(file.read, READ), b"")):
             yield part if begun else part.removeprefix(codecs.BOM_UTF8)
             begun = True
 
@@ -175,7 +178,8 @@ def _last_end(content: bytes, quotes: bool) -> int:
     """Behind the last line feed that ends a row."""
     end, count = content.rfind(b"\n") + 1, None
     while end and quotes:
-        count = content.count(b'"', 0, end) if count is None else count
+        if count is None:
+            count = int(np.count_nonzero(np.frombuffer(content, dtype=np.uint8, count=end) == QUOTE))
         if not count % 2:
             break
         before = content.rfind(b"\n", 0, end - 1) + 1
@@ -199,7 +203,8 @@ def _apart(part: bytes, delimiter: int, width: int, quotes: bool) -> Chunk:
     marks = np.flatnonzero(content[:size] == QUOTE) if quotes and b'"' in part else np.empty(0, dtype=np.int64)
     if len(marks):
         _check_quotes(content, marks, delimiter)
-        ends = ends[np.searchsorted(marks, ends) % 2 == 0]
+        met = np.cumsum(content[:size] == QUOTE, dtype=np.int32)  # quotes up to each byte
+        ends = ends[met[ends] % 2 == 0]
     if len(ends) % width:
         raise Odd
     is_end = (content[ends] == LF).reshape(-1, width)
@@ -212,11 +217,11 @@ def _apart(part: bytes, delimiter: int, width: int, quotes: bool) -> Chunk:
         carriage = (lengths[last] > 0) & (content[ends[last] - 1] == CR)
         lengths[last] -= carriage
         returns = np.flatnonzero(content[:size] == CR)
-        outside = np.searchsorted(marks, returns) % 2 == 0 if len(marks) else np.ones(len(returns), dtype=bool)
+        outside = met[returns] % 2 == 0 if len(marks) else np.ones(len(returns), dtype=bool)
         if int(outside.sum()) != int(carriage.sum()):
             raise Odd  # one that ends a row by itself
     if len(marks):
-        content, starts, lengths = _unquoted(content, marks, starts, lengths)
+        content, starts, lengths = _unquoted(content, met, starts, lengths)
     lengths[lengths == 0] = MISSING
     columns = (np.ascontiguousarray(found.reshape(-1, width).T) for found in (starts, lengths))
     return Chunk(content, *columns)
@@ -237,11 +242,11 @@ def _check_quotes(content: Bytes, marks: Ints, delimiter: int) -> None:
         raise Odd
 
 
-def _unquoted(content: Bytes, marks: Ints, starts: Ints, lengths: Ints) -> tuple[Bytes, Ints, Ints]:
+def _unquoted(content: Bytes, met: Quotes, starts: Ints, lengths: Ints) -> tuple[Bytes, Ints, Ints]:
     """The cells without the quotes around them; those with quotes within are written behind all others."""
     quoted = (content[starts] == QUOTE) & (lengths > 0)
-    inside = np.searchsorted(marks, starts + lengths) - np.searchsorted(marks, starts) - 2
-    doubled = np.flatnonzero(quoted & (inside > 0))
+    cells = np.flatnonzero(quoted)
+    doubled = cells[met[starts[cells] + lengths[cells] - 1] - met[starts[cells]] > 1]
     starts, lengths = starts + quoted, lengths - 2 * quoted
     if not len(doubled):
         return content, starts, lengths

@@ -8,9 +8,11 @@ import lzma
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from decimal import Decimal
 from pathlib import Path
 from random import Random
 
+import numpy as np
 import pytest
 
 from tabcontam.asking.plan import Options
@@ -175,10 +177,22 @@ def test_typed_columns_are_written_as_a_whole_reader_writes_them(tmp_path: Path)
     import pyarrow.parquet
 
     rng = Random(5)
+    odd_floats = [rng.choice([1, -1]) * 10 ** rng.uniform(-9, 20) for _ in range(200)]
+    odd_floats += [float(f"1e{size}") for size in range(-9, 20)] + [0.0, -0.0, 3.0, float("inf"), float("-inf")]
+    odd_floats += [float(2**size) for size in (33, 34, 49, 50, 53, 60, 300, 1000)]
     columns = {
         "whole": [rng.choice([None, rng.randrange(10**6)]) for _ in range(ROWS)],
         "decimal": [rng.choice([None, float("nan"), rng.gauss(0, 1)]) for _ in range(ROWS)],
-        "single": pyarrow.array([rng.gauss(0, 1) for _ in range(ROWS)], pyarrow.float32()),
+        "any float": [rng.choice(odd_floats) for _ in range(ROWS)],
+        "rounded": [float(round(rng.gauss(0, 3), rng.choice([0, 1]))) for _ in range(ROWS)],
+        "single": pyarrow.array([np.float32(rng.choice(odd_floats[:-8])) for _ in range(ROWS)], pyarrow.float32()),
+        "half": pyarrow.array([np.float16(rng.gauss(0, 1)) for _ in range(ROWS)], pyarrow.float16()),
+        "moment": [datetime.datetime(2020, 1, 1) + datetime.timedelta(seconds=rng.random() * 9) for _ in range(ROWS)],
+        "price": [rng.choice([None, Decimal(rng.randrange(10**4)).scaleb(-2)]) for _ in range(ROWS)],
+        "bytes": [rng.choice([b"a", b"\xff", b"", None]) for _ in range(ROWS)],
+        "list": [rng.choice([[1, 2], [], None]) for _ in range(ROWS)],
+        "coded float": pyarrow.array([rng.choice([0.5, 2.0, None]) for _ in range(ROWS)]).dictionary_encode(),
+        "nothing": pyarrow.nulls(ROWS),
         "day": [datetime.date(2020, 1, 1) + datetime.timedelta(rng.randrange(900)) for _ in range(ROWS)],
         "flag": [rng.choice([True, False, None]) for _ in range(ROWS)],
         "coded": pyarrow.array([rng.choice(["ä", "b", None, ""]) for _ in range(ROWS)]).dictionary_encode(),
