@@ -12,9 +12,11 @@ import asyncio
 import logging
 import os
 import socket
+from array import array
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
 from itertools import count
@@ -39,6 +41,9 @@ INSTALL = "pip install 'tabcontam[ray]'"
 LOST = 5  # replicas of an LLM that may be lost without an answer between
 REACHED = 10.0  # seconds, within which somebody has to listen at the address of a cluster
 PAUSE = 2.0  # seconds before a lost replica is begun anew
+AHEAD = (
+    2  # as many questions as a model takes at once: it has the next ones while the answers to others are on their way
+)
 PULSE = 2.0  # seconds between two looks whether the head of the cluster is there
 LOOK = 3.0  # seconds that a look takes at most
 # Looks in vain, one after another, after which the head is taken for lost: within 35 seconds. After 60 Ray itself would
@@ -417,7 +422,7 @@ class Replicated(Model):
             raise UsageError(about)
         self.form, self.capabilities, self.version = about.form, about.capabilities, about.version
         self._at_once = held.at_once = about.connections
-        self.connections = about.connections * self._cluster.order.replicas
+        self.connections = AHEAD * about.connections * self._cluster.order.replicas
         if await self._cluster.all_fit():
             self._ready.append(held)
         else:
@@ -576,15 +581,29 @@ def _lost_errors() -> tuple[type[Exception], ...]:
 
 
 def packed(answer: Answer | Ended | str) -> Answer | Ended | str:
-    """As it is sent: tokens as plain tuples, which are written ten times as fast as those that have a class."""
-    if isinstance(answer, Scores):
-        return replace(answer, tokens=tuple(map(tuple, answer.tokens)))  # type: ignore[arg-type]
+    """As it is sent: tokens column by column, numbers as bytes, which are written many times as fast as single ones."""
+    if isinstance(answer, Scores) and answer.tokens:
+        texts, *numbers = zip(*answer.tokens, strict=True)
+        return replace(answer, tokens=(texts, *map(_as_bytes, numbers)))  # type: ignore[arg-type]
     return answer
 
 
 def unpacked(answer: Answer) -> Answer:
     """As it was before it was sent."""
-    return replace(answer, tokens=tuple(map(Token._make, answer.tokens))) if isinstance(answer, Scores) else answer
+    if isinstance(answer, Scores) and answer.tokens:
+        texts, *numbers = answer.tokens
+        rows = zip(texts, *map(_as_numbers, numbers), strict=True)
+        return replace(answer, tokens=tuple(map(partial(tuple.__new__, Token), rows)))
+    return answer
+
+
+def _as_bytes(numbers: Sequence[float | None]) -> object:
+    known = [one for one in numbers if type(one) is float]
+    return array("d", known).tobytes() if len(known) == len(numbers) else numbers
+
+
+def _as_numbers(held: object) -> Sequence[float | None]:
+    return memoryview(held).cast("d").tolist() if isinstance(held, bytes) else held  # type: ignore[return-value]
 
 
 def check_engine(engine: str | None, address: str | None, replicas: int | None, gpus: int | None) -> OnRay | None:

@@ -11,19 +11,19 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 import tabcontam
 from tabcontam.cli.commands import main
 from tabcontam.errors import Exit, UsageError
-from tabcontam.evidence.questions import Answer, Passage, Scores, State, Token
+from tabcontam.evidence.questions import Answer, Passage, Scores, State, Token, Usage
 from tabcontam.subjects import replicas
 from tabcontam.subjects.base import FatalError, Request, TransientError
 from tabcontam.subjects.hf.provider import HFModel
 from tabcontam.subjects.known.simulated import SimulatedModel
-from tabcontam.subjects.replicas import Cluster, OnRay, check_engine
+from tabcontam.subjects.replicas import Cluster, OnRay, check_engine, packed, unpacked
 from tabcontam.tables.serializers import load_serializer
 from tabcontam.tables.table import load_table
 from tests.commands import environment
@@ -207,6 +207,22 @@ def test_a_lost_replica_is_replaced_and_its_questions_are_asked_again(actors: li
     assert (first.asked, second.asked) == (3, 4)
 
 
+@pytest.mark.parametrize(
+    "tokens",
+    [
+        (Token("a", -0.1, -0.2, 0.3), Token("ä", float("-inf"), -1.0, 0.0)),
+        (Token("a", -0.1), Token("b", 0, None, 1.5)),
+        (),
+    ],
+)
+def test_scores_arrive_as_they_were_sent(tokens: tuple[Token, ...]) -> None:
+    scores = Scores(tokens, State.OK, usage=Usage(3, 0))
+    found = unpacked(cast(Scores, packed(scores)))
+    assert found == scores
+    assert [type(one) for token in found.tokens for one in token] == [type(one) for token in tokens for one in token]
+    assert all(type(token) is Token for token in found.tokens)
+
+
 def test_questions_go_to_the_replica_with_the_least_to_do(actors: list[Actor]) -> None:
     own = [Actor("v1", 99) for _ in range(3)]
     actors += own
@@ -219,7 +235,7 @@ def test_questions_go_to_the_replica_with_the_least_to_do(actors: list[Actor]) -
         await asyncio.gather(*(model.answer(asking(f"{number}")) for number in range(30)))
         return model.connections
 
-    assert asyncio.run(whole()) == 6
+    assert asyncio.run(whole()) == 12  # each is asked two at a time, and as many more wait there
     assert sum(actor.asked for actor in own) == 31
     assert min(actor.asked for actor in own) >= 10
 
