@@ -7,6 +7,15 @@ import sys
 from collections.abc import Mapping
 
 
+def starting(module: str) -> str:
+    """The code by which a process runs `main` of one of our modules.
+
+    It is a fresh interpreter with the same import path: a fork may hang where a library computes in threads, and a
+    spawn runs the caller's script once more where it has no `if __name__ == "__main__"`.
+    """
+    return f"import json, sys; sys.path[:] = json.loads(sys.argv[1]); from {module} import main; main()"
+
+
 def begun(code: str, env: Mapping[str, str] | None = None) -> "subprocess.Popen[bytes]":
     """A process that runs this code of ours; its first argument is the path of modules here, as JSON."""
     return subprocess.Popen(  # noqa: S603 - our own interpreter and our own code

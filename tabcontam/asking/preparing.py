@@ -23,7 +23,7 @@ from tabcontam.asking.plan import Options, sheet_of
 from tabcontam.evidence.base import Family, Test
 from tabcontam.evidence.registry import by_id
 from tabcontam.guesser.kept import folder_of, is_shipped, shared
-from tabcontam.processes import begun
+from tabcontam.processes import begun, starting
 from tabcontam.processes import processors as _processors
 from tabcontam.processes import send as _send
 from tabcontam.tables.cards import Question
@@ -35,9 +35,7 @@ from tabcontam.tables.texts import TextForm, TextTask
 
 SMALL = 100  # rows of a single new table up to which a process would not be there before the run is done
 
-# A fresh interpreter with the same import path, and not a fork or a spawn: a fork may hang where a library computes in
-# threads, and a spawn runs the caller's script once more where it has no `if __name__ == "__main__"`.
-START = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from tabcontam.asking.preparing import main; main()"
+START = starting("tabcontam.asking.preparing")
 BEGIN, END, DONE = "begin", "end", "done"  # how a process begins its lines: it asks to begin, it has ended, all is done
 
 

@@ -22,7 +22,7 @@ from typing import Any, BinaryIO
 from tabcontam.asking.kept_trials import KeptTrials, Place, lines_at
 from tabcontam.evidence.base import Kind, Verdict
 from tabcontam.groups import grouped
-from tabcontam.processes import begun, send
+from tabcontam.processes import begun, send, starting
 from tabcontam.processes import processors as _processors
 from tabcontam.report.evidence import Looks, Packed
 from tabcontam.report.recalled import Recalled
@@ -42,9 +42,7 @@ FIELDS = (  # of a cell: its name, and what its trials are read with
     "kind", "verdict", "control", "queries", "null", "reference",
 )  # fmt: skip
 
-# A fresh interpreter with the same import path: a fork may hang where a library computes in threads, and a spawn runs
-# the caller's script once more where it has no `if __name__ == "__main__"`.
-START = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from tabcontam.runs.taking import main; main()"
+START = starting("tabcontam.runs.taking")
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from typing import Any
 
 from tabcontam.errors import UsageError
 from tabcontam.evidence.questions import By, Lookup
-from tabcontam.processes import begun, processors, send
+from tabcontam.processes import begun, processors, send, starting
 from tabcontam.subjects.corpora.counted import Counted
 from tabcontam.subjects.corpora.forms import Form
 from tabcontam.subjects.corpora.portions import Portion, read
@@ -27,11 +27,7 @@ from tabcontam.subjects.corpora.search import Search
 from tabcontam.subjects.corpora.tally import Reason, Tally
 
 SMALL = 16 << 20  # bytes of a corpus that is searched before a process would be there
-# A fresh interpreter with the same import path: why stands in `asking.preparing`, which does the same.
-START = (
-    "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
-    "from tabcontam.subjects.corpora.passes import main; main()"
-)
+START = starting("tabcontam.subjects.corpora.passes")
 
 Tell = Callable[[int, int], None]  # so many bytes of files are read, of how many
 

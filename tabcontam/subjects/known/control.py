@@ -14,6 +14,7 @@ from tabcontam.evidence.base import Query
 from tabcontam.evidence.knowledge.decoys import described, features_of, other_cards, title_of
 from tabcontam.evidence.questions import Capability, Likelihoods, Reply, Scores, State
 from tabcontam.subjects.base import Form, Model, Request
+from tabcontam.subjects.known.building import built_elsewhere
 from tabcontam.subjects.known.excerpt import drawn_places, places_read
 from tabcontam.subjects.known.infinigram import InfiniGram, build
 from tabcontam.tables.cards import Card
@@ -23,6 +24,7 @@ from tabcontam.tables.twins import twin
 
 CONSTRUCTION = "infinigram 2"
 KINDS = ("exposed", "unexposed")
+LONG = 2_000_000  # from so many on another process reads them, which takes half a second to begin
 MOST_CHARACTERS = 200_000_000  # four times what is written of adult: half a minute, and 2.5 GB while it is read
 LISTED_VALUES = 30  # a column with more distinct values is described by its range
 PREVIEWED = 3  # rows that a page shows in each form
@@ -136,13 +138,15 @@ class ControlModel(Model):
             raise Skip(f"{table.name} would be {size:,} MB of text; a control reads at most {most:,} MB")
         digest = sha256()
 
-        def read(documents: Iterable[str]) -> Iterator[str]:
-            for document in documents:
+        def read() -> Iterator[str]:
+            nonlocal digest
+            digest = sha256()  # they are read once more where another process could not read them
+            for document in control_documents(table, self._forms, self.exposed, places):
                 digest.update(document.encode("utf-8", "surrogatepass"))
                 yield document
 
         model = ControlModel(self.exposed, self._forms)
-        model._language_model = build(read(control_documents(table, self._forms, self.exposed, places)))
+        model._language_model = built_elsewhere(read) if characters > LONG else build(read())
         model.version = f"{CONSTRUCTION} {digest.hexdigest()[:12]}"
         return model
 
