@@ -133,12 +133,14 @@ def _write_report(
     from tabcontam.report.recalled import Recalled
     from tabcontam.runs.taking import taken
 
-    pages, answers, recalled = Pages(shown), dict[CellName, Answers](), dict[str, str]()
-    for llm, own in taken(found, shown, trials, runs is not None):
-        recalled[llm] = own.recalled
-        answers |= own.answers
-        for page, text in pages.of_llm(llm, own.told).items():
-            _write(folder / page, text)
+    answers, recalled = dict[CellName, Answers](), dict[str, str]()
+    with taken(found, shown, trials, runs is not None) as each:
+        pages = Pages(shown)
+        for llm, own in each:
+            recalled[llm] = own.recalled
+            answers |= own.answers
+            for page, text in pages.of_llm(llm, own.told).items():
+                _write(folder / page, text)
     if not found.run.recorded:
         with (folder / RECALLED).open("w", encoding="utf-8", errors=ESCAPED, newline="") as file:
             Recalled(file)

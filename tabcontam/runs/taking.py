@@ -74,10 +74,13 @@ class Terms:
     by_id: bool
 
 
-def taken(found: RunResults, shown: RunResults, trials: ReadByCell, compared: bool) -> Iterator[tuple[str, Taken]]:
+@contextmanager
+def taken(
+    found: RunResults, shown: RunResults, trials: ReadByCell, compared: bool
+) -> Iterator[Iterator[tuple[str, Taken]]]:
     """What is kept of each LLM, in the order in which it is ready; with `compared` also for comparisons.
 
-    The pages have the cells of `shown`, and all else those of `found`.
+    The pages have the cells of `shown`, and all else those of `found`. Other processors begin at once.
     """
     wanted = to_compare(found.run, found.cells) if compared else frozenset()
     cells = shown.cells if found.run.recorded else found.cells
@@ -88,9 +91,8 @@ def taken(found: RunResults, shown: RunResults, trials: ReadByCell, compared: bo
     }
     left, ready = deque(work), Ready()
     with _helped(terms, trials if shown is found else None, work, left, ready):
-        for _ in work:
-            llm, own = _next(left, ready)
-            yield llm, own or take(terms, work[llm], trials.of)
+        nexts = (_next(left, ready) for _ in work)
+        yield ((llm, own or take(terms, work[llm], trials.of)) for llm, own in nexts)
 
 
 def _next(left: deque[str], ready: Ready) -> tuple[str, Taken | None]:
