@@ -18,6 +18,7 @@ from tabcontam.replay.squares import one_cell_a_square
 from tabcontam.report.trials import ReadByCell
 from tabcontam.runs.joined import check_none_missing, in_plan_order, joined_facts
 from tabcontam.runs.overlap import common
+from tabcontam.runs.replacing import check_replaceable
 from tabcontam.runs.shown import reference_lines, shown_lines
 from tabcontam.verdicts.cells import CellName, Result
 from tabcontam.verdicts.comparison import (
@@ -199,6 +200,7 @@ def merged(
     folders: Sequence[Path], out: Path, over: Over | None = None, incomplete: bool = False
 ) -> tuple[RunResults, KeptTrials]:
     """The same, and the trials as `shown_lines` has them. Raises `UsageError`."""
+    check_replaceable(out, folders)
     gc.disable()  # all that is made here stays: to look for what is free would take longer than to judge
     try:
         found, lines, pairs = _merged(folders, over, incomplete)

@@ -254,6 +254,37 @@ def test_runs_whose_llms_share_their_budgets_differently_need_a_word(seeds: list
         merge([tmp_path / "all", seeds[1]], tmp_path / "both")
     assert not (tmp_path / "both").exists()
     for over in FAMILY_OVER:
-        assert merge([tmp_path / "all", seeds[1]], tmp_path / over, over).run.family_over == over
-    assert "over all LLMs" in " ".join(note.text for note in load(tmp_path / "all").notes)
-    assert "each LLM and family" in " ".join(note.text for note in load(tmp_path / "llm").notes)
+        assert merge([tmp_path / "all", seeds[1]], tmp_path / f"over-{over}", over).run.family_over == over
+    assert "over all LLMs" in " ".join(note.text for note in load(tmp_path / "over-all").notes)
+    assert "each LLM and family" in " ".join(note.text for note in load(tmp_path / "over-llm").notes)
+
+
+def test_a_report_replaces_an_older_one_of_the_same_runs_and_no_answers_of_others(
+    seeds: list[Path], tmp_path: Path
+) -> None:
+    """Also where the runs were judged again in between, and where what had failed was asked again."""
+    runs = [Path(shutil.copytree(folder, tmp_path / name)) for folder, name in zip(seeds, "ab", strict=True)]
+    both, failed = tmp_path / "both", tmp_path / "failed"
+    merge(runs, both)
+    failed.mkdir()
+    first, *_ = lines = (both / TRIALS).read_text().splitlines()
+    (failed / TRIALS).write_text(as_lines([json.loads(first) | {"state": "failed", "reply": ""}]))
+    (both / TRIALS).write_text("\n".join([as_lines([json.loads(lines[0]) | {"hit": None}])[:-1], *lines[1:], "{cut"]))
+    assert merge(runs, both) == merge(runs, failed)
+    for out, given, line in (
+        (
+            runs[0],
+            runs,
+            "a is one of these runs, and the report of all of them would replace it; choose another folder",
+        ),
+        (runs[0], runs[:1], "a is the run itself: rescore .*a writes its report again; or choose another folder"),
+        (both, runs[:1], "both holds answers of another run, which this report would replace; choose another folder"),
+        (runs[1], runs[:1], "b holds answers of another run"),
+    ):
+        before = (out / TRIALS).read_bytes()
+        with pytest.raises(UsageError, match=line):
+            merge(given, out)
+        assert (out / TRIALS).read_bytes() == before
+    (both / "judgements.jsonl").write_text('{"verdict": "match"}\n')
+    with pytest.raises(UsageError, match="holds answers of another run"):
+        merge(runs, both)
