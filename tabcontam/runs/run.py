@@ -212,7 +212,7 @@ def prepare(order: RunOrder, progress: Progress | None = None, asks: bool = True
         references = _references(order.references, opened, settings, order.control)
         opened |= references
         if order.engine:
-            cluster = Cluster(order.engine)
+            cluster = Cluster(order.engine, progress.note)
             opened = {name: (cluster.holds(model), how) for name, (model, how) in opened.items()}
     subjects = tuple(
         Subject(model, name in joined, reference=name in references, further=name in list(references)[1:])

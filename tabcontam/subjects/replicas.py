@@ -11,15 +11,19 @@ listens on this machine alone.
 import asyncio
 import logging
 import os
+import secrets
 import socket
+import subprocess
+import sys
 from array import array
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
 from itertools import count
+from pathlib import Path
 from typing import Any
 
 from tabcontam.errors import UsageError, one_line, option, option_name
@@ -37,9 +41,11 @@ from tabcontam.subjects.base import FatalError, Form, Model, Request, TransientE
 from tabcontam.tables.table import Table
 from tabcontam.version import __version__
 
+AUTO = "auto"  # the address of a cluster that this machine is in
 INSTALL = "pip install 'tabcontam[ray]'"
 LOST = 5  # replicas of an LLM that may be lost without an answer between
 REACHED = 10.0  # seconds, within which somebody has to listen at the address of a cluster
+ANSWERED = 30.0  # seconds, within which the head of a cluster has to answer there
 PAUSE = 2.0  # seconds before a lost replica is begun anew
 AHEAD = (
     2  # as many questions as a model takes at once: it has the next ones while the answers to others are on their way
@@ -49,6 +55,10 @@ LOOK = 3.0  # seconds that a look takes at most
 # Looks in vain, one after another, after which the head is taken for lost: within 35 seconds. After 60 Ray itself would
 # end this process, whatever it is doing.
 LOOKS = 7
+TOKEN = "RAY_AUTH_TOKEN"  # noqa: S105 - the name of a variable
+WANTS_TOKEN = "authentication token"  # noqa: S105 - what Ray says where it gets no token, or another one
+TOKEN_FILE = Path("~/.ray/auth_token")  # where Ray looks for it else
+OWN_TOKEN = secrets.token_hex(32)  # of clusters that this process starts; Ray reads it once
 # Nothing is reported to anybody, and replicas have the priority of this process, unless the user says otherwise.
 USUAL = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_worker_niceness": "0", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0"}
 
@@ -98,6 +108,9 @@ class Replica:
         self._tasks: set[asyncio.Task[None]] = set()
         self._changed = asyncio.Event()
 
+    async def here(self) -> None:
+        """Answer as soon as a machine has had room for this replica."""
+
     async def about(self, version: str) -> About | str:
         """Load the model. A text says why that cannot be, or that this machine has another tabcontam."""
         if version != __version__:
@@ -141,11 +154,15 @@ class Replica:
 
 
 class Cluster:
-    """A Ray cluster, which is begun or joined when the first model is to be reached, and left with the last."""
+    """A Ray cluster, which is begun or joined when the first model is to be reached, and left with the last.
 
-    def __init__(self, order: OnRay) -> None:
-        self.order = order
+    `say` is told what is waited for until the models are there.
+    """
+
+    def __init__(self, order: OnRay, say: Callable[[str], None] = lambda words: None) -> None:
+        self.order, self._say = order, say
         self.models: list[Replicated] = []
+        self._waits: dict[str, str] = {}  # what each model waits for, by its name
         self._open: set[Replicated] = set()
         self._begun = False
         self._head = ""
@@ -175,20 +192,35 @@ class Cluster:
         else:
             how |= {"address": "local", "include_dashboard": False, "_node_ip_address": "127.0.0.1"}
         if not _ray().is_initialized():
+            self._say("joining the Ray cluster" if self.order.address else "starting Ray")
             try:
                 _reach(self.order.address)
-                _ray().init(**how)
+                with _own_token(not self.order.address):
+                    _ray().init(**how)
             except Exception as error:  # OSError, RuntimeError, ValueError: by what is wrong with the address
-                raise UsageError(
-                    f"{option('ray_address', self.order.address)}: no Ray cluster can be joined there "
-                    f"({one_line(error, 120)}); start one with: ray start --head"
-                ) from error
+                raise UsageError(self._unjoined(error)) from error
             self._begun = True
             # It says what becomes of machines on standard output, which is the report's: no option turns that off.
             setattr(import_module("ray._private.worker"), "print_to_stdstream", lambda *given, **more: None)  # noqa: B010
         if self._watch is None:
             self._head, self.lost = str(_ray().get_runtime_context().gcs_address), ""
             self._watch = asyncio.ensure_future(self._watched())
+
+    def _unjoined(self, error: Exception) -> str:
+        if not self.order.address:
+            return f"Ray cannot be started on this machine: {one_line(error)}"
+        where = option("ray_address", self.order.address)
+        if WANTS_TOKEN in str(error).lower():
+            return (
+                f"{where}: the Ray cluster there wants its token; set RAY_AUTH_MODE=token, and {TOKEN} to what it was "
+                f"started with (else it is in {TOKEN_FILE} there)"
+            )
+        return f"{where}: no Ray cluster can be joined there ({one_line(error, 120)}); start one with: ray start --head"
+
+    def waits(self, spec: str, what: str) -> None:
+        """Say what this model waits for; nothing, once it is there."""
+        self._waits[spec] = what
+        self._say(", ".join(f"{spec} {what}" for spec, what in self._waits.items() if what))
 
     def leave(self, model: "Replicated") -> None:
         """Note that a model needs the cluster no more."""
@@ -212,6 +244,13 @@ class Cluster:
         await self._headed()
         room = self._gpus() // self.order.gpus if self._gpus() else int(_ray().cluster_resources().get("CPU", 0))
         return len(self.models) * self.order.replicas <= room
+
+    def wanted(self) -> str:
+        """What a replica waits for before it begins, in words."""
+        most = max((node["Resources"].get("GPU", 0) for node in _ray().nodes() if node["Alive"]), default=0)
+        if 0 < most < self.order.gpus:
+            return f"a machine with {self.order.gpus} GPUs, which the Ray cluster does not have"
+        return "room on the Ray cluster"
 
     @staticmethod
     def _gpus() -> int:
@@ -300,6 +339,13 @@ class _Held:
     async def _about(self) -> About | str:
         told: About | str = await self.actor.about.remote(__version__)
         return told
+
+    async def here(self) -> None:
+        """Wait until a machine has room for it; to no end where it is lost before."""
+        with suppress(Exception):  # whoever waits for what it knows is told
+            await self.actor.here.remote()
+            return
+        await asyncio.Event().wait()
 
     def end(self, error: TransientError | FatalError) -> None:
         """Wait for no answer any more: whoever does is told this."""
@@ -463,13 +509,22 @@ class Replicated(Model):
         actor = await self._cluster.actor(self._make, self._at_once)
         held = _Held(actor, self._note_lost, self._at_once)
         self._loading.add(held)
+        said = asyncio.ensure_future(self._said(held))
         try:
             return held, await held.about()
         except asyncio.CancelledError:
             self._end(held)
             raise
         finally:
+            said.cancel()
+            self._cluster.waits(self.spec, "")
             self._loading.discard(held)
+
+    async def _said(self, held: _Held) -> None:
+        """Say whether it is room or the model that is waited for."""
+        self._cluster.waits(self.spec, f"waits for {self._cluster.wanted()}")
+        await held.here()
+        self._cluster.waits(self.spec, "is loading")
 
     async def _freest(self) -> _Held:
         """The replica with the least to do, once there is one."""
@@ -562,10 +617,45 @@ def _ray() -> Any:
 
 
 def _reach(address: str) -> None:
-    """Raises `OSError` where nobody listens at HOST:PORT, which Ray would wait for for minutes."""
+    """Raises `OSError` where no Ray head answers at HOST:PORT or `auto`, or it wants a token.
+
+    Ray itself would try for minutes, and print what it tries.
+    """
     _, colon, port = address.rpartition(":")
-    if colon and "/" not in address and port.isdecimal():
+    is_place = bool(colon) and "/" not in address and port.isdecimal()
+    if is_place:
         socket.create_connection(_place(address), timeout=REACHED).close()
+    elif address != AUTO:
+        return
+    ask = [sys.executable, "-m", "ray.scripts.scripts", "status", "--address", address]
+    words = dict(os.environ)
+    if address == AUTO and (TOKEN in words or f"{TOKEN}_PATH" in words or TOKEN_FILE.expanduser().exists()):
+        words.setdefault("RAY_AUTH_MODE", "token")  # as Ray does where it joins a cluster of this machine
+    try:
+        asked = subprocess.run(  # noqa: S603 - our own words
+            ask, env=words, stdin=subprocess.DEVNULL, capture_output=True, timeout=ANSWERED, check=False
+        )
+    except subprocess.TimeoutExpired as error:
+        raise OSError(f"who listens there does not answer as Ray within {ANSWERED:.0f} s") from error
+    said = asked.stderr.decode("utf-8", "replace").strip()
+    if asked.returncode and said:
+        raise OSError(WANTS_TOKEN if WANTS_TOKEN in said.lower() else said.splitlines()[-1])
+
+
+@contextmanager
+def _own_token(local: bool) -> Iterator[None]:
+    """A token of its own for a cluster that is started here.
+
+    Ray would write one into the user's home, and for its sake ask for a token wherever one is started later.
+    """
+    if not local or TOKEN in os.environ or f"{TOKEN}_PATH" in os.environ:
+        yield
+        return
+    os.environ[TOKEN] = OWN_TOKEN
+    try:
+        yield
+    finally:
+        del os.environ[TOKEN]
 
 
 def _place(address: str) -> tuple[str, int]:

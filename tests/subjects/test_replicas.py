@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -135,7 +136,7 @@ class Actor:
         self.version, self.left, self.calls = version, answers, 0
         self.model = Answering()
         self.replica = replicas.Replica(lambda: self.model)
-        self.about, self.answers = Called(self._about), Called(self._answers)
+        self.here, self.about, self.answers = Called(self.replica.here), Called(self._about), Called(self._answers)
 
     @property
     def asked(self) -> int:
@@ -173,7 +174,7 @@ def actors(monkeypatch: pytest.MonkeyPatch) -> list[Actor]:
 
     monkeypatch.setattr(Cluster, "actor", begun)
     monkeypatch.setattr(Cluster, "all_fit", fitting)
-    monkeypatch.setattr(replicas, "_ray", lambda: SimpleNamespace(is_initialized=lambda: False))
+    monkeypatch.setattr(replicas, "_ray", lambda: SimpleNamespace(is_initialized=lambda: False, nodes=list))
     monkeypatch.setattr(replicas, "_lost_errors", lambda: (Lost,))
     monkeypatch.setattr(replicas, "PAUSE", 0.0)
     return waiting
@@ -221,6 +222,31 @@ def test_scores_arrive_as_they_were_sent(tokens: tuple[Token, ...]) -> None:
     assert found == scores
     assert [type(one) for token in found.tokens for one in token] == [type(one) for token in tokens for one in token]
     assert all(type(token) is Token for token in found.tokens)
+
+
+def test_it_says_whether_room_or_the_model_is_waited_for(actors: list[Actor]) -> None:
+    actors += [Actor("v1", 9)]
+    room, loads, said = asyncio.Event(), asyncio.Event(), list[str]()
+
+    async def whole() -> None:
+        actor = actors[0]
+        actor.here = Called(room.wait)
+
+        async def about(version: str) -> replicas.About | str:
+            await loads.wait()
+            return await actor._about(version)
+
+        actor.about = Called(about)
+        cluster = Cluster(OnRay(), said.append)
+        connecting = asyncio.ensure_future(cluster.holds(HFModel("model")).connect())
+        for event in (room, loads):
+            for _ in range(9):
+                await asyncio.sleep(0)
+            event.set()
+        await connecting
+
+    asyncio.run(whole())
+    assert said == ["hf:model waits for room on the Ray cluster", "hf:model is loading", ""]
 
 
 def test_questions_go_to_the_replica_with_the_least_to_do(actors: list[Actor]) -> None:
@@ -475,8 +501,11 @@ def test_on_ray_the_results_are_those_of_this_process(folder: Path, tmp_path: Pa
         "--out",
         str(tmp_path / "ray"),
     ]
-    done = subprocess.run(command, env=environment(), capture_output=True, text=True, timeout=300, check=False)
+    env = {name: value for name, value in environment().items() if not name.startswith("RAY_AUTH")}
+    env["HOME"] = str(tmp_path)
+    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == Exit.DONE, done.stderr
+    assert not (tmp_path / ".ray").exists()  # a token there would make clusters of later ask for it
     assert compared(tmp_path / "ray") == compared(tmp_path / "here")
     assert "WARNING" not in done.stderr
     assert "raylet" not in done.stdout
@@ -598,6 +627,48 @@ def test_no_cluster_at_the_address_is_one_line(folder: Path, capsys: pytest.Capt
         main(["run", "--llm", f"hf:{folder}", *ASKED, "--engine", "ray", "--ray-address", "127.0.0.1:9"]) == Exit.USAGE
     )
     assert "no Ray cluster can be joined there" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_whoever_listens_there_and_is_no_cluster_is_one_line(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("ray")
+    monkeypatch.setattr(replicas, "ANSWERED", 4.0)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        address = "{}:{}".format(*silent.getsockname())
+        asked = ["run", "--llm", f"hf:{folder}", *ASKED, "--engine", "ray", "--ray-address", address]
+        assert main(asked) == Exit.USAGE
+    assert "(who listens there does not answer as Ray within 4 s)" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_a_cluster_that_wants_a_token_is_one_line(folder: Path, tmp_path: Path) -> None:
+    """Ray itself would try for half a minute, and print each try."""
+    pytest.importorskip("ray")
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    ray = [sys.executable, "-m", "ray.scripts.scripts", "start", "--head", "--block", f"--port={port}", "--num-cpus=1"]
+    ray += ["--include-dashboard=false", f"--temp-dir={tmp_path.parent.parent / 'ray'}", "--node-ip-address=127.0.0.1"]
+    token = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": "0" * 64}
+    without = {name: value for name, value in environment().items() if not name.startswith("RAY_AUTH")}
+    head = subprocess.Popen(ray, env=without | replicas.USUAL | token, stdout=subprocess.PIPE, text=True)
+    try:
+        assert head.stdout is not None
+        assert any("Ray runtime started" in line for line in head.stdout)
+        asked = ["run", "--llm", f"hf:{folder}", *ASKED, "--engine", "ray", "--ray-address", f"127.0.0.1:{port}"]
+        command = [sys.executable, "-m", "tabcontam", *asked, "--out", str(tmp_path / "run"), "-q"]
+        for env, code, line in (
+            (without, Exit.USAGE, "wants its token; set RAY_AUTH_MODE=token, and RAY_AUTH_TOKEN to what it was"),
+            (without | token, Exit.DONE, ""),
+        ):
+            done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=120, check=False)
+            assert done.returncode == code, done.stderr
+            assert line in done.stderr
+            assert "gcs_client" not in done.stderr
+    finally:
+        head.terminate()
+        head.communicate(timeout=60)
 
 
 def test_python_takes_the_same_words(monkeypatch: pytest.MonkeyPatch) -> None:
