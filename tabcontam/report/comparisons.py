@@ -93,14 +93,14 @@ def counted(found: Sequence[Comparison]) -> str:
         own = [one for one in cells if one.change == word]
         beyond = _beyond(own) if own and (word in CHANGED or any(one.beyond_chance for one in own)) else ""
         if own or word in CHANGED:
-            parts.append(f"{len(own)} {means}{beyond and f' ({beyond})'}")
-    of_cells = [f"Of {len(cells)} verdicts {phrase(parts)}."] if cells else []
-    return " ".join([*of_cells, *([f"Of {len(scores)} scores {_beyond(scores)}."] if scores else [])])
+            parts.append(f"{len(own):,} {means}{beyond and f' ({beyond})'}")
+    of_cells = [f"Of {len(cells):,} verdicts {phrase(parts)}."] if cells else []
+    return " ".join([*of_cells, *([f"Of {len(scores):,} scores {_beyond(scores)}."] if scores else [])])
 
 
 def _beyond(found: Sequence[Comparison]) -> str:
     beyond = sum(one.beyond_chance for one in found)
-    return f"{beyond or 'none'} {'differ' if beyond > 1 else 'differs'} by more than chance"
+    return f"{f'{beyond:,}' if beyond else 'none'} {'differ' if beyond > 1 else 'differs'} by more than chance"
 
 
 def _group(view: RunResults, found: Sequence[Comparison]) -> Group:

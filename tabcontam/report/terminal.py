@@ -19,6 +19,7 @@ from tabcontam.report.self_check import NEXT, self_check
 from tabcontam.report.splits import print_splits, split_groups
 from tabcontam.report.trials import Trial, telling
 from tabcontam.verdicts.cells import LETTERS, SCORE, SCORE_LETTER, Result, TableVerdict, count
+from tabcontam.verdicts.notes import NoteKind
 from tabcontam.verdicts.ranks import OTHER_SCORES
 from tabcontam.verdicts.results import Column, RunResults
 from tabcontam.verdicts.wording import listed, phrase, rounded, shorten, text
@@ -82,6 +83,11 @@ def print_header(console: "Console", view: RunResults, verbosity: int = 0) -> No
     settings = {"seed": run.seed, "rules": run.rules, "alpha": run.alpha, "dictionary": run.dictionary}
     paper.line(", ".join(f"{name} {value}" for name, value in settings.items() if text(value)))
     for kind, notes in grouped(view.notes, lambda note: note.kind).items():  # of each kind some: none goes unsaid
+        if kind is NoteKind.EXPOSURE and most and len(notes) > most:  # each names tables by the dozen
+            paper.line(
+                f"what {len(notes):,} LLMs are known to have read of these tables: see -v, or index.html", "yellow"
+            )
+            continue
         for note in notes[:most]:
             paper.line(str(note), "yellow")
         _print_left(paper, notes, most, f"notes on {kind}")
@@ -177,19 +183,28 @@ def _print_letters(paper: Paper, view: RunResults) -> None:
 
 
 def _print_llms(paper: Paper, view: RunResults) -> None:
-    """A line an LLM: how many of its cells came to what."""
+    """A line an LLM: how many of its cells came to what, in columns under the letters."""
+    from rich.cells import cell_len
+
     legend = [f"{letter} {verdict.value}" for verdict, letter in LETTERS.items()] + [f"{SCORE_LETTER} {SCORE}"]
     paper.line("  ".join(legend), "dim")
     done, total = 0, len(view.possible)
-    letters = {verdict.value: letter for verdict, letter in LETTERS.items()} | {SCORE: SCORE_LETTER}
-    for block in view.blocks:
+    all_letters = {verdict.value: letter for verdict, letter in LETTERS.items()} | {SCORE: SCORE_LETTER}
+    counts = [count(block.cells) for block in view.blocks]
+    letters = {word: letter for word, letter in all_letters.items() if any(word in own for own in counts)}
+    names = [paper.printable(block.llm) for block in view.blocks]
+    widest = max(map(cell_len, names), default=0)
+    wide = 3 + max((len(f"{number:,}") for own in counts for number in own.values()), default=0)
+    paper.line(" " * widest + "".join(letter.rjust(wide) for letter in letters.values()), "dim")
+    for block, name, own in zip(view.blocks, names, counts, strict=True):
         done += len(block.cells)
-        parts: list[tuple[str, str]] = [(f"{block.llm} ", "")]
-        for outcome, number in count(block.cells).items():
+        parts: list[tuple[str, str]] = [(name + " " * (widest - cell_len(name)), "")]
+        for outcome in letters:
             known = outcome == Verdict.CONTAMINATED and all(
                 (cell.llm, cell.table) in view.exposed for cell in block.cells if cell.outcome == outcome
             )
-            parts.append((f" {number:,} {letters[outcome]}", AS_IT_SHOULD if known else STYLES[outcome]))
+            style = "" if outcome not in own else AS_IT_SHOULD if known else STYLES[outcome]
+            parts.append((f"{own.get(outcome, 0):,}".rjust(wide), style))
         paper.parts(parts, f"[{100 * done // total:3d}%]")
     _print_impossible(paper, view)
     paper.line()
@@ -251,7 +266,7 @@ def _print_tables(paper: Paper, view: RunResults, *, found_alone: bool = False) 
         own = [table for table in tables if table.llm not in view.joined]
         of_outcome = grouped(own, lambda table: table.outcome)
         counts = [f"{len(of_outcome[word]):,} {word}" for word in STYLES if word in of_outcome]
-        paper.line(f"{len(own):,} LLMs and tables: {', '.join(counts)}")
+        paper.line(f"{len(own):,} {'pair' if len(own) == 1 else 'pairs'} of LLM and table: {', '.join(counts)}")
         found = of_outcome.get(Verdict.CONTAMINATED.value, [])
         tables = tuple(found[:LISTED])
     labels = [paper.printable(f"{table.llm} {view.label(table)} ") for table in tables]
@@ -477,9 +492,10 @@ def _print_skips(paper: Paper, cells: Sequence[Result]) -> None:
     """One line for all skipped cells, with their commonest reasons."""
     by_reason = sorted(grouped(cells, lambda cell: cell.why).items(), key=lambda one: -len(one[1]))
     told = [f"{why} ({phrase(list(dict.fromkeys(cell.test for cell in own)))})" for why, own in by_reason]
-    more = [f"{len(told) - SKIPS_NAMED} more reasons, see -rs"] if len(told) > SKIPS_NAMED else []
+    left = len(told) - SKIPS_NAMED
+    more = [f"{left:,} more {'reason' if left == 1 else 'reasons'}, see -rs"] if left > 0 else []
     if cells:
-        number = f" {len(cells)} {'cell' if len(cells) == 1 else 'cells'}: "
+        number = f" {len(cells):,} {'cell' if len(cells) == 1 else 'cells'}: "
         word = Verdict.SKIPPED.value
         paper.parts([(word.upper(), STYLES[word]), (number + "; ".join([*told[:SKIPS_NAMED], *more]), "")])
 
@@ -496,7 +512,8 @@ def _places(view: RunResults, cells: list[Result]) -> str:
 
 def _print_last_line(paper: Paper, view: RunResults) -> None:
     counts = count(view.subjects)
-    words = ", ".join(f"{number} {outcome}" for outcome, number in counts.items()) or "no cells"
+    none = "no cells but those of controls" if view.cells else "no cells"
+    words = ", ".join(f"{number:,} {outcome}" for outcome, number in counts.items()) or none
     if view.run.interrupted:
         words += ", interrupted"
     elif view.run.limit:

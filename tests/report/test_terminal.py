@@ -274,6 +274,8 @@ def test_the_same_results_print_the_same() -> None:
 
 def test_a_run_without_cells_says_so() -> None:
     assert "no cells in 12.3s" in printed(document([]))
+    joined = document([cell("control:exposed", "iris", "membership", "contaminated", control=True)])
+    assert "no cells but those of controls in 12.3s" in printed(joined)
 
 
 @pytest.mark.parametrize(

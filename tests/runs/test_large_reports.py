@@ -219,8 +219,14 @@ class TestCrowded:
             terminal.print_report(console, made, [])
         text = console.export_text()
         assert sum(line.startswith("m1 ") for line in text.splitlines()) <= 6
+        header = next(line for line in text.splitlines() if line.split()[:2] == ["C", "."])
+        row = next(line for line in text.splitlines() if line.startswith("m1 "))
+        own = [cell.outcome for cell in made.cells if cell.llm == "m1"]
+        numbers = dict(zip(header.split(), map(int, row.split("[")[0].split()[1:]), strict=True))
+        assert (numbers["C"], numbers["."]) == (own.count("contaminated"), own.count("not detected"))
+        assert sum(numbers.values()) == len(own)
         assert "more contaminated: see -v, or index.html" in text
-        assert "16 LLMs and tables: " in text
+        assert "16 pairs of LLM and table: " in text
 
 
 class TestColumns:
