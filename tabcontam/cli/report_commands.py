@@ -14,15 +14,19 @@ if TYPE_CHECKING:
 
 
 def rescore(options: argparse.Namespace) -> None:
+    from tabcontam.report.progress import progress
     from tabcontam.runs.rescoring import rescore
 
-    print_results(rescore(options.run, options.rules, options.overlap), options.run, options)
+    with progress(bool(options.quiet)).doing("judging the answers again"):
+        results = rescore(options.run, options.rules, options.overlap)
+    print_results(results, options.run, options)
 
 
 def report(options: argparse.Namespace) -> None:
     from datetime import datetime
 
     from tabcontam.report.github import summarize
+    from tabcontam.report.progress import progress
     from tabcontam.runs.folder import load_all, merged, new_folder
 
     if not options.runs:
@@ -50,13 +54,17 @@ def report(options: argparse.Namespace) -> None:
         named = "--methods" if options.methods else "--width"
         raise UsageError(f"{named} says how one document is written; add --format, as --format latex")
     out = options.out or new_folder(datetime.now())
+    writing = progress(bool(options.quiet)).doing("reading the answers and writing the report")
     if redacting:
         from tabcontam.runs.redacted import KEY, redact
 
-        results, trials = redact(options.runs, out, options.redact_all, options.family_over, options.incomplete), None
+        with writing:
+            results = redact(options.runs, out, options.redact_all, options.family_over, options.incomplete)
+        trials = None
         print(f"the key of {out} is {out}{KEY}: keep it, and do not publish it", file=sys.stderr)
     else:
-        results, trials = merged(options.runs, out, options.family_over, options.incomplete)
+        with writing:
+            results, trials = merged(options.runs, out, options.family_over, options.incomplete)
     print_results(results, out, options, trials)
     summarize(results)
     if options.open:
