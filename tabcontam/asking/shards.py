@@ -82,11 +82,15 @@ def _filled(loads: Sequence[int], most: int, least: int) -> list[tuple[int, int]
 
 
 def digest(cells: Sequence[PlannedCell]) -> str:
-    """The SHA-256 of a whole plan, in hexadecimal digits: of its cells and of what their queries ask, in order."""
+    """The SHA-256 of a whole plan, in hexadecimal digits: of its cells and of what their queries ask, in order.
+
+    What was written for a cell counts, whether it is asked or not: what an LLM lacks can show once it is reached, and
+    each machine reaches the LLMs of its own part alone.
+    """
     whole = hashlib.sha256()
     known: dict[int, str] = {}  # LLMs share the queries of a sheet
     for cell in cells:
-        queries = cell.queries
+        queries = cell.written
         if id(queries) not in known:
             known[id(queries)] = hashlib.sha256("\n".join(map(_asked, queries)).encode()).hexdigest()
         whole.update(repr((*cell.name, known[id(queries)])).encode())

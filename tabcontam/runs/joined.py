@@ -152,9 +152,10 @@ def _as_one(parts: tuple[LlmFacts, ...]) -> LlmFacts:
         [number for part in parts if (number := getattr(part, name)) is not None]
         for name in ("requests", "retries", "dollars")
     )
+    versions = sorted((part.version for part in parts if part.version is not None), key=bool, reverse=True)
     return replace(
         parts[0],
-        version=next((part.version for part in parts if part.version), None),
+        version=next(iter(versions), None),  # a server may state none, which an LLM that was not reached has not said
         requests=sum(requests) if requests else None,
         retries=sum(retries) if retries else None,
         dollars=sum(dollars) if dollars else None,

@@ -26,6 +26,7 @@ from tabcontam.runs.run import RunOrder, execute, prepare
 from tabcontam.verdicts.gate import Conclusion, judge
 from tabcontam.verdicts.notes import NoteKind
 from tabcontam.verdicts.results import RunResults
+from tests.loopback import LoopbackServer
 
 LLMS = ("simulated:oracle", "simulated:memoriser:0.3", "simulated:schema-expert")
 SMALL = {"llms": LLMS[:2], "datasets": ("iris",), "controls": False, "expression": "full"}
@@ -105,6 +106,17 @@ def test_a_table_in_two_parts_is_joined_to_the_run_and_the_gate_tells_of_it(
     assert judge(load(tmp_path)).conclusion is judge(load(whole)).conclusion is Conclusion.CONTAMINATED
     ran(tmp_path)  # the run itself goes on in the folder of its joined parts, and asks nothing anew
     assert document(tmp_path)["cells"] == document(whole)["cells"]
+
+
+def test_parts_agree_on_the_plan_of_an_llm_that_one_of_them_reached(tmp_path: Path) -> None:
+    """That a server scores no given text shows once it is asked: the machine that asks it knows more than the other."""
+    with LoopbackServer(lambda body: "42") as server:
+        changes: dict[str, Any] = {"llms": (f"openai:model@{server.url}", LLMS[0]), "expression": "perplexity or full"}
+        ran(tmp_path / "whole", **changes)
+        made = parts(tmp_path, 2, **changes)
+    assert [cell.verdict for cell in load(made[0]).cells if cell.test == "perplexity"] == ["skipped"]
+    merge(made, tmp_path / "joined")
+    assert document(tmp_path / "joined") == document(tmp_path / "whole")
 
 
 def test_beside_a_reference_the_llms_of_a_table_stay_together(tmp_path: Path) -> None:
