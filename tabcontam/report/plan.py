@@ -62,7 +62,7 @@ def _all(cells: Sequence[PlannedCell], estimates: Sequence[Estimate]) -> str:
     requests = f"{sum(estimate.requests for estimate in there or asked):,} requests"
     lookups = f"{sum(estimate.requests for estimate in searched):,} lookups"
     what = " and ".join([requests] * bool(asked) + [lookups] * bool(searched))
-    return f"{what} in {len(cells):,} cells" + (f", {price}" if asked else "")
+    return f"{what} in {len(cells):,} {'cell' if len(cells) == 1 else 'cells'}" + (f", {price}" if asked else "")
 
 
 def _cell(cell: PlannedCell) -> str:

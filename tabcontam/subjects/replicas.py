@@ -46,6 +46,7 @@ INSTALL = "pip install 'tabcontam[ray]'"
 LOST = 5  # replicas of an LLM that may be lost without an answer between
 REACHED = 10.0  # seconds, within which somebody has to listen at the address of a cluster
 ANSWERED = 30.0  # seconds, within which the head of a cluster has to answer there
+ROOM = 5.0  # seconds that a replica may take to begin where there is room
 PAUSE = 2.0  # seconds before a lost replica is begun anew
 AHEAD = (
     2  # as many questions as a model takes at once: it has the next ones while the answers to others are on their way
@@ -522,9 +523,15 @@ class Replicated(Model):
 
     async def _said(self, held: _Held) -> None:
         """Say whether it is room or the model that is waited for."""
-        self._cluster.waits(self.spec, f"waits for {self._cluster.wanted()}")
-        await held.here()
-        self._cluster.waits(self.spec, "is loading")
+        self._cluster.waits(self.spec, "begins")
+        begun = asyncio.ensure_future(held.here())
+        try:
+            if not (await asyncio.wait([begun], timeout=ROOM))[0]:
+                self._cluster.waits(self.spec, f"waits for {self._cluster.wanted()}")
+            await begun
+            self._cluster.waits(self.spec, "is loading")
+        finally:
+            begun.cancel()
 
     async def _freest(self) -> _Held:
         """The replica with the least to do, once there is one."""

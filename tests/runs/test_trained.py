@@ -168,7 +168,7 @@ def test_a_plan_says_how_much_is_looked_up_and_names_no_price(folder: Path) -> N
     plan = tabcontam("run", "--llm", DUMP, "--dataset", "iris", "--dry-run", "-k", "rows_held", cwd=folder).stdout
     assert "pages:dump.txt  iris@scikit-learn  is  default  rows_held  20 to look up\n" in plan
     assert "pages:dump.txt: 20 lookups are left\n" in plan
-    assert "20 lookups in 1 cells; nothing was asked" in plan
+    assert "20 lookups in 1 cell; nothing was asked" in plan
     assert "$" not in plan
     beside = tabcontam("run", "--llm", DUMP, "--llm", MODE, *ROWS[:4], "--dry-run", "--no-controls", cwd=folder).stdout
     assert "requests and 40 lookups in 4 cells, at most $0.00; nothing was asked" in beside

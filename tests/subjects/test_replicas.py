@@ -224,7 +224,8 @@ def test_scores_arrive_as_they_were_sent(tokens: tuple[Token, ...]) -> None:
     assert all(type(token) is Token for token in found.tokens)
 
 
-def test_it_says_whether_room_or_the_model_is_waited_for(actors: list[Actor]) -> None:
+def test_it_says_whether_room_or_the_model_is_waited_for(actors: list[Actor], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(replicas, "ROOM", 0.01)
     actors += [Actor("v1", 9)]
     room, loads, said = asyncio.Event(), asyncio.Event(), list[str]()
 
@@ -240,13 +241,13 @@ def test_it_says_whether_room_or_the_model_is_waited_for(actors: list[Actor]) ->
         cluster = Cluster(OnRay(), said.append)
         connecting = asyncio.ensure_future(cluster.holds(HFModel("model")).connect())
         for event in (room, loads):
-            for _ in range(9):
-                await asyncio.sleep(0)
+            while len(said) < (3 if event is loads else 2):
+                await asyncio.sleep(0.001)
             event.set()
         await connecting
 
-    asyncio.run(whole())
-    assert said == ["hf:model waits for room on the Ray cluster", "hf:model is loading", ""]
+    asyncio.run(asyncio.wait_for(whole(), 30))
+    assert said == ["hf:model begins", "hf:model waits for room on the Ray cluster", "hf:model is loading", ""]
 
 
 def test_questions_go_to_the_replica_with_the_least_to_do(actors: list[Actor]) -> None:

@@ -153,8 +153,8 @@ def _fetched(name: str, provider: str, pickled: bool) -> Path:
         ) from error
     except LocalEntryNotFoundError as error:
         raise UsageError(
-            f"cannot reach the Hugging Face hub, and {name!r} was not fetched before; "
-            f"check the network, or type {provider}:FOLDER for a saved model"
+            f"cannot reach the Hugging Face hub, and {name!r} was not fetched before and is no folder "
+            f"here; check the network, or type {provider}:FOLDER for a saved model"
         ) from error
     except Exception as error:  # timeouts, proxies, full disks: what the hub's client lets through
         raise UsageError(f"cannot fetch {provider}:{name}: {_first_line(error)}") from error
