@@ -359,8 +359,13 @@ class RunResults:
             here = f"these are {run.shard} of a run, {len(self.cells):,} of its {run.shard.cells:,} cells"
             later = "verdicts, q-values and the ranking rest on all parts and stand after the join: report with all of "
             notes.append(Note(NoteKind.SHARD, f"{here}: {later}their folders"))
+        apart = run.shard is not None and len(run.shard.parts) > 1  # they go on in their own folders
         if run.limit:
             higher = "the same command with a higher limit and this --out continues the run"
+            if apart:
+                higher = (
+                    "continue each part that was stopped, in its own folder and with a higher limit, and join again"
+                )
             notes.append(Note(NoteKind.STOPPED, f"{run.limit}; {higher}"))
         took = {run.judge.spec: f" ({run.judge.took})"} if run.judge is not None and run.judge.took else {}
         notes += [Note(NoteKind.JUDGES, judge.said + took.get(judge.by, "")) for judge in self.judges]
@@ -372,6 +377,10 @@ class RunResults:
         if not run.limit and (run.interrupted or not run.finished):
             kind = NoteKind.INTERRUPTED if run.interrupted else NoteKind.NOT_FINISHED
             again = "not every query was asked; the same command with this --out continues the run"
+            if apart:
+                again = (
+                    "not every query was asked; run the missing parts, continue those that ended, and join all again"
+                )
             notes.append(Note(kind, again))
         return notes
 

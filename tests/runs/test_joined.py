@@ -177,6 +177,8 @@ def test_with_leave_parts_are_joined_without_the_missing_ones(two: list[Path], t
     assert found.run_results.run.shard is not None
     assert found.run_results.run.shard.parts == (1, 2)
     assert not found.run_results.run.finished
+    (again,) = (note.text for note in found.run_results.notes if note.kind is NoteKind.NOT_FINISHED)
+    assert again.endswith("run the missing parts, continue those that ended, and join all again")
     judged = found.gate()
     assert judged.conclusion is Conclusion.CANNOT_TELL
     assert "part 3 can change" in judged.reason
