@@ -48,9 +48,7 @@ REACHED = 10.0  # seconds, within which somebody has to listen at the address of
 ANSWERED = 30.0  # seconds, within which the head of a cluster has to answer there
 ROOM = 5.0  # seconds that a replica may take to begin where there is room
 PAUSE = 2.0  # seconds before a lost replica is begun anew
-AHEAD = (
-    2  # as many questions as a model takes at once: it has the next ones while the answers to others are on their way
-)
+AHEAD = 2  # as many questions as a model takes at once: it has the next ones while answers are on their way
 PULSE = 2.0  # seconds between two looks whether the head of the cluster is there
 LOOK = 3.0  # seconds that a look takes at most
 # Looks in vain, one after another, after which the head is taken for lost: within 35 seconds. After 60 Ray itself would
