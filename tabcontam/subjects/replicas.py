@@ -46,6 +46,7 @@ INSTALL = "pip install 'tabcontam[ray]'"
 LOST = 5  # replicas of an LLM that may be lost without an answer between
 REACHED = 10.0  # seconds, within which somebody has to listen at the address of a cluster
 ANSWERED = 30.0  # seconds, within which the head of a cluster has to answer there
+NAMED = 3  # LLMs that the line about what is waited for names
 ROOM = 5.0  # seconds that a replica may take to begin where there is room
 PAUSE = 2.0  # seconds before a lost replica is begun anew
 AHEAD = 2  # as many questions as a model takes at once: it has the next ones while answers are on their way
@@ -219,7 +220,9 @@ class Cluster:
     def waits(self, spec: str, what: str) -> None:
         """Say what this model waits for; nothing, once it is there."""
         self._waits[spec] = what
-        self._say(", ".join(f"{spec} {what}" for spec, what in self._waits.items() if what))
+        said = [f"{spec} {what}" for spec, what in self._waits.items() if what]
+        more = [f"and {len(said) - NAMED} more"] if len(said) > NAMED else []
+        self._say(", ".join([*said[:NAMED], *more]))
 
     def leave(self, model: "Replicated") -> None:
         """Note that a model needs the cluster no more."""

@@ -250,6 +250,16 @@ def test_it_says_whether_room_or_the_model_is_waited_for(actors: list[Actor], mo
     assert said == ["hf:model begins", "hf:model waits for room on the Ray cluster", "hf:model is loading", ""]
 
 
+def test_of_many_llms_it_names_a_few() -> None:
+    said: list[str] = []
+    cluster = Cluster(OnRay(), said.append)
+    for number in range(1, 6):
+        cluster.waits(f"hf:{number}", "is loading")
+    cluster.waits("hf:1", "")
+    assert said[-2].endswith("hf:2 is loading, hf:3 is loading, and 2 more")
+    assert said[-1] == "hf:2 is loading, hf:3 is loading, hf:4 is loading, and 1 more"
+
+
 def test_questions_go_to_the_replica_with_the_least_to_do(actors: list[Actor]) -> None:
     own = [Actor("v1", 99) for _ in range(3)]
     actors += own
