@@ -44,6 +44,7 @@ from tabcontam.version import __version__
 AUTO = "auto"  # the address of a cluster that this machine is in
 INSTALL = "pip install 'tabcontam[ray]'"
 LOST = 5  # replicas of an LLM that may be lost without an answer between
+LOADS = 3  # times that the first replica of an LLM is begun, where it is lost while it loads
 REACHED = 10.0  # seconds, within which somebody has to listen at the address of a cluster
 ANSWERED = 30.0  # seconds, within which the head of a cluster has to answer there
 NAMED = 3  # LLMs that the line about what is waited for names
@@ -458,11 +459,11 @@ class Replicated(Model):
             return
         self._cluster.begin(self)
         try:
-            held, about = await self._loaded()
+            held, about = await self._first()
         except FatalError as error:
             raise UsageError(f"{self.spec}: {error}") from error
         except _lost_errors() as error:
-            raise UsageError(f"{self.spec}: its replica was lost while it loaded: {one_line(error)}") from error
+            raise UsageError(f"{LOADS} replicas of {self.spec} were lost while they loaded: {_loss(error)}") from error
         except Exception as error:
             raise UsageError(self._unloaded(error)) from error
         if isinstance(about, str):
@@ -505,6 +506,14 @@ class Replicated(Model):
         self._tell()
 
     # --- the replicas
+
+    async def _first(self) -> tuple[_Held, About | str]:
+        """The first replica, begun again where it is lost while it loads."""
+        for _ in range(LOADS - 1):
+            with suppress(*_lost_errors()):
+                return await self._loaded()
+            await asyncio.sleep(PAUSE)
+        return await self._loaded()
 
     async def _loaded(self) -> tuple[_Held, About | str]:
         """One more replica, and what it knows once its model is loaded, or why that cannot be."""
@@ -585,13 +594,13 @@ class Replicated(Model):
     def _note_lost(self, held: _Held, error: Exception) -> None:
         if held in self._ready:  # the first of those that waited for its answers
             self._ready.remove(held)
-            self._end(held, TransientError(f"a replica of {self.spec} was lost: {one_line(error)}", "replica lost"))
+            self._end(held, TransientError(f"a replica of {self.spec} was lost: {_loss(error)}", "replica lost"))
             self._lose(error)
 
     def _lose(self, error: Exception) -> None:
         self._lost += 1
         if self._lost >= LOST and not self._ready:
-            self._give_up(f"{LOST} replicas of {self.spec} were lost one after another: {one_line(error)}")
+            self._give_up(f"{LOST} replicas of {self.spec} were lost one after another: {_loss(error)}")
         elif not self._gone:
             self._begin(PAUSE)
 
@@ -670,6 +679,12 @@ def _place(address: str) -> tuple[str, int]:
     """Host and port of HOST:PORT."""
     host, _, port = address.rpartition(":")
     return host.strip("[]"), int(port)
+
+
+def _loss(error: Exception) -> str:
+    """Why a replica is gone, in Ray's words without its numbers of what ran where."""
+    said = one_line(error, sys.maxsize)
+    return one_line(Exception(said.partition("The actor is dead because ")[2] or said))
 
 
 def _lost_errors() -> tuple[type[Exception], ...]:

@@ -145,7 +145,7 @@ class Actor:
 
     async def _about(self, version: str) -> replicas.About | str:
         if self.left < 0:
-            raise Lost("while it loaded")
+            raise Lost("class_name: Replica pid: 4711\nThe actor is dead because its process has died.")
         if self.version == "broken":
             raise AttributeError("no such layer")
         found = await self.replica.about(version)
@@ -290,6 +290,20 @@ def test_another_model_under_the_same_name_answers_nothing(actors: list[Actor]) 
             await model.answer(asking("c"))
 
     asyncio.run(whole())
+
+
+def test_a_replica_that_is_lost_while_it_loads_is_begun_again_but_not_for_ever(actors: list[Actor]) -> None:
+    async def whole() -> str:
+        model = held(1)
+        actors.extend(Actor("v1", left) for left in (-1, -1, 9))
+        await model.connect()
+        actors.extend(Actor("v1", -1) for _ in range(3))
+        with pytest.raises(UsageError) as raised:
+            await held(1).connect()
+        return model.version + str(raised.value)
+
+    assert asyncio.run(whole()) == "v1" + "3 replicas of hf:model were lost while they loaded: its process has died."
+    assert actors == []
 
 
 def test_replicas_that_are_lost_one_after_another_end_it(actors: list[Actor]) -> None:
