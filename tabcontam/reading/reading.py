@@ -11,6 +11,7 @@ from tabcontam.reading.numbers import is_number, ungrouped
 FENCE = re.compile(r"^\s*```[\w+-]*\s*$", re.MULTILINE)
 LABEL = re.compile(r"^[\s*_]*answer[\s*_]*:[\s*_]*", re.IGNORECASE)
 DIGITS = Context(prec=12)
+WHOLE = Context(prec=100)  # of a whole number all digits count: an identifier may have more than a float holds
 MISSING = re.compile(r"\?|na|n/a|nan|null|none|-|missing", re.IGNORECASE)
 MARKS = "\"'`*"  # around a value
 SHORT_CHOICE = 3  # letters; Yes and No stand in too many sentences
@@ -70,12 +71,14 @@ def value_key(text: str) -> str:
     if not is_number(bare):
         return bare
     try:
-        number = DIGITS.plus(Decimal(ungrouped(bare)))  # no more digits than a float holds
+        exact = Decimal(ungrouped(bare)).normalize(WHOLE)
+        is_whole = exact.is_finite() and int(exact.as_tuple().exponent) >= 0
+        number = exact if is_whole else DIGITS.plus(exact)  # no more digits than a float holds
     except ArithmeticError:  # beyond what even a decimal holds
         return bare
     if not number.is_finite():
         return bare
-    return format(number.normalize(), "e") if number else "0"
+    return format(number.normalize(WHOLE), "e") if number else "0"
 
 
 def chosen(text: str, choices: tuple[str, ...]) -> str | None:
