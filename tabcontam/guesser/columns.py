@@ -79,7 +79,7 @@ class Column:
         """
         if self.distinct <= MANY:
             return ()
-        if self.numbers is not None or self._size_of_codes:
+        if self.numbers is not None or self.size_of_codes:
             return tuple(self._beginnings())
         said = {key: WORD.findall(text) for key, text in self.texts.items()}
         found = []
@@ -92,7 +92,7 @@ class Column:
         return tuple(found)
 
     @cached_property
-    def _size_of_codes(self) -> int:
+    def size_of_codes(self) -> int:
         """How many characters nearly all values have, if these are letters and digits alone; else 0."""
         sizes = Counter(len(text) if text.isalnum() else 0 for text in self.texts.values())
         size, count = sizes.most_common(1)[0] if sizes else (0, 0)
@@ -102,8 +102,8 @@ class Column:
         """The longest beginnings of codes that several rows share."""
         found: list[Column] = []
         fewer, known = MANY, len(self.keys) - self.keys.count(MISSING)
-        for size in range(2, self._size_of_codes):
-            begun = {key: text[:size] for key, text in self.texts.items() if len(text) == self._size_of_codes}
+        for size in range(2, self.size_of_codes):
+            begun = {key: text[:size] for key, text in self.texts.items() if len(text) == self.size_of_codes}
             different = len(set(begun.values()))
             if different * SHARED > known:
                 break

@@ -4,8 +4,9 @@ from collections import Counter
 
 import numpy as np
 
-from tabcontam.guesser.columns import Column, tallied
+from tabcontam.guesser.columns import Ints, tallied
 from tabcontam.guesser.laws.base import Follows
+from tabcontam.guesser.shared import shared
 from tabcontam.guesser.view import View
 
 RARE = 30  # rows at most that share a rare value, on average
@@ -15,15 +16,20 @@ ESCAPES = (0.1, 0.3, 1.0, 3.0)  # what a value that no kin has counts for, besid
 
 
 def kin(view: View) -> list[Follows]:
-    """For the columns of rare values that tell most about the target: the values of rows with the same one."""
-    found = [(one, scored) for one in view.shown if (scored := _scored(view, one)) is not None]
+    """For the columns of rare values that tell most about the target: the values of rows with the same one.
+
+    And the same for what rows share beside a single cell.
+    """
+    found = [(one, scored) for one in view.shown if (scored := _scored(view, one.codes)) is not None]
     found.sort(key=lambda item: (-item[1][0], item[0].name))
-    return [_follows(view, one, escape) for one, (_, escape) in found[:COLUMNS]]
+    alone = [_follows(view, one.codes, escape) for one, (_, escape) in found[:COLUMNS]]
+    more = [(codes, scored) for codes in shared(view) if (scored := _scored(view, codes)) is not None]
+    return [*alone, *(_follows(view, codes, escape) for codes, (_, escape) in more)]
 
 
-def _scored(view: View, one: Column) -> tuple[float, float] | None:
-    """How many bits a row's kin tells on average, and the best escape; None where it tells nothing."""
-    codes, targets = one.codes[view.learned], view.target.codes[view.learned]
+def _scored(view: View, every: Ints) -> tuple[float, float] | None:
+    """How many bits a row's kin by such codes tells on average, and the best escape; None where it tells nothing."""
+    codes, targets = every[view.learned], view.target.codes[view.learned]
     sizes = np.bincount(codes)
     sizes[0] = 0  # rows without a value have nothing in common
     different = int((sizes > 0).sum())
@@ -44,16 +50,16 @@ def _scored(view: View, one: Column) -> tuple[float, float] | None:
     return (gain(best) / len(codes), best) if gain(best) > 0 else None
 
 
-def _follows(view: View, one: Column, escape: float) -> Follows:
-    wanted = np.zeros(int(one.codes.max()) + 1, dtype=np.bool_)
-    wanted[one.codes[view.predicted]] = True
+def _follows(view: View, codes: Ints, escape: float) -> Follows:
+    wanted = np.zeros(int(codes.max()) + 1, dtype=np.bool_)
+    wanted[codes[view.predicted]] = True
     wanted[0] = False  # rows without a value have nothing in common
     groups: dict[int, list[int]] = {}
-    for row in view.learned[wanted[one.codes[view.learned]]].tolist():
-        groups.setdefault(int(one.codes[row]), []).append(row)
+    for row in view.learned[wanted[codes[view.learned]]].tolist():
+        groups.setdefault(int(codes[row]), []).append(row)
     values: list[dict[str, float]] = []
     for row in view.predicted.tolist():
-        mates = (other for other in groups.get(int(one.codes[row]), [])[: MOST_KIN + 1] if other != row)
+        mates = (other for other in groups.get(int(codes[row]), [])[: MOST_KIN + 1] if other != row)
         counts = Counter(view.target.keys[other] for other in mates)
         total = counts.total() + escape * max(1, len(counts))
         values.append({key: count / total for key, count in counts.items()})

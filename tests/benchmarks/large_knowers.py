@@ -1,11 +1,13 @@
 """Who knows the world, asked about a large table: `python -m tests.benchmarks.large_knowers [ROWS] [KIND…]`.
 
 Of a large file a sample is kept, which shows hardly any code twice. In each of these files a company, its town and its
-branch follow from something that most kept rows share with rows that are not kept: from a `code`, from the beginning of
-a `plot` number, from the end of a `mail` address, or from a `pair` of a route and a class. One answerer knows all
-companies and no row: it says what follows, and draws all other cells as often as they stand in their column. The other
-knows every row by its identifier. Both answer over loopback what `run` asks: a hidden cell of a row, and the rest of a
-row that is begun. Their verdicts are printed: the first is to be found nowhere, the second everywhere.
+branch follow from something that most kept rows share with rows that are not kept: from a `code`, from a long `number`,
+from the beginning of a `plot` number, from the `middle` of one, from the end of a `mail` address, from a `pair` of a
+route and a class, from an airline and the number of a `flight` that starts at an hour of its own, or from `three` cells
+together. One answerer knows all companies and no row: it says what follows, and draws all other cells as often as they
+stand in their column. The other knows every row by its identifier. Both answer over loopback what `run` asks: a hidden
+cell of a row, and the rest of a row that is begun. Their verdicts are printed: the first is to be found nowhere, the
+second everywhere.
 """
 
 import argparse
@@ -28,7 +30,8 @@ FOLLOWING = ("company", "town", "branch")
 FIRMS = [
     f"{one}{end} {kind}" for one in ("North", "Old", "Port", "Sun") for end in ("ham", "by") for kind in ("AG", "plc")
 ]
-KINDS = ("code", "plot", "mail", "pair")
+KINDS = ("code", "number", "plot", "middle", "mail", "pair", "flight", "three")
+KEYS = (("code",), ("number",), ("route", "class"), ("airline", "flight"), ("shop", "season", "size"))
 ASKED = re.compile(r"Which value of (\w+) does this row have")
 REST = re.compile(r"lacks its last \d+ features?: ([^.]+)\.")
 CELL = re.compile(r"The (\w+) is ([^,\n]+)")
@@ -45,8 +48,17 @@ def rows_of(kind: str, count: int) -> list[Row]:
         own = {"id": str(number)}
         if kind == "code":
             own |= {"code": str(10_000 + code), "age": str(rng.randint(18, 90))}
+        elif kind == "number":
+            own |= {"number": str(2_019_000_000_000 + code), "age": str(rng.randint(18, 90))}
         elif kind == "plot":
             own |= {"plot": f"{10_000 + code}{rng.randrange(1000):03d}", "age": str(rng.randint(18, 90))}
+        elif kind == "middle":
+            account = f"{rng.randrange(100, 1000)}{10_000 + code}{rng.randrange(10_000):04d}"
+            own |= {"account": account, "age": str(rng.randint(18, 90))}
+        elif kind == "flight":
+            own |= {"airline": f"A{code % 8}", "flight": str(100 + code // 8), "hour": str(code * 7919 % 20 + 4)}
+        elif kind == "three":
+            own |= {"shop": f"S{code // 500}", "season": f"y{code // 25 % 20}", "size": f"z{code % 25}"}
         elif kind == "mail":
             own |= {
                 "mail": f"{rng.choice('abcdefgh')}{rng.randrange(10**6)}@w{code}.com",
@@ -64,8 +76,9 @@ def shared(row: Row) -> tuple[str, ...] | None:
         return (row["mail"].partition("@")[2],)
     if "plot" in row:
         return (row["plot"][:5],)
-    parts = [row[name] for name in ("code", "route", "class") if name in row]
-    return tuple(parts) if parts and ("route" in row) == ("class" in row) else None
+    if "account" in row:
+        return (row["account"][3:8],)
+    return next((tuple(row[name] for name in key) for key in KEYS if all(name in row for name in key)), None)
 
 
 def knower(rows: Sequence[Row]) -> Answer:

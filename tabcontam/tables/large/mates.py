@@ -3,14 +3,18 @@
 Where a code stands for a city, who has the file knows the city of every code, and so does who knows the world. Of a
 file with more codes than the sample has rows, the sample shows hardly any code twice, so that whoever learns from it
 alone would take that knowledge for memory of the row. So for each kept row a few more rows are taken that have the same
-code. What tells of others may be a cell, a piece of one (a company's mail addresses share their end), or two cells
-together (a route and a class have a fare). Which of these do is seen in the sample itself, by the pairs of its rows
-that share them.
+code. What tells of others may be a cell, a piece of one (a company's mail addresses share their end), or two or three
+cells together (a route and a class have a fare). Which of these do is seen in the sample itself, by the pairs of its
+rows that share them.
 """
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from itertools import combinations
+from math import prod
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,24 +37,29 @@ SEPARATORS = ",;|/:@_-.()#=&+ "  # behind and before which a cell is cut
 COMMON = 0.2  # of a column's cells that have a separator by which they are cut
 MOST_SEPARATORS = 3  # of a column
 ENDS = (2, 3, 4, 5, 6)  # bytes at the beginning and at the end of a cell that may tell something
-MOST_TOGETHER = 200  # two columns that are looked at together
+MIDDLES = range(2, 9)  # bytes in the middle of a code; more than the fewest may tell something
+MOST_TOGETHER = {2: 200, 3: 400}  # choices of so many columns that are looked at together
+ONE_LENGTH = 0.98  # of a column's cells that have as many characters as most, if it is one of codes
+LONGEST_CODE = 24  # characters of a code whose middle is looked at
+COVERED = 0.9  # of the rows that share a key share another one: who has rows of the first has rows of the other
 
 
 @dataclass(frozen=True)
 class Cut:
-    """How a piece is taken from a cell: so many bytes `at` its beginning or end, or what stands beside a separator."""
+    """How a piece is taken from a cell: so many bytes, or what stands beside a separator or between two of them."""
 
-    at: str  # "first" or "last": of the bytes or of the separators
+    at: str  # "first" or "last": of the bytes or of the separators; "middle": bytes from a place on, or between two
     size: int = 0  # bytes; 0 where a separator cuts
     separator: str = ""
     behind: bool = False  # what stands behind the separator, not what stands before it
+    start: int = 0  # bytes before those in the middle
 
     def of(self, chunk: Chunk, column: int) -> Words:
         """The hashes of the pieces of a column; those of cells without one are the hash of a missing cell."""
         starts, lengths = chunk.starts[column], chunk.lengths[column]
         if self.size:
-            longer = lengths > self.size
-            begin = starts + (lengths - self.size if self.at == "last" else 0)
+            longer = lengths > self.size + self.start
+            begin = starts + (lengths - self.size if self.at == "last" else self.start)
             end = np.where(longer, begin + self.size, begin)
         else:
             begin, end = self._beside(chunk, starts, lengths)
@@ -62,16 +71,20 @@ class Cut:
         places = np.flatnonzero(chunk.content == ord(self.separator))
         if not len(places):
             return starts, starts
-        found = np.searchsorted(places, starts) if self.at == "first" else np.searchsorted(places, ends) - 1
+        found = np.searchsorted(places, ends) - 1 if self.at == "last" else np.searchsorted(places, starts)
         place = places[np.clip(found, 0, len(places) - 1)]
         there = (found >= 0) & (place >= starts) & (place < ends)
+        if self.at == "middle":
+            second = places[np.clip(found + 1, 0, len(places) - 1)]
+            there &= (second > place) & (second < ends)
+            return np.where(there, place + 1, starts), np.where(there, second, starts)
         begin, end = (place + 1, ends) if self.behind else (starts, place)
         return np.where(there, begin, starts), np.where(there, end, starts)
 
 
 @dataclass(frozen=True)
 class Key:
-    """What rows may share: the cell of a column, a piece of it, or the cells of two columns.
+    """What rows may share: the cell of a column, a piece of it, or the cells of two or three columns.
 
     It tells something if it tells more than each of its `parts`, which it holds.
     """
@@ -114,11 +127,14 @@ class Mates:
 
     def __init__(self, rows: Rows, cells: Words, missing: frozenset[str]) -> None:
         few = telling(rows, cells, missing)
-        values = max(1, sum(map(len, few.values())))
-        each = min(EACH, max(1, MOST // values))
-        # of more values than rows are taken, some of each key, by their hashes: from all over the file
-        share = min(1.0, MOST / values)
-        self._wanted = [_Wanted(key, hashes[_spread(len(hashes), share)], each) for key, hashes in few.items()]
+        each, left = min(EACH, max(1, MOST // max(1, sum(map(len, few.values()))))), MOST
+        self._wanted = []
+        for key, hashes in few.items():
+            # of more values than rows are taken, some by their hashes: from all over the file
+            hashes = hashes[_spread(len(hashes), min(1.0, left / max(1, len(hashes))))]
+            left -= len(hashes)
+            if len(hashes):
+                self._wanted.append(_Wanted(key, hashes, each))
         self.found: dict[int, tuple[str | None, ...]] = {}
 
     def add(self, chunk: Chunk, cells: Words, first: int, kept: Bools) -> None:
@@ -138,16 +154,32 @@ def telling(rows: Rows, cells: Words, missing: frozenset[str] = frozenset()) -> 
 
     `cells` has a line for each column with the hash of each cell. Two rows that share a value of such a key agree in a
     column that it does not hold more often than any two rows do, and than two that share a part of the key do; of a
-    single cell it is enough that they lie near each other there (binomial tests at 1e-6). Rows that share a value of a
-    key before it do not count: what follows from a product is not looked for again by its brand and price.
+    single cell it is enough that they lie near each other there (binomial tests at 1e-6). Rows that share a value of
+    another key do not count where this key follows from that one: what follows from a product is not looked for again
+    by its brand and price, but what follows from an airline and the number of its flight is, though all these flights
+    begin at the same time. The surest keys come first.
     """
     sample = _Sample.of(rows, cells, missing)
-    found: dict[Key, Words] = {}
+    rare: dict[Key, _Rare] = {}
     for key in sample.candidates():
         few = sample.rare(key)
-        if len(few) and sample.tells(key, few, list(found)):
-            found[key] = few
-    return found
+        if len(few.values) and sample.tells(key, few, rare):
+            rare[key] = few
+    sure: dict[Key, float] = {}
+    for key in list(rare):  # it may follow from one behind it, too, and say nothing more
+        others = [one for one in rare if one is not key and not sample.follows(one, key)]
+        sure[key] = sample.tells(key, rare[key], others)
+        if not sure[key]:
+            del rare[key]
+    ranked = sorted(rare, key=lambda key: (-round(sure[key], 1), len(rare[key].values)))
+    return {key: rare[key].values for key in ranked}
+
+
+class _Rare(NamedTuple):
+    """The values of a key that few rows of the sample have, in order, and these rows."""
+
+    values: Words
+    rows: Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,6 +190,7 @@ class _Sample:
     cells: Words
     there: Bools  # for each column and row whether the cell is not missing
     ranks: dict[int, Floats]  # of the columns of numbers
+    pairs: dict[Key, tuple[Ints, Ints]] = field(default_factory=dict)  # of rows that share a value of a key
 
     @classmethod
     def of(cls, rows: Rows, cells: Words, missing: Collection[str]) -> "_Sample":
@@ -181,10 +214,14 @@ class _Sample:
                 yield from self._pieces(column)
         rows = len(self.chunk.starts[0])
         shared = [one for one in range(len(self.cells)) if 1 < different[one] < rows / 2]
-        pairs = [(a, b) for a, b in combinations(shared, 2) if different[a] * different[b] * ENOUGH > rows]
-        pairs.sort(key=lambda pair: different[pair[0]] * different[pair[1]])
-        for a, b in pairs[:MOST_TOGETHER]:
-            yield Key((a, b), parts=(singles[a], singles[b]))
+        known: dict[tuple[int, ...], Key] = {key.columns: key for key in singles}
+        for size, most in MOST_TOGETHER.items():
+            chosen = [(prod(different[one] for one in columns), columns) for columns in combinations(shared, size)]
+            fitting = sorted((count, columns) for count, columns in chosen if rows < count * ENOUGH <= rows**size)
+            for _, columns in fitting[:most]:
+                parts = tuple(known.get(part) or Key(part) for part in combinations(columns, size - 1))
+                known[columns] = Key(columns, parts=parts)
+                yield known[columns]
 
     def _pieces(self, column: int) -> Iterator[Key]:
         texts = [self.chunk.cell(column, row) or "" for row in np.flatnonzero(self.there[column])[:PAIRS].tolist()]
@@ -194,58 +231,96 @@ class _Sample:
             several = any(text.count(mark) > 1 for text in texts)
             for at in ("first", "last") if several else ("first",):
                 yield from (Key((column,), Cut(at, separator=mark, behind=behind)) for behind in (False, True))
+            if several:
+                yield Key((column,), Cut("middle", separator=mark))
         for at in ("first", "last"):
             shorter: tuple[Key, ...] = ()
             for size in ENDS:
                 key = Key((column,), Cut(at, size=size), shorter)
                 shorter = (key,)
                 yield key
+        yield from self._middles(column, texts)
 
-    def rare(self, key: Key) -> Words:
-        """The values of a key that fewer rows have than would show what follows from them, in order."""
-        values, times = np.unique(self._hashes(key)[self._has(key)], return_counts=True)
-        return np.asarray(values[times < ENOUGH])
+    def _middles(self, column: int, texts: Sequence[str]) -> Iterator[Key]:
+        """Bytes in the middle of codes that are all of one length: more of them tell something if fewer do not."""
+        length, count = Counter(map(len, texts)).most_common(1)[0] if texts else (0, 0)
+        if count < ONE_LENGTH * len(texts) or length > LONGEST_CODE:
+            return
+        known: dict[tuple[int, int], Key] = {}
+        for size in MIDDLES:
+            for start in range(1, length - size):
+                parts = (known.get((start, size - 1)), known.get((start + 1, size - 1)))
+                key = Key((column,), Cut("middle", size=size, start=start), tuple(filter(None, parts)))
+                known[start, size] = key
+                if size > MIDDLES[0]:
+                    yield key
 
-    def tells(self, key: Key, rare: Words, before: Sequence[Key]) -> bool:
-        """Whether rows that share a rare value of a key, and none of those before it, are more alike in a column."""
-        hashes = self._hashes(key)
-        rows = np.flatnonzero(self._has(key) & np.isin(hashes, rare))
+    def rare(self, key: Key) -> _Rare:
+        """The values of a key that fewer rows have than would show what follows from them."""
+        rows = np.flatnonzero(self._has(key))
+        values, places, times = np.unique(self._hashes(key)[rows], return_inverse=True, return_counts=True)
+        few = times < ENOUGH
+        return _Rare(values[few], rows[few[places]])
+
+    def tells(self, key: Key, rare: _Rare, before: Collection[Key]) -> float:
+        """How often rows that share a rare value of a key are alike where it tells of a column; 0 if of none.
+
+        Those do not count that share a value of a key `before`, where this one follows from it.
+        """
+        hashes, rows = self._hashes(key), rare.rows
         first, second = _sharing(hashes, rows)
         if key.cut is not None:  # what the whole cell tells is found by the whole cell
             apart = self.cells[key.columns[0]][first] != self.cells[key.columns[0]][second]
             first, second = first[apart], second[apart]
         for one in before:
-            if not set(one.columns) <= set(key.columns):
+            if len(first) >= FEWEST and self._shared(hashes, one) >= COVERED:
                 own, there = self._hashes(one), self._has(one)
                 apart = (own[first] != own[second]) | ~there[first]
                 first, second = first[apart], second[apart]
         if len(first) < FEWEST:
-            return False
-        one, other = np.random.default_rng(0).choice(rows, (2, 4 * PAIRS))
-        different = one != other
-        others = [(one[different], other[different]), *(self._sharing_part(part, rows) for part in key.parts)]
+            return 0.0
+        others = [lambda: _as_far_apart(first, second, rows, hashes)]
+        others += [partial(self._sharing_part, part, rows) for part in key.parts]
         columns = [column for column in range(len(self.cells)) if column not in key.columns]
-        if self._is_more((first, second), others, columns, self._alike):
-            return True
-        single = key.cut is None and len(key.columns) == 1
-        return single and self._is_more(
-            (first, second), others, [one for one in columns if one in self.ranks], self._near
-        )
+        if alike := self._most_alike((first, second), others, columns, self._alike):
+            return alike
+        if key.cut is not None or len(key.columns) > 1:
+            return 0.0
+        return self._most_alike((first, second), others, [one for one in columns if one in self.ranks], self._near)
 
-    def _is_more(
+    def follows(self, key: Key, other: Key) -> bool:
+        """Whether rows that share the other key share this one, too."""
+        return self._shared(self._hashes(key), other) >= COVERED
+
+    def _shared(self, hashes: Words, other: Key) -> float:
+        """The share of pairs that share another key and these hashes, too."""
+        first, second = self._pairs(other)
+        return float((hashes[first] == hashes[second]).mean()) if len(first) else 0.0
+
+    def _pairs(self, key: Key) -> tuple[Ints, Ints]:
+        """Pairs of rows that share a value of a key."""
+        if key not in self.pairs:
+            self.pairs[key] = _sharing(self._hashes(key), np.flatnonzero(self._has(key)))
+        return self.pairs[key]
+
+    def _most_alike(
         self,
         sharing: tuple[Ints, Ints],
-        others: Sequence[tuple[Ints, Ints]],
+        others: Sequence[Callable[[], tuple[Ints, Ints]]],
         columns: Sequence[int],
         alike: Callable[[int, Ints, Ints], tuple[int, int]],
-    ) -> bool:
-        """Whether the pairs that share a key are alike in one of the columns more often than each kind of others is."""
-        for column in columns:
-            hits, count = alike(column, *sharing)
-            chance = max(_at_most(*alike(column, *pairs)) for pairs in others)
-            if hits > chance * count and stats.binom.sf(hits - 1, count, chance) < LEVEL:
-                return True
-        return False
+    ) -> float:
+        """How often pairs that share a key are alike in a column in which each kind of others is so less often.
+
+        Of several such columns it is that in which they are so oftenest; 0 where there is none.
+        """
+        left = [(column, *alike(column, *sharing)) for column in columns]
+        for find in others:
+            if not left:
+                return 0.0
+            pairs = find()
+            left = [one for one in left if _beats(*one[1:], _at_most(*alike(one[0], *pairs)))]
+        return max((hits / count for _, hits, count in left), default=0.0)
 
     def _alike(self, column: int, first: Ints, second: Ints) -> tuple[int, int]:
         """How many of these pairs of rows have the same cell, and how many have cells there."""
@@ -278,6 +353,21 @@ def _at_most(hits: int, count: int) -> float:
     """How often such pairs are alike, with two standard errors more."""
     share = (hits + 1) / (count + 2)
     return float(min(1.0, share + 2 * np.sqrt(share * (1 - share) / (count + 2))))
+
+
+def _beats(hits: int, count: int, chance: float) -> bool:
+    """Whether so many hits are more than chance explains."""
+    return hits > chance * count and bool(stats.binom.sf(hits - 1, count, chance) < LEVEL)
+
+
+def _as_far_apart(first: Ints, second: Ints, rows: Ints, hashes: Words) -> tuple[Ints, Ints]:
+    """Pairs of these rows that stand as far apart as the given pairs do, and share nothing: neighbours may be alike."""
+    rng = np.random.default_rng(0)
+    pairs, begin = rng.integers(len(first), size=4 * PAIRS), rng.integers(len(rows), size=4 * PAIRS)
+    apart = np.searchsorted(rows, second[pairs]) - np.searchsorted(rows, first[pairs])
+    one, other = rows[begin], rows[(begin + apart) % len(rows)]
+    different = hashes[one] != hashes[other]
+    return one[different], other[different]
 
 
 def _sharing(hashes: Words, rows: Ints) -> tuple[Ints, Ints]:

@@ -368,6 +368,58 @@ def test_what_one_column_tells_is_not_looked_for_again_by_others(tmp_path: Path)
     assert [key.columns for key in found] == [(1,)]
 
 
+def told_by(rows: Sequence[Sequence[str]]) -> list[mates.Key]:
+    """The keys by which more rows are taken of a file that has these ones alone in its sample."""
+    kept = tuple(map(tuple, rows))
+    return list(mates.telling(kept, salted_cells(chunk_of(kept, len(kept[0])))))
+
+
+def test_what_follows_from_three_cells_is_looked_for() -> None:
+    rng = Random(31)
+    firm = [str(rng.randrange(500)) for _ in range(12**3)]
+    rows = []
+    for _ in range(4000):
+        parts = [rng.randrange(12) for _ in range(3)]
+        rows.append(
+            [*(f"c{part}" for part in parts), firm[parts[0] * 144 + parts[1] * 12 + parts[2]], rng.choice("yn")]
+        )
+    assert [key.columns for key in told_by(rows)] == [(0, 1, 2)]
+
+
+def test_a_flight_is_known_by_its_airline_and_number_though_it_always_starts_at_the_same_time() -> None:
+    rng = Random(32)
+    flights = [[str(rng.randrange(700)), str(rng.randrange(18) + 5), str(rng.randrange(90))] for _ in range(3000)]
+    rows = []
+    for _ in range(6000):
+        number = rng.randrange(3000)
+        rows.append([f"a{number % 10}", str(number // 10 + 100), *flights[number], rng.choice("yn")])
+    assert (0, 1) in [key.columns for key in told_by(rows)]
+
+
+def test_the_middle_of_a_code_is_looked_for_and_nothing_beside_it() -> None:
+    rng = Random(33)
+    firm = [str(rng.randrange(400)) for _ in range(1500)]
+    rows, parted = [], []
+    for _ in range(5000):
+        code, begin, end = rng.randrange(1500), rng.randrange(100, 1000), rng.randrange(1000)
+        rows.append([f"{begin}{1000 + 6 * code}{end:03d}", firm[code], rng.choice("yn")])
+        parted.append([f"{'FS'[begin % 2]}{begin % 5}-{7 * code}-{'SMLX'[end % 4]}", firm[code], rng.choice("yn")])
+    (key,) = told_by(rows)
+    assert key.cut == mates.Cut("middle", size=4, start=3)
+    assert told_by(parted)[0].cut == mates.Cut("middle", separator="-")
+
+
+def test_rows_that_stand_together_are_no_reason_to_take_more() -> None:
+    """On each day rows are alike, and few of them lie in a block: who shares more than the day is no more alike."""
+    rng = Random(34)
+    rows = []
+    for block in range(250):
+        level = rng.randrange(1000)
+        for _ in range(20):
+            rows.append([f"d{block}", str(level), *(str(rng.randrange(15)) for _ in range(2)), rng.choice("yn")])
+    assert told_by(rows) == []
+
+
 def test_a_column_that_numbers_the_rows_is_known_as_such(tmp_path: Path) -> None:
     """It goes on from block to block by as many as the file has rows between them."""
     rng = Random(15)

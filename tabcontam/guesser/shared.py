@@ -1,0 +1,128 @@
+"""What rows may share beside a single cell: two or three cells together, or some characters in the middle of a code.
+
+An airline and the number of a flight tell where it goes, and neither does alone; the fourth to eighth digit of an
+account tell its branch. Of a table's many choices of cells and characters, those are taken by which rows find another
+row with their value of the target oftenest.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import chain, combinations
+from math import prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tabcontam.guesser.columns import Floats, Ints
+from tabcontam.guesser.view import View
+
+Words = NDArray[np.uint64]
+
+ROWS = 2000  # to learn from; of fewer rows few share several cells
+PROBED = 800  # rows by which choices are compared
+LOOKED_AT = 16  # columns whose cells are looked at together
+MOST = {2: 100, 3: 200}  # choices of so many of them
+BEST = 2  # choices that are followed
+FEWEST = 5  # probed rows that have to find another row
+SIZES = range(3, 9)  # characters in the middle of a code
+LONGEST = 24  # characters of a code
+BITS = 18  # of a hash by which another row is found
+
+
+def shared(view: View) -> list[Ints]:
+    """Codes of the best choices, one for each row of the view: rows that have one share that; 0 is for none."""
+    if len(view.learned) <= ROWS:
+        return []
+    probes = _Probes.of(view)
+    best: list[tuple[float, Words]] = []
+    for hashes in chain(_together(view), _middles(view)):
+        if (gain := probes.gain(hashes)) > 0:
+            best = sorted([*best, (gain, hashes)], key=lambda one: -one[0])[:BEST]
+    return [_codes(hashes) for _, hashes in best]
+
+
+def _codes(hashes: Words) -> Ints:
+    values, codes = np.unique(hashes, return_inverse=True)
+    return np.asarray(codes + (0 if len(values) and values[0] == 0 else 1), dtype=np.int64)
+
+
+def _together(view: View) -> Iterator[Words]:
+    """The hashes of two and three cells; 0 where one is missing."""
+    rows = len(view.learned)
+    columns = sorted((one.distinct, one.name, one) for one in view.shown if 2 < one.distinct < rows / 2)[:LOOKED_AT]
+    hashes = [_stirred(one.codes.astype(np.uint64) + np.uint64(place << 40)) for place, (*_, one) in enumerate(columns)]
+    there = [one.codes > 0 for *_, one in columns]
+    for size, most in MOST.items():
+        chosen = sorted(
+            (prod(columns[place][0] for place in places), places) for places in combinations(range(len(columns)), size)
+        )
+        for _, places in [one for one in chosen if one[0] > rows / 30][:most]:
+            both = np.sum([hashes[place] for place in places], axis=0, dtype=np.uint64) | np.uint64(1)
+            yield np.where(np.logical_and.reduce([there[place] for place in places]), both, np.uint64(0))
+
+
+def _middles(view: View) -> Iterator[Words]:
+    """The hashes of characters in the middle of codes that are all of one length; 0 where a cell has another one."""
+    for one in view.shown:
+        length = one.size_of_codes
+        if not length or length > LONGEST or one.distinct <= ROWS:
+            continue
+        texts = [(one.texts.get(key) or "").encode() for key in one.keys]
+        there = np.array([len(text) == length for text in texts])
+        letters = np.array([text if len(text) == length else b"\0" * length for text in texts], dtype=f"S{length}")
+        bytes_of = np.frombuffer(letters.tobytes(), dtype=np.uint8).reshape(-1, length)
+        each = _stirred(bytes_of.astype(np.uint64) + (np.arange(length, dtype=np.uint64) << np.uint64(8)))
+        until = np.concatenate([np.zeros((len(each), 1), dtype=np.uint64), np.cumsum(each, axis=1, dtype=np.uint64)], 1)
+        for size in SIZES:
+            for start in range(1, length - size):
+                part = _stirred(until[:, start + size] - until[:, start]) | np.uint64(1)
+                yield np.where(there, part, np.uint64(0))
+
+
+def _stirred(words: Words) -> Words:
+    """Other words, in which every bit depends on many (the finalizer of SplitMix64: Steele, Lea and Flood 2014)."""
+    words = (words + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
+    words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return words ^ (words >> np.uint64(31))
+
+
+@dataclass(frozen=True, eq=False)
+class _Probes:
+    """Rows that look for another row with which they share something, and their target's value."""
+
+    learned: Ints
+    rows: Ints  # that look
+    targets: Ints  # the code of every row
+    bits: Floats  # of each looking row's own value
+
+    @classmethod
+    def of(cls, view: View) -> "_Probes":
+        """Evenly chosen ones of the rows to learn from, whose value of the target is known."""
+        targets = view.target.codes
+        known = view.learned[targets[view.learned] > 0]
+        rows = known[:: max(1, len(known) // PROBED)]
+        counts = np.bincount(targets[known], minlength=int(targets.max(initial=0)) + 1)
+        return cls(view.learned, rows, targets, -np.log2(counts[targets[rows]] / max(1, len(known))))
+
+    def gain(self, hashes: Words) -> float:
+        """How many bits of the looking rows' values are known by the value of a row that shares the hash."""
+        own = hashes[self.rows]
+        place = own >> np.uint64(64 - BITS)
+        mates = [self._found(hashes, turn)[place] for turn in (1, -1)]
+        mate = np.where(mates[0] == self.rows, mates[1], mates[0])
+        told = (mate >= 0) & (mate != self.rows) & (hashes[mate] == own) & (own > 0)
+        count = int(told.sum())
+        right = told & (self.targets[mate] == self.targets[self.rows])
+        hits = int(right.sum())
+        if count < FEWEST or not hits:
+            return 0.0
+        sure = (hits + 0.5) / (count + 1)
+        return float(self.bits[right].sum() + hits * np.log2(sure) + (count - hits) * np.log2(1 - sure))
+
+    def _found(self, hashes: Words, turn: int) -> Ints:
+        """The last row to learn from, or the first one, with each beginning of a hash."""
+        found = np.full(1 << BITS, -1, dtype=np.int64)
+        rows = self.learned[::turn]
+        found[hashes[rows] >> np.uint64(64 - BITS)] = rows
+        return found
