@@ -57,8 +57,10 @@ def rows_of(kind: str, count: int) -> list[Row]:
             own |= {"account": account, "age": str(rng.randint(18, 90))}
         elif kind == "flight":
             own |= {"airline": f"A{code % 8}", "flight": str(100 + code // 8), "hour": str(code * 7919 % 20 + 4)}
+            own |= {"age": str(rng.randint(18, 90))}
         elif kind == "three":
             own |= {"shop": f"S{code // 500}", "season": f"y{code // 25 % 20}", "size": f"z{code % 25}"}
+            own |= {"age": str(rng.randint(18, 90))}
         elif kind == "mail":
             own |= {
                 "mail": f"{rng.choice('abcdefgh')}{rng.randrange(10**6)}@w{code}.com",
