@@ -4,17 +4,21 @@ The nearer the neighbour is on the key, the likelier is its value: how likely is
 each without itself.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 
 from tabcontam.guesser.columns import FEW, MISSING, Bools, Column, Floats, Ints, number_key, scaled
 from tabcontam.guesser.laws.base import Follows
+from tabcontam.guesser.laws.calendar import dates_of
 from tabcontam.guesser.view import View
 
 KEYS = 6  # columns that are tried as keys
 BEST = 2  # of them, that are tried within classes
-CLASSES = 4  # columns that are tried as classes
+CLASSES = 4  # columns that are tried as classes; of many rows as many more of more values
+RATIOS = 6  # columns of numbers of which each two are tried as a key by their ratio and by how far they lie apart
 KEPT = 2  # pairs of a key and a class that are followed
 SIZES = 6  # of gaps, each with a share of its own
 FEWEST = 8  # rows to learn from
@@ -49,22 +53,36 @@ def ordered(view: View) -> list[Follows]:
 
 
 def _keys(view: View) -> list[Floats]:
-    """The shown columns of many numbers, or of texts with a number, by how many different ones they have."""
+    """The shown columns of many numbers, dates, or texts with a number, by how many different ones they have."""
     found = []
     for one in view.shown:
-        numbers = one.order_in_text
+        dates = None if one.numbers is not None else dates_of(one)
+        numbers = one.order_in_text if dates is None else dates.seconds
         if numbers is None:
             continue
         different = len(np.unique(numbers[view.learned][np.isfinite(numbers[view.learned])]))
         if different > FEW:
             found.append((-different, one.name, numbers))
     found.sort(key=lambda item: item[:2])
-    return [numbers for _, _, numbers in found[:KEYS]]
+    return [*(numbers for _, _, numbers in found[:KEYS]), *(_ratios(view) if view.large else ())]
+
+
+def _ratios(view: View) -> Iterator[Floats]:
+    """The ratios of each two numbers, and how far they lie apart: who knows the rates knows whose rate it is."""
+    numbers = [(-one.distinct, one.name, one.numbers) for one in view.shown if one.numbers is not None]
+    many = [line for distinct, _, line in sorted(numbers, key=lambda item: item[:2]) if -distinct > FEW]
+    for first, second in combinations(many[:RATIOS], 2):
+        with np.errstate(all="ignore"):
+            ratio = first / second
+        yield np.where(np.isfinite(ratio), ratio, np.nan)
+        yield first - second
 
 
 def _classes(view: View) -> list[Column]:
-    few = [(one.distinct, one.name, one) for one in view.shown if 1 < one.distinct <= FEW + 1]
-    return [one for _, _, one in sorted(few, key=lambda item: (-item[0], item[1]))[:CLASSES]]
+    few = [(-one.distinct, one.name, one) for one in view.shown if 1 < one.distinct <= FEW + 1]
+    most = len(view.learned) / 4 if view.large else 0
+    many = [(one.distinct, one.name, one) for one in view.shown if FEW + 1 < one.distinct < most]
+    return [one for found in (few, many) for _, _, one in sorted(found, key=lambda item: item[:2])[:CLASSES]]
 
 
 def _most_frequent(codes: Ints) -> float:

@@ -14,11 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tabcontam.guesser.columns import Floats, Ints
-from tabcontam.guesser.view import View
+from tabcontam.guesser.view import MANY, View
 
 Words = NDArray[np.uint64]
 
-ROWS = 2000  # to learn from; of fewer rows few share several cells
 PROBED = 800  # rows by which choices are compared
 LOOKED_AT = 16  # columns whose cells are looked at together
 MOST = {2: 100, 3: 200}  # choices of so many of them
@@ -31,7 +30,7 @@ BITS = 18  # of a hash by which another row is found
 
 def shared(view: View) -> list[Ints]:
     """Codes of the best choices, one for each row of the view: rows that have one share that; 0 is for none."""
-    if len(view.learned) <= ROWS:
+    if not view.large:
         return []
     probes = _Probes.of(view)
     best: list[tuple[float, Words]] = []
@@ -65,7 +64,7 @@ def _middles(view: View) -> Iterator[Words]:
     """The hashes of characters in the middle of codes that are all of one length; 0 where a cell has another one."""
     for one in view.shown:
         length = one.size_of_codes
-        if not length or length > LONGEST or one.distinct <= ROWS:
+        if not length or length > LONGEST or one.distinct <= MANY:
             continue
         texts = [(one.texts.get(key) or "").encode() for key in one.keys]
         there = np.array([len(text) == length for text in texts])

@@ -7,8 +7,10 @@ import numpy as np
 
 from tabcontam.guesser.columns import Column, Ints
 
+MANY = 2000  # rows to learn from, beyond which there are enough to look at more than single cells
 MOST_PROBED = 1000  # rows that tell how well a rule does
 THINNED = 4000  # rows by which columns are compared
+RUN = 40  # of them that are chosen together, so that rows which follow one another are
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,6 +25,11 @@ class View:
     learned: Ints
     predicted: Ints
 
+    @property
+    def large(self) -> bool:
+        """Whether there are many rows to learn from."""
+        return len(self.learned) > MANY
+
     @cached_property
     def probed(self) -> Ints:
         """Places in `learned` of rows that tell how well a rule does: all of them, or evenly chosen ones of many."""
@@ -30,6 +37,7 @@ class View:
 
     @cached_property
     def thinned(self) -> "View":
-        """The same with evenly chosen ones of many rows to learn from, to compare columns by."""
+        """The same with evenly chosen runs of many rows to learn from, to compare columns by."""
         every = len(self.learned) // THINNED
-        return replace(self, learned=self.learned[::every]) if every > 1 else self
+        chosen = np.arange(len(self.learned)) // RUN % max(1, every) == 0
+        return replace(self, learned=self.learned[chosen]) if every > 1 else self

@@ -1,0 +1,206 @@
+"""Numbers that are another number times, or plus, what rows of a kind share: a state's tax, a currency's rate, a fee.
+
+Who knows the rate computes the number. It is learned from the other rows of the kind, also where there are thousands of
+kinds, in most of which the guesser's fit has no row. Some rows may break it.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from tabcontam.guesser.columns import FEW, Bools, Column, Floats, Ints, number_key, scaled
+from tabcontam.guesser.laws.base import Follows
+from tabcontam.guesser.view import View
+
+TERMS = 6  # shown numbers that are looked at, those that go most with the target
+MULTIPLIED = 4  # of which products of two are looked at, too
+KINDS = 16  # columns of kinds
+LEAST = 0.15  # of the rows that find another row of their kind have to have its rate
+SHARPER = 3.0  # bits by which a number is to be known better by a rate than by the column's spread
+AWAY = 2  # units that a number may be off
+SIZES = (1, 2, 4, 9)  # rows of a kind: up to each, a rate is as sure as it was in as many rows
+DECIMALS = 8  # of a constant, fewer of which are tried first
+KEPT = 1  # rates that are followed
+PRIOR = 2.0  # rows that all numbers of rows together count for beside those of one
+
+
+def rates(view: View) -> list[Follows]:
+    """What follows from the best term and kind of rows."""
+    numbers = view.target.numbers
+    if not view.large or numbers is None or view.target.distinct <= FEW:
+        return []
+    target = _Target.of(view, numbers)
+    scored = []
+    for one in _kinds(view):
+        mates = _mates(one, target.probed, target.learned)
+        for term in target.terms:
+            for added in (False, True):
+                if (score := target.score(term, mates, added)) > 0:
+                    scored.append((-score, one.name, term.name, added, _Rate(one, term, added)))
+    scored.sort(key=lambda item: item[:4])
+    return [target.follows(view, rate) for *_, rate in scored[:KEPT]]
+
+
+@dataclass(frozen=True, eq=False)
+class _Term:
+    """A shown number, or a product of two, and how exactly it is written."""
+
+    name: str
+    values: Floats
+    unit: float
+
+
+@dataclass(frozen=True, eq=False)
+class _Rate:
+    """A term, and a column of kinds, each of which has a factor, or a summand, of its own."""
+
+    one: Column
+    term: _Term
+    added: bool
+
+
+def _kinds(view: View) -> list[Column]:
+    """The shown columns of which several rows share a value."""
+    found = sorted((one.distinct, one.name, one) for one in view.shown if 2 < one.distinct < len(view.learned) / 2)
+    return [one for *_, one in found[:KINDS]]
+
+
+def _mates(one: Column, probed: Ints, learned: Ints) -> Ints:
+    """For each probed row another one of its kind, or -1."""
+    found = []
+    for rows in (learned, learned[::-1]):
+        last = np.full(int(one.codes.max()) + 1, -1, dtype=np.int64)
+        last[one.codes[rows]] = rows
+        last[0] = -1
+        found.append(last[one.codes[probed]])
+    mates = np.where(found[0] == probed, found[1], found[0])
+    return np.asarray(np.where(mates == probed, -1, mates))
+
+
+@dataclass(frozen=True, eq=False)
+class _Target:
+    """The numbers that are asked, with the terms that they may follow from."""
+
+    y: Floats
+    unit: float
+    spread: float  # between the first and the third quarter
+    learned: Ints  # rows with a number
+    probed: Ints
+    terms: Sequence[_Term]
+
+    @classmethod
+    def of(cls, view: View, numbers: Floats) -> "_Target":
+        """What is looked for in a view."""
+        learned = view.learned[np.isfinite(numbers[view.learned])]
+        probed = learned[:: max(1, len(learned) // 800)]
+        low, high = np.quantile(numbers[learned], [0.25, 0.75]) if len(learned) else (0.0, 0.0)
+        unit = 10.0**-view.target.decimals
+        return cls(numbers, unit, float(high - low), learned, probed, list(_terms(view, numbers, probed)))
+
+    def score(self, term: _Term, mates: Ints, added: bool) -> float:
+        """How many bits of the probed rows' numbers another row of their kind tells by its rate."""
+        there = mates >= 0
+        rows, others = self.probed[there], mates[there]
+        y, one, other = self.y[others], term.values[rows], term.values[others]
+        with np.errstate(all="ignore"):
+            made = y - other + one if added else y * one / other
+            by = np.ones(len(y)) if added else np.abs(one / other)
+            room = 0.5 * (1 + by) * (self.unit + term.unit * (1.0 if added else np.abs(y / other))) * 1.01
+            told = np.log2(self.spread / (2 * room))
+            known = np.isfinite(made) & np.isfinite(told) & (told > SHARPER)
+            right = known & (np.abs(made - self.y[rows]) <= room)
+        if right.sum() < max(8.0, LEAST * known.sum()):
+            return 0.0
+        return float(told[right].sum() + (~right & known).sum() * np.log2(1 - right.sum() / (known.sum() + 1)))
+
+    def follows(self, view: View, rate: _Rate) -> Follows:
+        """The numbers that the rate makes, and those beside it, each as likely as it was in other rows."""
+        half = np.arange(len(self.learned)) % 2 == 0
+        halves = (self.learned[half], self.learned[~half])
+        constants = [self._constants(rate, rows) for rows in (*halves, self.learned)]
+        own = np.full(len(self.y), 2)  # a row that is learned from is predicted by the half without it
+        own[halves[0]], own[halves[1]] = 1, 0
+        wholes, counts = self._made(rate, constants, own, self.probed)
+        told = counts > 0
+        off = scaled(self.y[self.probed], view.target.decimals) - wholes
+        sizes = np.searchsorted(SIZES, counts)
+        shares = {}
+        for away in range(-AWAY, AWAY + 1):
+            hits = told & (off == away)
+            whole = hits.sum() / (told.sum() + 1)
+            each = [(hits & (sizes == one)).sum() + PRIOR * whole for one in range(len(SIZES) + 1)]
+            shares[away] = np.array(each) / ([(told & (sizes == one)).sum() + PRIOR for one in range(len(SIZES) + 1)])
+        wholes, counts = self._made(rate, constants, own, view.predicted)
+        values: list[dict[str, float]] = []
+        for whole, count in zip(wholes.tolist(), counts.tolist(), strict=True):
+            size = int(np.searchsorted(SIZES, count))
+            likely = {away: float(share[size]) for away, share in shares.items() if count and share[size] > 0}
+            values.append({number_key(whole + away, view.target.decimals): share for away, share in likely.items()})
+        return Follows.of(values)
+
+    def _constants(self, rate: _Rate, rows: Ints) -> tuple[Floats, Ints]:
+        """The constant of each kind, and how many rows have it: most of them, by size, where some have another."""
+        y, term, codes = self.y[rows], rate.term.values[rows], rate.one.codes[rows]
+        good = np.isfinite(term) & (codes > 0) & (rate.added | (term != 0))
+        y, term, codes = y[good], term[good], codes[good]
+        weights = np.ones(len(y)) if rate.added else np.abs(term)
+        each = y - term if rate.added else y / term
+        order = np.lexsort((each, codes))
+        until = np.cumsum(weights[order])
+        kinds = int(rate.one.codes.max()) + 1
+        sums = np.bincount(codes, weights, kinds)
+        middle = np.searchsorted(until, np.cumsum(sums) - sums / 2)
+        first = each[order[np.minimum(middle, len(order) - 1)]] if len(order) else np.zeros(kinds)
+        made = term + first[codes] if rate.added else term * first[codes]
+        room = 1.0 if rate.added else np.abs(first[codes])
+        near: Bools = np.abs(made - y) <= 2 * (self.unit + rate.term.unit * room)
+        counts = np.bincount(codes[near], minlength=kinds)
+        half = self.unit / 2 if rate.added else (self.unit + rate.term.unit * room) / 2 / np.abs(term)
+        return _between(codes[near], each[near], np.broadcast_to(half, each.shape)[near], kinds), counts
+
+    def _made(self, rate: _Rate, constants: Sequence[tuple[Floats, Ints]], own: Ints, rows: Ints) -> tuple[Ints, Ints]:
+        """What the rate makes of these rows, as whole units, and how many rows have it; 0 where nothing follows."""
+        codes = rate.one.codes[rows]
+        constant = np.choose(own[rows], [found[codes] for found, _ in constants])
+        counts = np.choose(own[rows], [times[codes] for _, times in constants])
+        with np.errstate(all="ignore"):
+            term = rate.term.values[rows]
+            made = term + constant if rate.added else term * constant
+        counts = np.where(np.isfinite(made) & (codes > 0), counts, 0)
+        return scaled(made, round(-np.log10(self.unit))), np.asarray(counts)
+
+
+def _between(codes: Ints, each: Floats, half: Floats, kinds: int) -> Floats:
+    """For each kind the constant by which all of its rows come out: the plainest, or the inverse of a plain one.
+
+    Where there is none, it is the mean of what its rows have.
+    """
+    low, high = np.full(kinds, -np.inf), np.full(kinds, np.inf)
+    np.maximum.at(low, codes, each - half)
+    np.minimum.at(high, codes, each + half)
+    weights = 1 / half
+    with np.errstate(all="ignore"):
+        mean = np.bincount(codes, each * weights, kinds) / np.bincount(codes, weights, kinds)
+        found = np.where(low <= high, (low + high) / 2, mean)
+        for decimals in reversed(range(DECIMALS)):
+            for plain in (1 / np.round(2 / (low + high), decimals), np.round((low + high) / 2, decimals)):
+                found = np.where((low <= plain) & (plain <= high), plain, found)
+    return np.asarray(found)
+
+
+def _terms(view: View, numbers: Floats, probed: Ints) -> Iterator[_Term]:
+    """The shown numbers that go most with the target, and products of two of these."""
+    related = []
+    for shown in view.shown:
+        if shown.numbers is not None and shown.distinct > 2:
+            both = np.isfinite(shown.numbers[probed])
+            if both.sum() > FEW and np.ptp(shown.numbers[probed][both]) > 0:
+                mine, own = (np.argsort(np.argsort(line[probed][both])) for line in (shown.numbers, numbers))
+                term = _Term(shown.name, shown.numbers, 10.0**-shown.decimals)
+                related.append((-abs(float(np.corrcoef(mine, own)[0, 1])), shown.name, term))
+    related.sort(key=lambda item: item[:2])
+    yield from (term for _, _, term in related[:TERMS])
+    for (_, _, one), (_, _, other) in combinations(related[:MULTIPLIED], 2):
+        yield _Term(f"{one.name} · {other.name}", one.values * other.values, 0.0)
