@@ -20,12 +20,12 @@ Words = NDArray[np.uint64]
 
 PROBED = 800  # rows by which choices are compared
 LOOKED_AT = 16  # columns whose cells are looked at together
-MOST = {2: 100, 3: 200}  # choices of so many of them
+MOST = {2: 80, 3: 120}  # choices of so many of them
 BEST = 2  # choices that are followed
 FEWEST = 5  # probed rows that have to find another row
 SIZES = range(3, 9)  # characters in the middle of a code
 LONGEST = 24  # characters of a code
-BITS = 18  # of a hash by which another row is found
+BITS = 17  # of a hash by which another row is found
 
 
 def shared(view: View) -> list[Ints]:
@@ -106,9 +106,9 @@ class _Probes:
 
     def gain(self, hashes: Words) -> float:
         """How many bits of the looking rows' values are known by the value of a row that shares the hash."""
-        own = hashes[self.rows]
-        place = own >> np.uint64(64 - BITS)
-        mates = [self._found(hashes, turn)[place] for turn in (1, -1)]
+        own, places = hashes[self.rows], hashes[self.learned] >> np.uint64(64 - BITS)
+        looked_at = own >> np.uint64(64 - BITS)
+        mates = [self._found(places, turn)[looked_at] for turn in (1, -1)]
         mate = np.where(mates[0] == self.rows, mates[1], mates[0])
         told = (mate >= 0) & (mate != self.rows) & (hashes[mate] == own) & (own > 0)
         count = int(told.sum())
@@ -119,9 +119,8 @@ class _Probes:
         sure = (hits + 0.5) / (count + 1)
         return float(self.bits[right].sum() + hits * np.log2(sure) + (count - hits) * np.log2(1 - sure))
 
-    def _found(self, hashes: Words, turn: int) -> Ints:
-        """The last row to learn from, or the first one, with each beginning of a hash."""
-        found = np.full(1 << BITS, -1, dtype=np.int64)
-        rows = self.learned[::turn]
-        found[hashes[rows] >> np.uint64(64 - BITS)] = rows
+    def _found(self, places: Words, turn: int) -> NDArray[np.int32]:
+        """The last row to learn from, or the first one, at each place."""
+        found = np.full(1 << BITS, -1, dtype=np.int32)
+        found[places[::turn]] = self.learned[::turn]
         return found
