@@ -20,7 +20,7 @@ from tabcontam.guesser.kin import kin
 from tabcontam.guesser.laws import Follows
 from tabcontam.guesser.neighbours import neighbours
 from tabcontam.guesser.ordered import ordered
-from tabcontam.guesser.rates import rates
+from tabcontam.guesser.rates import rates, whose
 from tabcontam.guesser.regression import Errors, boosted, heaped, regressed
 from tabcontam.guesser.rounding import Rounded, chain
 from tabcontam.guesser.sample import LEAST_ROWS, Sample
@@ -177,7 +177,7 @@ def _predicted(
         matrices["characters"] = found
     added: dict[str, Counted | Follows] = {**counted, **close, **laws}
     added |= {f"kin {number}": found for number, found in enumerate(kin(view))}
-    added |= {f"rate {number}": found for number, found in enumerate(rates(view))}
+    added |= {f"rate {number}": found for number, found in enumerate([*rates(view), *whose(view)])}
     added |= {f"ordered {number}": found for number, found in enumerate(ordered(view))}
     return Predicted(fit, matrices, added, regressed(fit))
 

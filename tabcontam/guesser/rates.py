@@ -1,11 +1,12 @@
 """Numbers that are another number times, or plus, what rows of a kind share: a state's tax, a currency's rate, a fee.
 
-Who knows the rate computes the number. It is learned from the other rows of the kind, also where there are thousands of
-kinds, in most of which the guesser's fit has no row. Some rows may break it.
+Who knows the rates computes the number, and tells by two numbers whose rate it is. A rate is learned from the other
+rows of the kind, also where there are thousands of kinds, in most of which the guesser's fit has no row. Some rows may
+break it.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
@@ -22,16 +23,17 @@ SHARPER = 3.0  # bits by which a number is to be known better by a rate than by 
 AWAY = 2  # units that a number may be off
 SIZES = (1, 2, 4, 9)  # rows of a kind: up to each, a rate is as sure as it was in as many rows
 DECIMALS = 8  # of a constant, fewer of which are tried first
+MOST_KINDS = 5000  # whose rate a row may have
+LISTED = 30  # of them that are named
 KEPT = 1  # rates that are followed
 PRIOR = 2.0  # rows that all numbers of rows together count for beside those of one
 
 
 def rates(view: View) -> list[Follows]:
     """What follows from the best term and kind of rows."""
-    numbers = view.target.numbers
-    if not view.large or numbers is None or view.target.distinct <= FEW:
+    if not view.large or view.target.numbers is None or view.target.distinct <= FEW:
         return []
-    target = _Target.of(view, numbers)
+    target = _Target.of(view, view.target)
     scored = []
     for one in _kinds(view):
         mates = _mates(one, target.probed, target.learned)
@@ -41,6 +43,24 @@ def rates(view: View) -> list[Follows]:
                     scored.append((-score, one.name, term.name, added, _Rate(one, term, added)))
     scored.sort(key=lambda item: item[:4])
     return [target.follows(view, rate) for *_, rate in scored[:KEPT]]
+
+
+def whose(view: View) -> list[Follows]:
+    """The kinds whose rate makes of one shown number another."""
+    target, best, found = view.target, 0.0, None
+    if not view.large or not 2 < target.distinct < min(MOST_KINDS, len(view.learned) / 2):
+        return []
+    numbers = sorted((-one.distinct, one.name, one) for one in view.shown if one.numbers is not None)
+    many = [one for distinct, _, one in numbers if -distinct > FEW][:TERMS]
+    for one in many:
+        others = tuple(other for other in many if other is not one)
+        made = _Target.of(replace(view, target=one, shown=others), one)
+        mates = _mates(target, made.probed, made.learned)
+        for term in made.terms:
+            for added in (False, True):
+                if (score := made.score(term, mates, added)) > best:
+                    best, found = score, (made, _Rate(target, term, added))
+    return [found[0].kinds(view, found[1])] if found else []
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,12 +111,13 @@ class _Target:
     terms: Sequence[_Term]
 
     @classmethod
-    def of(cls, view: View, numbers: Floats) -> "_Target":
-        """What is looked for in a view."""
+    def of(cls, view: View, one: Column) -> "_Target":
+        """What is looked for in a view: the numbers of a column."""
+        numbers = np.full(len(one.keys), np.nan) if one.numbers is None else one.numbers
         learned = view.learned[np.isfinite(numbers[view.learned])]
         probed = learned[:: max(1, len(learned) // 800)]
         low, high = np.quantile(numbers[learned], [0.25, 0.75]) if len(learned) else (0.0, 0.0)
-        unit = 10.0**-view.target.decimals
+        unit = 10.0**-one.decimals
         return cls(numbers, unit, float(high - low), learned, probed, list(_terms(view, numbers, probed)))
 
     def score(self, term: _Term, mates: Ints, added: bool) -> float:
@@ -117,11 +138,7 @@ class _Target:
 
     def follows(self, view: View, rate: _Rate) -> Follows:
         """The numbers that the rate makes, and those beside it, each as likely as it was in other rows."""
-        half = np.arange(len(self.learned)) % 2 == 0
-        halves = (self.learned[half], self.learned[~half])
-        constants = [self._constants(rate, rows) for rows in (*halves, self.learned)]
-        own = np.full(len(self.y), 2)  # a row that is learned from is predicted by the half without it
-        own[halves[0]], own[halves[1]] = 1, 0
+        constants, own = self._halved(rate)
         wholes, counts = self._made(rate, constants, own, self.probed)
         told = counts > 0
         off = scaled(self.y[self.probed], view.target.decimals) - wholes
@@ -139,6 +156,40 @@ class _Target:
             likely = {away: float(share[size]) for away, share in shares.items() if count and share[size] > 0}
             values.append({number_key(whole + away, view.target.decimals): share for away, share in likely.items()})
         return Follows.of(values)
+
+    def kinds(self, view: View, rate: _Rate) -> Follows:
+        """The kinds whose rate makes the number of each row, the likelier the more rows they have."""
+        constants, own = self._halved(rate)
+        times = np.bincount(rate.one.codes[self.learned], minlength=len(constants[0][0])).astype(np.float64)
+        right, told = 0, 1
+        for row in self.probed.tolist():
+            fitting = self._fitting(rate, constants[own[row]], row)
+            right, told = right + int(rate.one.codes[row] in fitting), told + bool(len(fitting))
+        keys = dict(zip(rate.one.codes.tolist(), rate.one.keys, strict=True))
+        values: list[dict[str, float]] = []
+        for row in view.predicted.tolist():
+            fitting = self._fitting(rate, constants[own[row]], row)
+            likely = fitting[np.argsort(-times[fitting], kind="stable")][:LISTED]
+            shares = right / told * times[likely] / max(1.0, times[fitting].sum())
+            values.append(dict(zip(map(keys.__getitem__, likely.tolist()), shares.tolist(), strict=True)))
+        return Follows.of(values)
+
+    def _fitting(self, rate: _Rate, constants: tuple[Floats, Ints], row: int) -> Ints:
+        """The kinds whose constant makes the number of a row."""
+        constant, counts = constants
+        term, y = rate.term.values[row], self.y[row]
+        with np.errstate(all="ignore"):
+            made = term + constant if rate.added else term * constant
+            near = np.abs(made - y) <= 0.51 * (self.unit + (0.0 if rate.added else rate.term.unit * np.abs(constant)))
+        return np.flatnonzero(near & (counts > 0))
+
+    def _halved(self, rate: _Rate) -> tuple[list[tuple[Floats, Ints]], Ints]:
+        """The constants by each half of the rows and by all; and by which of them, one without it, each row is told."""
+        half = np.arange(len(self.learned)) % 2 == 0
+        halves = (self.learned[half], self.learned[~half])
+        own = np.full(len(self.y), 2)
+        own[halves[0]], own[halves[1]] = 1, 0
+        return [self._constants(rate, rows) for rows in (*halves, self.learned)], own
 
     def _constants(self, rate: _Rate, rows: Ints) -> tuple[Floats, Ints]:
         """The constant of each kind, and how many rows have it: most of them, by size, where some have another."""

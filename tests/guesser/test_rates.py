@@ -5,7 +5,7 @@ from random import Random
 import pytest
 
 from tabcontam.guesser.ordered import ordered
-from tabcontam.guesser.rates import rates
+from tabcontam.guesser.rates import rates, whose
 from tabcontam.tables.table import Cell
 from tests.guesser.made import chances, view
 
@@ -56,6 +56,7 @@ def test_who_knows_the_rates_knows_whose_rate_it_is() -> None:
     cells = orders(6000, 40, 0.0)
     seen = view(cells, "state", ASKED, learned=range(len(ASKED), 6000))
     assert sum(chance > 0.3 for chance in chances(ordered(seen), seen.target, ASKED)) > 0.7 * len(ASKED)
+    assert sum(chance > 0.6 for chance in chances(whose(seen), seen.target, ASKED)) > 0.7 * len(ASKED)
 
 
 def test_an_hour_lies_between_the_hours_beside_it_at_the_same_of_many_stations() -> None:
