@@ -4,10 +4,10 @@ Of a large file a sample is kept, which shows hardly any code twice. In each of 
 branch follow from something that most kept rows share with rows that are not kept: from a `code`, from a long `number`,
 from the beginning of a `plot` number, from the `middle` of one, from the end of a `mail` address, from a `pair` of a
 route and a class, from an airline and the number of a `flight` that starts at an hour of its own, or from `three` cells
-together. One answerer knows all companies and no row: it says what follows, and draws all other cells as often as they
-stand in their column. The other knows every row by its identifier. Both answer over loopback what `run` asks: a hidden
-cell of a row, and the rest of a row that is begun. Their verdicts are printed: the first is to be found nowhere, the
-second everywhere.
+together; or they are amounts at a `rate` of the row's state. One answerer knows all companies and rates and no row: it
+says what follows, and draws all other cells as often as they stand in their column. The other knows every row by its
+identifier. Both answer over loopback what `run` asks: a hidden cell of a row, and the rest of a row that is begun.
+Their verdicts are printed: the first is to be found nowhere, the second everywhere.
 """
 
 import argparse
@@ -25,12 +25,13 @@ from typing import Any
 from tests.loopback import LoopbackServer
 
 CODES = 20_000
+STATES = 400
 TESTS = "feature_completion or incomplete_completion"
 FOLLOWING = ("company", "town", "branch")
 FIRMS = [
     f"{one}{end} {kind}" for one in ("North", "Old", "Port", "Sun") for end in ("ham", "by") for kind in ("AG", "plc")
 ]
-KINDS = ("code", "number", "plot", "middle", "mail", "pair", "flight", "three")
+KINDS = ("code", "number", "plot", "middle", "mail", "pair", "flight", "three", "rate")
 KEYS = (("code",), ("number",), ("route", "class"), ("airline", "flight"), ("shop", "season", "size"))
 ASKED = re.compile(r"Which value of (\w+) does this row have")
 REST = re.compile(r"lacks its last \d+ features?: ([^.]+)\.")
@@ -60,16 +61,23 @@ def rows_of(kind: str, count: int) -> list[Row]:
             own |= {"age": str(rng.randint(18, 90))}
         elif kind == "three":
             own |= {"shop": f"S{code // 500}", "season": f"y{code // 25 % 20}", "size": f"z{code % 25}"}
-            own |= {"age": str(rng.randint(18, 90))}
-        elif kind == "mail":
-            own |= {
-                "mail": f"{rng.choice('abcdefgh')}{rng.randrange(10**6)}@w{code}.com",
-                "age": str(rng.randint(18, 90)),
-            }
+            own |= {"age": str(rng.randint(18, 90)), "weight": str(rng.randint(1, 900))}
+        elif kind == "rate":
+            own |= {"state": f"s{code % STATES}", "age": str(rng.randint(18, 90))}
+            own |= {"amount": f"{rng.lognormvariate(5, 1):.2f}"}
+            found.append(own | at_rates(own) | {"target": rng.choice(["yes", "no"])})
+            continue
         else:
             own |= {"route": f"R{code // 10}", "class": f"k{code % 10}"}
         found.append(own | known[code] | {"target": rng.choice(["yes", "no"])})
     return found
+
+
+def at_rates(row: Row) -> Row:
+    """What the amount of a row comes to at the three rates of its state."""
+    state = int(row["state"][1:])
+    rates = [(7919 * state + 104_729 * place) % 1990 + 10 for place in range(len(FOLLOWING))]
+    return {name: f"{float(row['amount']) * rate / 10_000:.2f}" for name, rate in zip(FOLLOWING, rates, strict=True)}
 
 
 def shared(row: Row) -> tuple[str, ...] | None:
@@ -85,12 +93,13 @@ def shared(row: Row) -> tuple[str, ...] | None:
 
 def knower(rows: Sequence[Row]) -> Answer:
     """Knows what follows, and no row."""
-    known, rng = {shared(row): row for row in rows}, Random(5)
+    known, rng = {by: row for row in rows if (by := shared(row)) is not None}, Random(5)
 
     def answer(body: dict[str, Any]) -> str:
         names, row = _asked(body)
         by = shared(row)
-        of = [known[by] if name in FOLLOWING and by in known else rng.choice(rows) for name in names]
+        told = at_rates(row) if {"state", "amount"} <= row.keys() else known.get(by, {}) if by else {}
+        of = [told if name in FOLLOWING and told else rng.choice(rows) for name in names]
         return _written(names, [one[name] for one, name in zip(of, names, strict=True)])
 
     return answer
