@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from tabcontam.guesser.columns import Floats, Ints
 from tabcontam.guesser.view import MANY, View
+from tabcontam.tables.large.excerpt import numbered
 
 Words = NDArray[np.uint64]
 
@@ -49,7 +50,7 @@ def _together(view: View) -> Iterator[Words]:
     """The hashes of two and three cells; 0 where one is missing."""
     rows = len(view.learned)
     columns = sorted((one.distinct, one.name, one) for one in view.shown if 2 < one.distinct < rows / 2)[:LOOKED_AT]
-    hashes = [_stirred(one.codes.astype(np.uint64) + np.uint64(place << 40)) for place, (*_, one) in enumerate(columns)]
+    hashes = [numbered(one.codes.astype(np.uint64) + np.uint64(place << 40)) for place, (*_, one) in enumerate(columns)]
     there = [one.codes > 0 for *_, one in columns]
     for size, most in MOST.items():
         chosen = sorted(
@@ -70,20 +71,12 @@ def _middles(view: View) -> Iterator[Words]:
         there = np.array([len(text) == length for text in texts])
         letters = np.array([text if len(text) == length else b"\0" * length for text in texts], dtype=f"S{length}")
         bytes_of = np.frombuffer(letters.tobytes(), dtype=np.uint8).reshape(-1, length)
-        each = _stirred(bytes_of.astype(np.uint64) + (np.arange(length, dtype=np.uint64) << np.uint64(8)))
+        each = numbered(bytes_of.astype(np.uint64) + (np.arange(length, dtype=np.uint64) << np.uint64(8)))
         until = np.concatenate([np.zeros((len(each), 1), dtype=np.uint64), np.cumsum(each, axis=1, dtype=np.uint64)], 1)
         for size in SIZES:
             for start in range(1, length - size):
-                part = _stirred(until[:, start + size] - until[:, start]) | np.uint64(1)
+                part = numbered(until[:, start + size] - until[:, start]) | np.uint64(1)
                 yield np.where(there, part, np.uint64(0))
-
-
-def _stirred(words: Words) -> Words:
-    """Other words, in which every bit depends on many (the finalizer of SplitMix64: Steele, Lea and Flood 2014)."""
-    words = (words + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
-    words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return words ^ (words >> np.uint64(31))
 
 
 @dataclass(frozen=True, eq=False)

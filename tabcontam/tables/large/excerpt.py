@@ -123,8 +123,8 @@ class Blocks:
         return places, [row for block in blocks for row in self.kept[block]]
 
 
-def numbered(places: "NDArray[np.int64]") -> "NDArray[np.uint64]":
-    """A number for each place that looks like chance (the finalizer of SplitMix64: Steele, Lea and Flood 2014)."""
+def numbered(places: "NDArray[np.int64] | NDArray[np.uint64]") -> "NDArray[np.uint64]":
+    """A number for each place or code that looks like chance (finalizer of SplitMix64: Steele, Lea and Flood 2014)."""
     import numpy as np
 
     numbers = (places.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
