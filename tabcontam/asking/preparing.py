@@ -23,9 +23,7 @@ from tabcontam.asking.plan import Options, sheet_of
 from tabcontam.evidence.base import Family, Test
 from tabcontam.evidence.registry import by_id
 from tabcontam.guesser.kept import folder_of, is_shipped, shared
-from tabcontam.processes import begun, starting
-from tabcontam.processes import processors as _processors
-from tabcontam.processes import send as _send
+from tabcontam.processes import begun, processors, send, starting
 from tabcontam.tables.cards import Question
 from tabcontam.tables.large.excerpt import Whole
 from tabcontam.tables.planted import PlantedCell
@@ -54,7 +52,7 @@ def prepared_meanwhile(
     """
     new = _new(tables, tests)
     left = {(id(table), test.id): (table, test) for table in new for test in fitted(tests)}
-    workers = min(-(-len(left) // 3), _processors() - 1) if _long(new) and sys.executable else 0
+    workers = min(-(-len(left) // 3), processors() - 1) if _long(new) and sys.executable else 0
     processes: list[subprocess.Popen[bytes]] = []
     found = _Found(check)
 
@@ -64,7 +62,7 @@ def prepared_meanwhile(
             processes.append(process)
             while True:
                 _, (table, test) = left.popitem()
-                _send(process, _job(None if table is known else table, serializer, test, options))
+                send(process, _job(None if table is known else table, serializer, test, options))
                 if not _served(process, found):
                     return  # it died: what it did not find the run finds by itself
                 known = table
@@ -159,7 +157,7 @@ def _served(process: "subprocess.Popen[bytes]", found: _Found) -> bool:
         for line in process.stdout or ():
             what, name = json.loads(line)
             if what == BEGIN:
-                _send(process, json.dumps(found.begin(name, process)).encode())
+                send(process, json.dumps(found.begin(name, process)).encode())
             elif what == END:
                 found.end(name)
             else:

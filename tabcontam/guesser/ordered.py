@@ -69,9 +69,8 @@ def _keys(view: View) -> list[Floats]:
 
 def _ratios(view: View) -> Iterator[Floats]:
     """The ratios of each two numbers, and how far they lie apart: who knows the rates knows whose rate it is."""
-    numbers = [(-one.distinct, one.name, one.numbers) for one in view.shown if one.numbers is not None]
-    many = [line for distinct, _, line in sorted(numbers, key=lambda item: item[:2]) if -distinct > FEW]
-    for first, second in combinations(many[:RATIOS], 2):
+    lines = [one.numbers for one in view.of_many_numbers[:RATIOS] if one.numbers is not None]
+    for first, second in combinations(lines, 2):
         with np.errstate(all="ignore"):
             ratio = first / second
         yield np.where(np.isfinite(ratio), ratio, np.nan)

@@ -13,6 +13,7 @@ import numpy as np
 
 from tabcontam.guesser.columns import FEW, Bools, Column, Floats, Ints, number_key, scaled
 from tabcontam.guesser.laws.base import Follows
+from tabcontam.guesser.shared import another
 from tabcontam.guesser.view import View
 
 TERMS = 6  # shown numbers that are looked at, those that go most with the target
@@ -36,30 +37,25 @@ def rates(view: View) -> list[Follows]:
     target = _Target.of(view, view.target)
     scored = []
     for one in _kinds(view):
-        mates = _mates(one, target.probed, target.learned)
-        for term in target.terms:
-            for added in (False, True):
-                if (score := target.score(term, mates, added)) > 0:
-                    scored.append((-score, one.name, term.name, added, _Rate(one, term, added)))
+        for score, rate in target.scored(one):
+            scored.append((-score, one.name, rate.term.name, rate.added, rate))
     scored.sort(key=lambda item: item[:4])
     return [target.follows(view, rate) for *_, rate in scored[:KEPT]]
 
 
 def whose(view: View) -> list[Follows]:
     """The kinds whose rate makes of one shown number another."""
-    target, best, found = view.target, 0.0, None
+    target, best = view.target, 0.0
+    found: tuple[_Target, _Rate] | None = None
     if not view.large or not 2 < target.distinct < min(MOST_KINDS, len(view.learned) / 2):
         return []
-    numbers = sorted((-one.distinct, one.name, one) for one in view.shown if one.numbers is not None)
-    many = [one for distinct, _, one in numbers if -distinct > FEW][:TERMS]
+    many = view.of_many_numbers[:TERMS]
     for one in many:
         others = tuple(other for other in many if other is not one)
         made = _Target.of(replace(view, target=one, shown=others), one)
-        mates = _mates(target, made.probed, made.learned)
-        for term in made.terms:
-            for added in (False, True):
-                if (score := made.score(term, mates, added)) > best:
-                    best, found = score, (made, _Rate(target, term, added))
+        for score, rate in made.scored(target):
+            if score > best:
+                best, found = score, (made, rate)
     return [found[0].kinds(view, found[1])] if found else []
 
 
@@ -89,14 +85,8 @@ def _kinds(view: View) -> list[Column]:
 
 def _mates(one: Column, probed: Ints, learned: Ints) -> Ints:
     """For each probed row another one of its kind, or -1."""
-    found = []
-    for rows in (learned, learned[::-1]):
-        last = np.full(int(one.codes.max()) + 1, -1, dtype=np.int64)
-        last[one.codes[rows]] = rows
-        last[0] = -1
-        found.append(last[one.codes[probed]])
-    mates = np.where(found[0] == probed, found[1], found[0])
-    return np.asarray(np.where(mates == probed, -1, mates))
+    mates = another(one.codes, int(one.codes.max()) + 1, learned, probed)
+    return np.where(one.codes[probed] > 0, mates, -1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,6 +109,14 @@ class _Target:
         low, high = np.quantile(numbers[learned], [0.25, 0.75]) if len(learned) else (0.0, 0.0)
         unit = 10.0**-one.decimals
         return cls(numbers, unit, float(high - low), learned, probed, list(_terms(view, numbers, probed)))
+
+    def scored(self, one: Column) -> Iterator[tuple[float, _Rate]]:
+        """The rates of a column's kinds that tell something, each with its score."""
+        mates = _mates(one, self.probed, self.learned)
+        for term in self.terms:
+            for added in (False, True):
+                if (score := self.score(term, mates, added)) > 0:
+                    yield score, _Rate(one, term, added)
 
     def score(self, term: _Term, mates: Ints, added: bool) -> float:
         """How many bits of the probed rows' numbers another row of their kind tells by its rate."""

@@ -99,11 +99,9 @@ class _Probes:
 
     def gain(self, hashes: Words) -> float:
         """How many bits of the looking rows' values are known by the value of a row that shares the hash."""
-        own, places = hashes[self.rows], hashes[self.learned] >> np.uint64(64 - BITS)
-        looked_at = own >> np.uint64(64 - BITS)
-        mates = [self._found(places, turn)[looked_at] for turn in (1, -1)]
-        mate = np.where(mates[0] == self.rows, mates[1], mates[0])
-        told = (mate >= 0) & (mate != self.rows) & (hashes[mate] == own) & (own > 0)
+        own = hashes[self.rows]
+        mate = another(hashes >> np.uint64(64 - BITS), 1 << BITS, self.learned, self.rows)
+        told = (mate >= 0) & (hashes[mate] == own) & (own > 0)
         count = int(told.sum())
         right = told & (self.targets[mate] == self.targets[self.rows])
         hits = int(right.sum())
@@ -112,8 +110,13 @@ class _Probes:
         sure = (hits + 0.5) / (count + 1)
         return float(self.bits[right].sum() + hits * np.log2(sure) + (count - hits) * np.log2(1 - sure))
 
-    def _found(self, places: Words, turn: int) -> NDArray[np.int32]:
-        """The last row to learn from, or the first one, at each place."""
-        found = np.full(1 << BITS, -1, dtype=np.int32)
-        found[places[::turn]] = self.learned[::turn]
-        return found
+
+def another(keys: Words | Ints, most: int, learned: Ints, rows: Ints) -> NDArray[np.int32]:
+    """For each of these rows another one to learn from that has its key, one of so many; -1 where there is none."""
+    found = []
+    for ordered in (learned, learned[::-1]):
+        last = np.full(most, -1, dtype=np.int32)
+        last[keys[ordered]] = ordered
+        found.append(last[keys[rows]])
+    mates = np.where(found[0] == rows, found[1], found[0])
+    return np.where(mates == rows, np.int32(-1), mates)

@@ -5,7 +5,7 @@ from functools import cached_property
 
 import numpy as np
 
-from tabcontam.guesser.columns import Column, Ints
+from tabcontam.guesser.columns import FEW, Column, Ints
 
 MANY = 2000  # rows to learn from, beyond which there are enough to look at more than single cells
 MOST_PROBED = 1000  # rows that tell how well a rule does
@@ -29,6 +29,12 @@ class View:
     def large(self) -> bool:
         """Whether there are many rows to learn from."""
         return len(self.learned) > MANY
+
+    @cached_property
+    def of_many_numbers(self) -> list[Column]:
+        """The shown columns of more than a few different numbers, those of most first."""
+        many = (one for one in self.shown if one.numbers is not None and one.distinct > FEW)
+        return sorted(many, key=lambda one: (-one.distinct, one.name))
 
     @cached_property
     def probed(self) -> Ints:

@@ -22,8 +22,7 @@ from typing import Any, BinaryIO
 from tabcontam.asking.kept_trials import KeptTrials, Place, lines_at
 from tabcontam.evidence.base import Kind, Verdict
 from tabcontam.groups import grouped
-from tabcontam.processes import begun, send, starting
-from tabcontam.processes import processors as _processors
+from tabcontam.processes import begun, processors, send, starting
 from tabcontam.report.evidence import Looks, Packed
 from tabcontam.report.recalled import Recalled
 from tabcontam.report.recalled_rows import Compared, Group
@@ -123,7 +122,7 @@ def _helped(
     terms: Terms, trials: ReadByCell | None, work: Mapping[str, Work], left: deque[str], ready: Ready
 ) -> Iterator[None]:
     """Have other processors take LLMs of those that are `left`, the last first; what is kept of each comes `ready`."""
-    helpers = min(_processors() - 1, MOST, len(left) - 1) if sys.executable else 0
+    helpers = min(processors() - 1, MOST, len(left) - 1) if sys.executable else 0
     if helpers < 1 or not isinstance(trials, KeptTrials) or not isinstance(trials.shown, Shown) or len(trials) < SMALL:
         yield
         return

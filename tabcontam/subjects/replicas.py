@@ -697,7 +697,7 @@ def packed(answer: Answer | Ended | str) -> Answer | Ended | str:
     """As it is sent: tokens column by column, numbers as bytes, which are written many times as fast as single ones."""
     if isinstance(answer, Scores) and answer.tokens:
         texts, *numbers = zip(*answer.tokens, strict=True)
-        return replace(answer, tokens=(texts, *map(_as_bytes, numbers)))  # type: ignore[arg-type]
+        return replace(answer, tokens=(texts, *map(_as_bytes, numbers)))  # type: ignore[arg-type] # until unpacked
     return answer
 
 
@@ -715,8 +715,8 @@ def _as_bytes(numbers: Sequence[float | None]) -> object:
     return array("d", known).tobytes() if len(known) == len(numbers) else numbers
 
 
-def _as_numbers(held: object) -> Sequence[float | None]:
-    return memoryview(held).cast("d").tolist() if isinstance(held, bytes) else held  # type: ignore[return-value]
+def _as_numbers(held: Any) -> Sequence[float | None]:
+    return memoryview(held).cast("d").tolist() if isinstance(held, bytes) else held
 
 
 def check_engine(engine: str | None, address: str | None, replicas: int | None, gpus: int | None) -> OnRay | None:

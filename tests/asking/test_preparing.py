@@ -45,7 +45,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A cache folder without what other tests made, on a machine with two processors."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setenv("LOCALAPPDATA", str(tmp_path / "cache"))
-    monkeypatch.setattr(preparing, "_processors", lambda: 2)
+    monkeypatch.setattr(preparing, "processors", lambda: 2)
     return tmp_path / "cache"
 
 
@@ -75,7 +75,7 @@ def prepared(tables: Sequence[Table], tests: Sequence[base.Test] = (TEST,)) -> l
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(preparing, "ThreadPoolExecutor", FastProcessors)
-        patch.setattr(preparing, "_send", noted)
+        patch.setattr(preparing, "send", noted)
         with prepared_meanwhile(tables, IS, tests, Options(seed=3)) as ready:
             for table in tables:
                 for test in tests:
@@ -190,7 +190,7 @@ def test_the_run_and_a_process_share_the_work(monkeypatch: pytest.MonkeyPatch) -
 
     def planned(folder: str, workers: int) -> tuple[object, int]:
         monkeypatch.setenv("XDG_CACHE_HOME", folder)
-        monkeypatch.setattr(preparing, "_processors", lambda: workers)
+        monkeypatch.setattr(preparing, "processors", lambda: workers)
         made.clear()
         table = tables.ships.__wrapped__(200, seed=3)
         with prepared_meanwhile([table], IS, tests, Options()) as ready:
@@ -223,9 +223,9 @@ def test_no_process_is_started_where_it_does_not_pay(monkeypatch: pytest.MonkeyP
     prepared([ships(0)])
     prepared([ships(0), known])
     prepared([ships(0), ships(1)], [by_id()["feature_list_informed"], by_id()["membership"]])
-    monkeypatch.setattr(preparing, "_processors", lambda: 1)
+    monkeypatch.setattr(preparing, "processors", lambda: 1)
     prepared([ships(0), ships(1)])
-    monkeypatch.setattr(preparing, "_processors", lambda: 2)
+    monkeypatch.setattr(preparing, "processors", lambda: 2)
     with pytest.raises(AssertionError):
         prepared([ships(0), ships(1)])
 

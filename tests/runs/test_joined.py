@@ -85,9 +85,9 @@ def test_parts_of_a_grid_with_controls_joined_are_the_run_field_by_field(
     ran(tmp_path / "whole", **grid)
     made = [tmp_path / str(number) for number in (1, 2, 3)]
     ran(made[0], "1/3", **grid)
-    monkeypatch.setattr("tabcontam.asking.preparing._processors", lambda: 1)
+    monkeypatch.setattr("tabcontam.asking.preparing.processors", lambda: 1)
     ran(made[1], "2/3", **grid)
-    monkeypatch.setattr("tabcontam.asking.preparing._processors", lambda: 64)
+    monkeypatch.setattr("tabcontam.asking.preparing.processors", lambda: 64)
     ran(made[2], "3/3", **grid)
     assert sum(len(load(folder).cells) for folder in made) == len(load(tmp_path / "whole").cells)
     assert any(len({cell.dataset for cell in load(folder).cells}) > 1 for folder in made)

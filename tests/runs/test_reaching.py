@@ -79,7 +79,7 @@ def test_controls_are_reached_nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_run_ends_before_a_new_table_is_prepared(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setenv("LOCALAPPDATA", str(tmp_path))
-    monkeypatch.setattr(preparing, "_processors", lambda: 1)
+    monkeypatch.setattr(preparing, "processors", lambda: 1)
     order = RunOrder(llms=(NOBODY,), datasets=(made_tables.ships.__wrapped__(400, seed=11),), cache=False)
     with pytest.raises(UsageError, match="no server answers"):
         prepare(order)

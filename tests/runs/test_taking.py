@@ -32,7 +32,7 @@ def helped(monkeypatch: pytest.MonkeyPatch) -> list["subprocess.Popen[bytes]"]:
 
     monkeypatch.setattr(taking, "_process", noted)
     monkeypatch.setattr(taking, "SMALL", 1)
-    monkeypatch.setattr(taking, "_processors", lambda: 3)
+    monkeypatch.setattr(taking, "processors", lambda: 3)
     return begun
 
 
@@ -67,7 +67,7 @@ def test_a_report_is_the_same_with_processes(
     merge([tmp_path / "run"], tmp_path / "with")
     assert helped
     assert all(process.poll() is not None for process in helped)
-    monkeypatch.setattr(taking, "_processors", lambda: 1)
+    monkeypatch.setattr(taking, "processors", lambda: 1)
     merge([tmp_path / "run"], tmp_path / "without")
     assert everything(tmp_path / "with") == everything(tmp_path / "without")
 
@@ -81,7 +81,7 @@ def test_what_a_process_did_not_take_is_taken_here(
     monkeypatch.setattr(taking, "START", does)
     merge([tmp_path / "run"], tmp_path / "with")
     assert helped
-    monkeypatch.setattr(taking, "_processors", lambda: 1)
+    monkeypatch.setattr(taking, "processors", lambda: 1)
     merge([tmp_path / "run"], tmp_path / "without")
     assert everything(tmp_path / "with") == everything(tmp_path / "without")
 

@@ -8,6 +8,7 @@ import signal
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
+from typing import Any
 
 from tabcontam.processes import begun, processors, send, starting
 from tabcontam.subjects.known.infinigram import InfiniGram, Vocabulary, build
@@ -30,16 +31,16 @@ def built_elsewhere(documents: Callable[[], Iterable[str]]) -> InfiniGram:
     return build(documents())
 
 
-def _received(about: dict[str, object], read: Callable[[int], bytes]) -> InfiniGram:
+def _received(about: dict[str, Any], read: Callable[[int], bytes]) -> InfiniGram:
     """A model from what a process printed of it. Raises `ValueError` where that ends early."""
     import numpy as np
 
-    sizes = [int(str(about[name])) for name in ("corpus", "suffixes")]
+    sizes = [about[name] for name in ("corpus", "suffixes")]
     corpus, suffixes = (read(size) for size in sizes)
     if [len(corpus), len(suffixes)] != sizes:
         raise ValueError("the process ended early")
-    words = tuple(map(str, about["words"]))  # type: ignore[call-overload]
-    return InfiniGram(Vocabulary(words, about["spelled"] is True), corpus, np.frombuffer(suffixes, dtype="<i4"))
+    vocabulary = Vocabulary(tuple(about["words"]), about["spelled"])
+    return InfiniGram(vocabulary, corpus, np.frombuffer(suffixes, dtype="<i4"))
 
 
 def main() -> None:
