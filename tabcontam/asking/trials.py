@@ -295,7 +295,7 @@ def brought(answer: Answer) -> Line:
         case Reply():
             return {"tokens": answer.tokens}
         case Scores():
-            return {"scores": [list(token) for token in answer.tokens]}
+            return {"scores": list(answer.tokens)}
         case Likelihoods():
             return {"log_probabilities": list(answer.values)}
         case Matches():
