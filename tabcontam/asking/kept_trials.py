@@ -9,6 +9,7 @@ import re
 import weakref
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
@@ -27,22 +28,32 @@ OTHERS = 2**32 - 1  # the place of a cell that nobody asked for
 Asked = Mapping[CellName, int | None]  # cells, and how many queries of each are its own; None: all that are there
 
 
-class Place(NamedTuple):
-    """Where a line stands in its file: its first byte, its length, and its number from 1."""
+class Stretch(NamedTuple):
+    """Lines that follow one another in a file: their first byte, the number of the first from 1, and their lengths."""
 
     offset: int
-    length: int
     number: int
+    lengths: Sequence[int]
 
 
-def lines_at(file: BinaryIO, places: Iterable[Place]) -> list[Line]:
-    """The trials that stand at these places of a file, as `KeptTrials` has them."""
-    return _numbered((_at(file, place), place.number) for place in places)
+def lines_at(file: BinaryIO, stretches: Iterable[Stretch]) -> list[Line]:
+    """The trials that stand at these stretches of a file, as `KeptTrials` has them."""
+
+    def read(offset: int, size: int) -> bytes:
+        file.seek(offset)
+        return file.read(size)
+
+    return _numbered(_texts(stretches, read))
 
 
-def _at(file: BinaryIO, place: Place) -> bytes:
-    file.seek(place.offset)
-    return file.read(place.length)
+def _texts(stretches: Iterable[Stretch], read: Callable[[int, int], bytes]) -> Iterator[tuple[bytes, int]]:
+    """Each line with its number; those of a stretch are read at once."""
+    for offset, number, lengths in stretches:
+        text, start = read(offset, sum(lengths)), 0
+        for length in lengths:
+            yield text[start : start + length], number
+            start += length
+            number += 1
 
 
 def _numbered(texts: Iterable[tuple[bytes, int]]) -> list[Line]:
@@ -64,14 +75,14 @@ class Written:
         self.offsets, self.lengths = array("Q"), array("I")
         self._end = 0
 
-    def lines(self, name: CellName, lines: Iterable[bytes]) -> Iterator[bytes]:
-        """The lines of a cell, which are noted as they are written."""
+    def write(self, file: BinaryIO, name: CellName, texts: Iterable[tuple[bytes, Sequence[int]]]) -> None:
+        """Write the lines of a cell, texts with the lengths of the lines in each, and note where they stand."""
         start = len(self.offsets)
-        for line in lines:
-            self.offsets.append(self._end)
-            self.lengths.append(len(line))
-            self._end += len(line)
-            yield line
+        for text, lengths in texts:
+            file.write(text)
+            self.lengths.extend(lengths)
+            self.offsets.extend(accumulate(lengths[:-1], initial=self._end))
+            self._end += len(text)
         self.cells.setdefault(name, (start, len(self.offsets)))
 
 
@@ -123,33 +134,32 @@ class KeptTrials:
 
     def of(self, name: CellName) -> list[Line]:
         """The trials of a cell, in the order of its queries; none of a cell that is not there."""
-        places = self._of(name)
-        lines = _numbered(zip(self._texts(places), (self._numbers[place] for place in places), strict=True))
+        lines = _numbered(_texts(self.stretches(name), self._at))
         return self.shown(name, lines) if self.shown else lines
 
-    def places(self, name: CellName) -> list[Place]:
+    def stretches(self, name: CellName) -> list[Stretch]:
         """Where the trials of a cell stand in the file."""
-        return [Place(self._offsets[place], self._lengths[place], self._numbers[place]) for place in self._of(name)]
-
-    def raw(self, name: CellName) -> Iterator[bytes]:
-        """The same as they stand in the file, each a whole line."""
-        return (text if text.endswith(b"\n") else text + b"\n" for text in self._texts(self._of(name)))
-
-    def _texts(self, places: range) -> Iterator[bytes]:
-        """The lines at these places; such as follow one another in the file are read at once."""
-        offsets, lengths, start = self._offsets, self._lengths, 0
+        places = self._of(name)
+        offsets, lengths, numbers = (
+            column[places.start : places.stop] for column in (self._offsets, self._lengths, self._numbers)
+        )
+        found, start = list[Stretch](), 0
         for end in range(1, len(places) + 1):
-            last = places[end - 1]
-            if end < len(places) and offsets[last] + lengths[last] == offsets[places[end]]:
-                continue
-            first = offsets[places[start]]
-            text = self._at(first, offsets[last] + lengths[last] - first)
-            for place in places[start:end]:
-                yield text[offsets[place] - first : offsets[place] - first + lengths[place]]
-            start = end
+            if end == len(places) or offsets[end - 1] + lengths[end - 1] != offsets[end]:
+                found.append(Stretch(offsets[start], numbers[start], lengths[start:end]))
+                start = end
+        return found
+
+    def raw(self, name: CellName) -> Iterator[tuple[bytes, Sequence[int]]]:
+        """The same as they stand in the file, whole lines with their lengths."""
+        for offset, _, lengths in self.stretches(name):
+            text = self._at(offset, sum(lengths))
+            if not text.endswith(b"\n"):
+                text, lengths = text + b"\n", [*lengths[:-1], lengths[-1] + 1]
+            yield text, lengths
 
     def _at(self, offset: int, size: int) -> bytes:
-        assert self._file is not None  # noqa: S101 - there is no place without a file
+        assert self._file is not None  # noqa: S101 - there is no line without a file
         os.lseek(self._file, offset, os.SEEK_SET)
         parts, left = list[bytes](), size
         while left and (part := os.read(self._file, left)):  # at most 2 GiB come at once
@@ -196,14 +206,19 @@ class KeptTrials:
         cells, queries, offset = _Cells(self._places), _Queries(), 0
         if self._file is not None:
             with path.open("rb") as file:
+                cell, head = OTHERS, b""  # of the line before: most lines begin as it does, up to their query
                 for number, text in enumerate(file, start=1):
-                    begins = BEGINNING.match(text) if text.endswith(ENDS) else None
-                    if begins:
+                    whole = text.endswith(ENDS)
+                    name = text[len(head) - 1 : text.find(b'"', len(head)) + 1] if text.startswith(head) else b""
+                    if whole and head and name and b"\\" not in name:
+                        query = queries.written(name)
+                    elif begins := BEGINNING.match(text) if whole else None:
                         cell, query = cells.written(begins[1]), queries.written(begins[2])
+                        head = begins[1] + b', "query": "'
                     else:
                         line = line_of(text)
                         cell = OTHERS if line is None else cells.named(CellName(*line_key(line)[:-1]))
-                        query = 0 if line is None else queries.named(line["query"])
+                        query, head = 0 if line is None else queries.named(line["query"]), b""
                     if cell != OTHERS:
                         found.extend((cell, query, offset, len(text), number))
                     offset += len(text)

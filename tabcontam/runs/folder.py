@@ -26,13 +26,14 @@ from tabcontam.verdicts.comparison import (
     Pair,
     answers_of,
     compared,
+    compared_cells,
     comparisons,
     facts_apart,
     of_runs,
     planned_alike,
     to_compare,
 )
-from tabcontam.verdicts.document import read_results, write_results
+from tabcontam.verdicts.document import read_results, results_file
 from tabcontam.verdicts.facts import MergedRun, RunFacts, catalogued, in_order, known_tests
 from tabcontam.verdicts.judge import results
 from tabcontam.verdicts.judgements import Agreement, JudgeFacts, Judgement, Judgements, judged_by
@@ -135,22 +136,25 @@ def _write_report(
     from tabcontam.runs.taking import taken
 
     answers, recalled = dict[CellName, Answers](), dict[str, str]()
-    with taken(found, shown, trials, runs is not None) as each:
-        pages = Pages(shown)
-        for llm, own in each:
-            recalled[llm] = own.recalled
-            answers |= own.answers
-            for page, text in pages.of_llm(llm, own.told).items():
-                _write(folder / page, text)
-    if not found.run.recorded:
-        with (folder / RECALLED).open("w", encoding="utf-8", errors=ESCAPED, newline="") as file:
-            Recalled(file)
-            file.writelines(recalled[llm] for llm in dict.fromkeys(cell.llm for cell in found.cells))
-    if runs is not None:
-        found = found.with_more(comparisons=compared(found.run, found.cells, answers, runs))
-        shown = shown.with_more(comparisons=found.comparisons)
-    _write(folder / INDEX, pages.index(shown))
-    write_results(folder, found)
+    pairs = [] if runs is None else to_compare(found.run, found.cells)
+    with results_file(folder) as results_json:
+        with taken(found, shown, trials, compared_cells(pairs)) as each:
+            results_json.begin(found)  # while other processors take LLMs
+            pages = Pages(shown)
+            for llm, own in each:
+                recalled[llm] = own.recalled
+                answers |= own.answers
+                for page, text in pages.of_llm(llm, own.told).items():
+                    _write(folder / page, text)
+        if not found.run.recorded:
+            with (folder / RECALLED).open("w", encoding="utf-8", errors=ESCAPED, newline="") as file:
+                Recalled(file)
+                file.writelines(recalled[llm] for llm in dict.fromkeys(cell.llm for cell in found.cells))
+        if runs is not None:
+            found = found.with_more(comparisons=compared(found.run, found.cells, answers, runs, pairs))
+            shown = shown.with_more(comparisons=found.comparisons)
+        _write(folder / INDEX, pages.index(shown))
+        results_json.end(found)
     write_junit(folder / JUNIT, found)
     return found
 
@@ -211,7 +215,7 @@ def merged(
     with written_together(open_folder(out)) as new:
         with (new / TRIALS).open("wb") as file:
             for name, raw in lines.raw():
-                file.writelines(written.lines(name, raw))
+                written.write(file, name, raw)
         if judged:
             _write(new / JUDGEMENTS, as_lines(judgement_lines(judged)))
         return _recorded(new, new, found, None, pairs, written)
@@ -230,7 +234,9 @@ def load_all(folders: Sequence[Path], over: Over | None = None, incomplete: bool
         judged = Judgements(_judged(folders, found.cells))
         said = judged_by(judged, compared_in(lines) if any(judged) else {}, found.cells)
         by_id = planned_alike(found.run)
-        answers = {name: answers_of(lines.of(name), by_id) for name in to_compare(found.run, found.cells)}
+        answers = {
+            name: answers_of(lines.of(name), by_id) for name in compared_cells(to_compare(found.run, found.cells))
+        }
         return replace(found, comparisons=compared(found.run, found.cells, answers, pairs), **said)
     return read_results(folders[0])
 
@@ -250,7 +256,7 @@ class _Merged:
         for name, trials in self.cells.items():
             yield from trials.of(name)
 
-    def raw(self) -> Iterator[tuple[CellName, Iterator[bytes]]]:
+    def raw(self) -> Iterator[tuple[CellName, Iterator[tuple[bytes, Sequence[int]]]]]:
         """All of them cell by cell, as they stand in their files."""
         for kept in (self.cells, self.references):
             for name, trials in kept.items():

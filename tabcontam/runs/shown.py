@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from tabcontam.asking.judgements import judgements_in, with_judgements
-from tabcontam.asking.kept_trials import KeptTrials, Place, Written
+from tabcontam.asking.kept_trials import KeptTrials, Stretch, Written
 from tabcontam.asking.trials import TRIALS, Line, trial_of
 from tabcontam.evidence.base import Reading
 from tabcontam.evidence.registry import by_id
@@ -18,14 +18,14 @@ from tabcontam.verdicts.reference import same_query
 class Shown:
     """Makes of a cell's trials what a report shows of them.
 
-    What the cell's reference answered, too, has chance 1; `said` are the trials of a reference, and `places` where
-    they stand.
+    What the cell's reference answered, too, has chance 1; `said` are the trials of a reference, and `stretches`
+    where they stand.
     """
 
     references: Mapping[CellName, CellName]
     said: Callable[[CellName], list[Line]]
     judgements: Judgements
-    places: Callable[[CellName], list[Place]] = lambda name: []
+    stretches: Callable[[CellName], list[Stretch]] = lambda name: []
 
     def __call__(self, name: CellName, lines: list[Line]) -> list[Line]:
         if other := self.references.get(name):
@@ -57,7 +57,7 @@ def shown_lines(folder: Path, cells: Sequence[Result], written: Written | None =
     """
     named = dict.fromkeys(name for cell in cells for name in referred(cell))
     said = KeptTrials(folder / TRIALS, named, written=written)
-    shown = Shown(references(cells), said.of, judgements_in(folder), said.places)
+    shown = Shown(references(cells), said.of, judgements_in(folder), said.stretches)
     return KeptTrials(folder / TRIALS, {cell.key: cell.queries or 0 for cell in cells}, shown, written)
 
 

@@ -17,9 +17,9 @@ from dataclasses import asdict, dataclass
 from itertools import starmap
 from queue import Empty, SimpleQueue
 from threading import Event, Thread
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TextIO
 
-from tabcontam.asking.kept_trials import KeptTrials, Place, lines_at
+from tabcontam.asking.kept_trials import KeptTrials, Stretch, lines_at
 from tabcontam.evidence.base import Kind, Verdict
 from tabcontam.groups import grouped
 from tabcontam.processes import begun, processors, send, starting
@@ -30,11 +30,12 @@ from tabcontam.report.told import Facts, Placed, Telling, Told, placed
 from tabcontam.report.trials import HeldTrial, ReadByCell, Trial
 from tabcontam.runs.shown import Shown, references
 from tabcontam.verdicts.cells import CellName, Result
-from tabcontam.verdicts.comparison import Answers, answers_of, planned_alike, to_compare
+from tabcontam.verdicts.comparison import Answers, answers_of, planned_alike
 from tabcontam.verdicts.judgements import Judgements, judgement_of
 from tabcontam.verdicts.results import RunResults
 
 SMALL = 20_000  # trials up to which a process would be there only once most of them were taken
+AHEAD = 2  # LLMs that a process has at once
 MOST = 2  # processes: more would wait for this one, which writes the pages
 FIELDS = (  # of a cell: its name, and what its trials are read with
     "llm", "dataset", "edition", "split", "serializer", "prompts", "test", "source",
@@ -75,17 +76,16 @@ class Terms:
 
 @contextmanager
 def taken(
-    found: RunResults, shown: RunResults, trials: ReadByCell, compared: bool
+    found: RunResults, shown: RunResults, trials: ReadByCell, compared: frozenset[CellName]
 ) -> Iterator[Iterator[tuple[str, Taken]]]:
-    """What is kept of each LLM, in the order in which it is ready; with `compared` also for comparisons.
+    """What is kept of each LLM, in the order in which it is ready; of cells that are `compared` also their answers.
 
     The pages have the cells of `shown`, and all else those of `found`. Other processors begin at once.
     """
-    wanted = to_compare(found.run, found.cells) if compared else frozenset()
     cells = shown.cells if found.run.recorded else found.cells
     terms, of_pages = Terms(Facts.of(shown), planned_alike(found.run)), placed(shown)
     work = {
-        llm: Work(own, of_pages.get(llm, ()), frozenset(cell.key for cell in own) & wanted)
+        llm: Work(own, of_pages.get(llm, ()), compared & frozenset(cell.key for cell in own))
         for llm, own in grouped(cells, lambda cell: cell.llm).items()
     }
     left, ready = deque(work), Ready()
@@ -130,25 +130,24 @@ def _helped(
     processes: list[subprocess.Popen[bytes]] = []
     over = Event()
 
-    def help_with(llm: str, process: "subprocess.Popen[bytes]") -> bool:
-        """Have a process take an LLM; whether it did."""
-        try:
-            found = _taken_by(process, _job(kept, shown, work[llm]))
-        except Exception:  # whatever it is, the report meets it too, when it takes the LLM itself
-            found = None
-        ready.put((llm, found))
-        return found is not None
-
     def help_out() -> None:
         with suppress(OSError), _process() as process:
             processes.append(process)
             if over.is_set():  # it was begun after the others had been ended
                 process.kill()
                 return
-            send(process, json.dumps(begin).encode())
-            with suppress(IndexError):
-                while help_with(left.pop(), process):
-                    pass
+            sent = deque[str]()
+            try:
+                send(process, json.dumps(begin).encode())
+                while _send_some(process, left, sent, lambda llm: _job(kept, shown, work[llm])):
+                    if (found := _taken_by(process)) is None:
+                        break
+                    ready.put((sent.popleft(), found))
+            except Exception:  # noqa: S110 - whatever it is, the report meets it too, when it takes the LLM itself
+                pass
+            finally:
+                for llm in sent:
+                    ready.put((llm, None))
 
     threads = [Thread(target=help_out, daemon=True) for _ in range(helpers)]
     for thread in threads:
@@ -168,10 +167,25 @@ def _process() -> "subprocess.Popen[bytes]":
     return begun(START)
 
 
-def _taken_by(process: "subprocess.Popen[bytes]", job: object) -> Taken | None:
-    """What a process keeps of an LLM; None where it died, or printed something else."""
+def _send_some(
+    process: "subprocess.Popen[bytes]", left: deque[str], sent: deque[str], job: Callable[[str], object]
+) -> bool:
+    """Send a process LLMs of those that are left, so that it has another one while its answer is read.
+
+    Whether it has any. Raises OSError.
+    """
+    while len(sent) < AHEAD:
+        try:
+            sent.append(left.pop())
+        except IndexError:
+            break
+        send(process, json.dumps(job(sent[-1])).encode())
+    return bool(sent)
+
+
+def _taken_by(process: "subprocess.Popen[bytes]") -> Taken | None:
+    """What a process keeps of the LLM that it was sent first; None where it died, or printed something else."""
     with suppress(OSError, ValueError, TypeError, KeyError):
-        send(process, json.dumps(job).encode())
         if process.stdout and (line := process.stdout.readline()):
             return _taken(json.loads(line))
     return None
@@ -196,10 +210,14 @@ def _job(trials: KeptTrials, shown: Shown, work: Work) -> dict[str, Any]:
     return {
         "cells": [[getattr(cell, name) for name in FIELDS] for cell in work.cells],
         "placed": [(one.place, one.label, numbers[id(one.cell)]) for one in work.placed],
-        "lines": [trials.places(cell.key) for cell in work.cells],
-        "said": [(name, shown.places(name)) for name in dict.fromkeys(referred.values())],
+        "lines": [_held(trials.stretches(cell.key)) for cell in work.cells],
+        "said": [(name, _held(shown.stretches(name))) for name in dict.fromkeys(referred.values())],
         "compared": [number for number, cell in enumerate(work.cells) if cell.key in work.compared],
     }
+
+
+def _held(stretches: Sequence[Stretch]) -> list[tuple[int, int, list[int]]]:
+    return [(offset, number, list(lengths)) for offset, number, lengths in stretches]
 
 
 def _cell(values: Sequence[Any]) -> Result:
@@ -244,9 +262,32 @@ def main() -> None:
     told, sys.stdout = sys.stdout, sys.stderr  # what a test of another package prints is no answer
     begin = json.loads(sys.stdin.buffer.readline())
     terms, judgements = _terms(begin), _judgements(begin)
-    with open(begin["path"], "rb") as file:
-        while line := sys.stdin.buffer.readline():
-            print(json.dumps(_as_facts(_done(json.loads(line), file, terms, judgements))), file=told, flush=True)
+    jobs, answers = SimpleQueue[bytes](), SimpleQueue[bytes]()
+    threads = [Thread(target=_read_jobs, args=(jobs,)), Thread(target=_write_answers, args=(answers, told))]
+    for thread in threads:
+        thread.start()
+    try:
+        with open(begin["path"], "rb") as file:
+            while line := jobs.get():
+                answers.put(json.dumps(_as_facts(_done(json.loads(line), file, terms, judgements))).encode() + b"\n")
+    finally:
+        answers.put(b"")
+
+
+def _read_jobs(jobs: SimpleQueue[bytes]) -> None:
+    """Read what is sent at once, so that who sends need not wait. An empty job is the last."""
+    try:
+        for line in sys.stdin.buffer:
+            jobs.put(line)
+    finally:
+        jobs.put(b"")
+
+
+def _write_answers(answers: SimpleQueue[bytes], told: TextIO) -> None:
+    """Write answers, which takes as long as the report has no time to read them, up to an empty one."""
+    while answer := answers.get():
+        told.buffer.write(answer)
+        told.flush()
 
 
 def _terms(begin: Mapping[str, Any]) -> Terms:
@@ -262,8 +303,8 @@ def _done(job: Mapping[str, Any], file: BinaryIO, terms: Terms, judgements: Judg
     """What is kept of the LLM of a job."""
     cells = [_cell(values) for values in job["cells"]]
     lines = dict(zip((cell.key for cell in cells), job["lines"], strict=True))
-    said = {CellName(*name): places for name, places in job["said"]}
-    shown = Shown(references(cells), lambda name: lines_at(file, starmap(Place, said[name])), judgements)
+    said = {CellName(*name): stretches for name, stretches in job["said"]}
+    shown = Shown(references(cells), lambda name: lines_at(file, starmap(Stretch, said[name])), judgements)
     compared = frozenset(cells[number].key for number in job["compared"])
     work = Work(cells, [Placed(place, label, cells[number]) for place, label, number in job["placed"]], compared)
-    return take(terms, work, lambda name: shown(name, lines_at(file, starmap(Place, lines[name]))))
+    return take(terms, work, lambda name: shown(name, lines_at(file, starmap(Stretch, lines[name]))))

@@ -7,8 +7,8 @@ CRC-32 of the results.json that the file was written with: beside another one it
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, fields, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
 from enum import Enum
 from functools import cache
 from importlib.util import find_spec
@@ -21,6 +21,7 @@ from zlib import crc32
 from tabcontam.verdicts.cells import Result, TableVerdict
 from tabcontam.verdicts.comparison import Comparison
 from tabcontam.verdicts.facts import Duration
+from tabcontam.verdicts.json_text import compact
 from tabcontam.verdicts.results import RunResults
 
 FILES: Mapping[str, tuple[str, type]] = {
@@ -56,45 +57,75 @@ def at_hand() -> bool:
     return find_spec("pyarrow") is not None
 
 
-def write_columns(folder: Path, results: RunResults, stamp: Stamp) -> bool:
-    """Write the files into a folder; whether they could be, which texts that are no UTF-8 cannot. Raises OSError."""
-    import pyarrow as pa
+class ColumnFiles:
+    """The files as they are written into a folder: the cells at once, all else once it is known.
 
-    rest = replace(results, cells=(), tables=(), comparisons=(), run=replace(results.run, durations=()))
-    about = {REST: json.dumps(rest, default=asdict).encode(), STAMP: json.dumps(stamp).encode()}
-    parts: Mapping[str, Sequence[object]] = {name: _part(results, name) for name in FILES}
-    try:
-        for name, (file, kind) in FILES.items():
-            _write(folder / file, kind, parts[name], about if name == "cells" else {})
-    except (UnicodeError, OverflowError, pa.ArrowInvalid):
-        for file, _ in FILES.values():
-            (folder / file).unlink(missing_ok=True)
-        return False
-    return True
+    Where a text is no UTF-8 they cannot be written, and none is left.
+    """
+
+    def __init__(self, folder: Path, cells: Sequence[Result]) -> None:
+        """Write the cells. Raises OSError."""
+        self._folder, self._whole = folder, True
+        self._cells = _opened(folder / FILES["cells"][0], Result)
+        self._try(lambda: _write(self._cells, Result, cells))
+
+    def end(self, results: RunResults, stamp: Stamp) -> bool:
+        """Write all but the cells of these results; whether that could be. Raises OSError."""
+        rest = replace(results, cells=(), tables=(), comparisons=(), run=replace(results.run, durations=()))
+        parts = {"tables": results.tables, "comparisons": results.comparisons, "durations": results.run.durations}
+        about = {REST: json.dumps(rest, default=asdict).encode(), STAMP: json.dumps(stamp).encode()}
+
+        def write() -> None:
+            for name, rows in parts.items():
+                file, kind = FILES[name]
+                with _opened(self._folder / file, kind) as writer:
+                    _write(writer, kind, rows)
+            self._cells.add_key_value_metadata(about)
+
+        self._try(write)
+        self.close()
+        for file, _ in () if self._whole else FILES.values():
+            (self._folder / file).unlink(missing_ok=True)
+        return self._whole
+
+    def close(self) -> None:
+        """Close what is open."""
+        self._cells.close()
+
+    def _try(self, write: Callable[[], None]) -> None:
+        from pyarrow import ArrowInvalid
+
+        try:
+            if self._whole:
+                write()
+        except (UnicodeError, OverflowError, ArrowInvalid):
+            self._whole = False
 
 
-def _part(results: RunResults, name: str) -> Sequence[Any]:
-    part: Sequence[Any] = results.run.durations if name == "durations" else getattr(results, name)
-    return part
-
-
-def _write(path: Path, kind: type, rows: Sequence[object], about: Mapping[bytes, bytes]) -> None:
-    import pyarrow as pa
+def _opened(path: Path, kind: type) -> Any:
+    """A file for rows of a kind."""
     from pyarrow import parquet
 
-    columns = _columns(kind)
-    schema = pa.schema(
-        [(name, getattr(pa, PLAIN.get(base or str, "string"))()) for name, base in columns], metadata=about
-    )
-    texts = [name for name, base in columns if base is str]
-    with parquet.ParquetWriter(path, schema, compression="zstd", use_dictionary=texts) as writer:
-        for start in range(0, max(len(rows), 1), GROUP):
-            some = rows[start : start + GROUP]
-            arrays = [
-                pa.array(_held(list(map(attrgetter(name), some)), base), schema.field(name).type)
-                for name, base in columns
-            ]
-            writer.write_table(pa.Table.from_arrays(arrays, schema=schema), row_group_size=GROUP)
+    texts = [name for name, base in _columns(kind) if base is str]
+    return parquet.ParquetWriter(path, _schema(kind), compression="zstd", use_dictionary=texts)
+
+
+def _schema(kind: type) -> Any:
+    import pyarrow as pa
+
+    return pa.schema([(name, getattr(pa, PLAIN.get(base or str, "string"))()) for name, base in _columns(kind)])
+
+
+def _write(writer: Any, kind: type, rows: Sequence[object]) -> None:
+    import pyarrow as pa
+
+    columns, schema = _columns(kind), _schema(kind)
+    for start in range(0, max(len(rows), 1), GROUP):
+        some = rows[start : start + GROUP]
+        arrays = [
+            pa.array(_held(list(map(attrgetter(name), some)), base), schema.field(name).type) for name, base in columns
+        ]
+        writer.write_table(pa.Table.from_arrays(arrays, schema=schema), row_group_size=GROUP)
 
 
 @cache
@@ -125,21 +156,7 @@ def _as_text(value: Any) -> str | None:
     """What has parts, as JSON text."""
     if value is None:
         return None
-    return PARTED.encode(value) if value else "{}" if isinstance(value, Mapping) else "[]"
-
-
-def _parts_of(part: Any) -> dict[str, Any]:
-    """The fields of a dataclass, of which those that have parts themselves are written in the same way."""
-    kind: Any = type(part)
-    return {name: getattr(part, name) for name in _names(kind)}
-
-
-@cache
-def _names(kind: Any) -> tuple[str, ...]:
-    return tuple(field.name for field in fields(kind))
-
-
-PARTED = json.JSONEncoder(ensure_ascii=False, default=_parts_of)  # one, since to make one takes longer than to write
+    return compact(value) if value else "{}" if isinstance(value, Mapping) else "[]"
 
 
 class Columns:
@@ -169,7 +186,7 @@ class Columns:
 
     @property
     def _metadata(self) -> Mapping[bytes, bytes]:
-        metadata: Mapping[bytes, bytes] = self._files["cells"].schema_arrow.metadata or {}
+        metadata: Mapping[bytes, bytes] = self._files["cells"].metadata.metadata or {}
         return metadata
 
     def rest(self) -> dict[str, Any]:

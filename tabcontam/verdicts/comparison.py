@@ -10,7 +10,7 @@ not be memory: the verdicts weigh what guessing explains, the comparison does no
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from hashlib import blake2b
 from itertools import combinations, pairwise
 from math import isclose
@@ -126,32 +126,42 @@ def comparisons(
 
 
 def compared(
-    run: RunFacts, cells: Iterable[Result], answers: Mapping[CellName, Answers], runs: Sequence[Pair] = ()
+    run: RunFacts,
+    cells: Iterable[Result],
+    answers: Mapping[CellName, Answers],
+    runs: Sequence[Pair] = (),
+    pairs: Sequence[Named] | None = None,
 ) -> tuple[Comparison, ...]:
     """The comparisons of a run: versions, serializers, prompt sets, and the cells that two of the merged runs have.
 
-    `answers` are those to the cells of `to_compare`. Benjamini and Hochberg's q-value is over all comparisons of a kind
-    that could be tested; `beyond_chance` where it is at most the run's alpha. Controls that joined are not compared.
+    `answers` are those to the cells of its `pairs`, which `to_compare` finds. Benjamini and Hochberg's q-value is over
+    all comparisons of a kind that could be tested; `beyond_chance` where it is at most the run's alpha. Controls that
+    joined are not compared.
     """
     counted = _counted(cells)
-    sides = (
-        (one, [Side(counted[key], answers.get(key, NO_ANSWERS)) for key in one.keys]) for one in _pairs(run, counted)
-    )
-    pairs = [*(Pair(one.kind, one.first, one.second, (own[0], own[1])) for one, own in sides), *runs]
+    sides = {key: Side(cell, answers.get(key, NO_ANSWERS)) for key, cell in counted.items()}
+    named = _pairs(run, counted) if pairs is None else pairs
+    own = [Pair(one.kind, one.first, one.second, (sides[one.keys[0]], sides[one.keys[1]])) for one in named]
+    by_kind = grouped([*own, *runs], lambda pair: pair.kind)
     alpha = ALPHA if run.alpha is None else run.alpha
     found: list[Comparison] = []
     for kind in (VERSIONS, SERIALIZERS, PROMPTS, RUNS):
-        own = [_compared(pair) for pair in pairs if pair.kind == kind]
-        q_values = iter(benjamini_hochberg([one.p_value for one in own if one.p_value is not None]))
-        for one in own:
-            q_value = None if one.p_value is None else next(q_values)
-            found.append(replace(one, q_value=q_value, beyond_chance=q_value is not None and q_value <= alpha))
+        differing = [(pair, _difference(pair)) for pair in by_kind.get(kind, ())]
+        q_values = iter(benjamini_hochberg([p for _, (_, _, _, p) in differing if p is not None]))
+        for pair, difference in differing:
+            q_value = None if difference[-1] is None else next(q_values)
+            found.append(_compared(pair, difference, q_value, alpha))
     return tuple(found)
 
 
-def to_compare(run: RunFacts, cells: Iterable[Result]) -> frozenset[CellName]:
-    """The cells of a run that are compared with others of it."""
-    return frozenset(key for one in _pairs(run, _counted(cells)) for key in one.keys)
+def to_compare(run: RunFacts, cells: Iterable[Result]) -> list[Named]:
+    """The cells of a run that are compared with others of it, two and two."""
+    return _pairs(run, _counted(cells))
+
+
+def compared_cells(pairs: Iterable[Named]) -> frozenset[CellName]:
+    """The names of all cells of some pairs."""
+    return frozenset(key for one in pairs for key in one.keys)
 
 
 def planned_alike(run: RunFacts) -> bool:
@@ -183,8 +193,11 @@ Reading = Callable[[CellName], Sequence[Line]]  # the trials of a cell
 
 def of_runs(runs: Iterable[tuple[str, Iterable[Result], Iterable[Line] | Reading]]) -> list[Pair]:
     """Each cell of a run beside that of the last run before it that has it; a run is a name, its cells and trials."""
+    runs = list(runs)
     held: dict[CellName, tuple[str, Result, Reading]] = {}
-    pairs = []
+    pairs: list[Pair] = []
+    if len(runs) < 2:
+        return pairs
 
     def side(cell: Result, read: Reading) -> Side:
         return Side(cell, answers_of(list(read(cell.key))[: cell.queries], by_id=False))
@@ -286,10 +299,9 @@ def _alike_but(cells: Iterable[CellName], place: int) -> Iterator[tuple[CellName
         yield from combinations(keys, 2)
 
 
-def _compared(pair: Pair) -> Comparison:
-    """The two cells side by side, before the other comparisons of the kind are looked at."""
+def _compared(pair: Pair, difference: Differing, q_value: float | None, alpha: float) -> Comparison:
     first, second = (side.cell for side in pair.sides)
-    first_share, second_share, queries, p_value = _difference(pair)
+    first_share, second_share, queries, p_value = difference
     return Comparison(
         kind=pair.kind,
         first=pair.first,
@@ -307,6 +319,8 @@ def _compared(pair: Pair) -> Comparison:
         second_share=second_share,
         queries=queries,
         p_value=p_value,
+        q_value=q_value,
+        beyond_chance=q_value is not None and q_value <= alpha,
         change=change(first.verdict, second.verdict),
     )
 

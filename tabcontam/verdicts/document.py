@@ -3,9 +3,9 @@
 import ast
 import inspect
 import json
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
-from dataclasses import asdict, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
+from dataclasses import asdict, fields, replace
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -15,8 +15,8 @@ from zlib import crc32
 from tabcontam.errors import UsageError, option
 from tabcontam.paths import ESCAPED, replaced_together
 from tabcontam.verdicts.cells import Result
-from tabcontam.verdicts.columns import FILES, Columns, Stamp, at_hand, write_columns
-from tabcontam.verdicts.json_text import pieces
+from tabcontam.verdicts.columns import FILES, ColumnFiles, Columns, Stamp, at_hand
+from tabcontam.verdicts.json_text import end, pieces, some_pieces
 from tabcontam.verdicts.large_document import LARGE, WrittenOtherwise, read_large
 from tabcontam.verdicts.results import SCHEMA, RunResults
 from tabcontam.verdicts.schema_1 import lifted, with_controls, with_splits
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 RESULTS = "results.json"
 LONGEST = 100  # characters of a foreign value
+FIRST = ("schema", "run", "cells")  # fields of results.json, in their order
+LATER = tuple(name.name for name in fields(RunResults))[len(FIRST) :]
 LINES = {"cells": "cell", "tables": "table"}  # what one of a list is called
 
 
@@ -160,16 +162,58 @@ def write_results(folder: Path, results: RunResults) -> None:
 
     Raises OSError.
     """
+    with results_file(folder) as file:
+        file.begin(results)
+        file.end(results)
+
+
+@contextmanager
+def results_file(folder: Path) -> Iterator["ResultsFile"]:
+    """The same for results whose comparisons are not known yet, and which take time to write.
+
+    What is written takes the places of older files at the end. Raises OSError.
+    """
     with replaced_together(folder) as new:
-        size = crc = 0
-        with (new / RESULTS).open("wb") as file:
-            for piece in pieces(results):
-                text = piece.encode("utf-8", ESCAPED)
-                size, crc = size + len(text), crc32(text, crc)
-                file.write(text)
-        columns = size >= LARGE and at_hand() and write_columns(new, results, Stamp(size, crc))
-    for name, _ in FILES.values() if not columns else ():
+        with closing(ResultsFile(new)) as file:
+            yield file
+        has_columns = file.has_columns
+    for name, _ in FILES.values() if not has_columns else ():
         (folder / name).unlink(missing_ok=True)  # those of an earlier results.json
+
+
+class ResultsFile:
+    """results.json as it is written into a folder: `begin` writes up to the cells, and `end` what is behind them."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder, self._file = folder, (folder / RESULTS).open("wb")
+        self._size = self._crc = 0
+        self._columns: ColumnFiles | None = None
+        self.has_columns = False
+
+    def begin(self, results: RunResults) -> None:
+        """Write the run and its cells, which `end` is given as well. Raises OSError."""
+        self._write(some_pieces(results, FIRST))
+        if self._size >= LARGE and at_hand():
+            self._columns = ColumnFiles(self._folder, results.cells)
+
+    def end(self, results: RunResults) -> None:
+        """Write all else. Raises OSError."""
+        self._write((*some_pieces(results, LATER), end(LATER)))
+        if self._columns is None and self._size >= LARGE and at_hand():
+            self._columns = ColumnFiles(self._folder, results.cells)
+        self.has_columns = self._columns is not None and self._columns.end(results, Stamp(self._size, self._crc))
+
+    def close(self) -> None:
+        """Close what is open."""
+        self._file.close()
+        if self._columns:
+            self._columns.close()
+
+    def _write(self, pieces: Iterable[str]) -> None:
+        for piece in pieces:
+            text = piece.encode("utf-8", ESCAPED)
+            self._size, self._crc = self._size + len(text), crc32(text, self._crc)
+            self._file.write(text)
 
 
 def columns_of(folder: Path) -> Columns | None:

@@ -1,11 +1,12 @@
 """Results as the text of a JSON file, piece by piece: the text of a large run is never held as a whole.
 
-It is the text of `json.dumps(…, ensure_ascii=False, indent=1, default=asdict)`, many times as fast: that encodes in
-Python whatever is indented, and copies each result before.
+It is the text of `json.dumps(…, ensure_ascii=False, indent=1, default=asdict)`, but for how very small and very large
+numbers of a dataclass are written (1e-9 for 1e-09), and many times as fast: that encodes in Python whatever is
+indented, and copies each result before.
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from functools import cache
 from json.encoder import encode_basestring  # of C
@@ -18,20 +19,54 @@ def pieces(document: object) -> Iterator[str]:
     if not is_dataclass(document) or isinstance(document, type):
         yield f"{_text(document, chr(10))}\n"
         return
-    between = "{"
-    for name, written in _fields(type(document)):
+    names = [one.name for one in fields(document)]
+    yield from some_pieces(document, names)
+    yield end(names)
+
+
+def some_pieces(document: Any, names: Collection[str]) -> Iterator[str]:
+    """The text of these fields of a dataclass, of which those before them are written, and those behind them are not.
+
+    `end` stands behind the last one.
+    """
+    for place, (name, written) in enumerate(_fields(document.__class__)):
+        if name not in names:
+            continue
         value = getattr(document, name)
-        yield f"{between}\n {written}"
+        yield f"{',' if place else '{'}\n {written}"
         if isinstance(value, list | tuple) and value:
             first = "["
             for part in value:
-                yield f"{first}\n  {_text(part, chr(10) + '  ')}"
+                yield f"{first}\n  {_written(part, chr(10) + '  ')}"
                 first = ","
             yield "\n ]"
         else:
-            yield _text(value, "\n ")
-        between = ","
-    yield "\n}\n" if between == "," else "{}\n"
+            yield _written(value, "\n ")
+
+
+def end(names: Collection[str]) -> str:
+    """What ends the text of a dataclass that has these fields."""
+    return "\n}\n" if names else "{}\n"
+
+
+def compact(value: object) -> str:
+    """A value as JSON on one line. Raises `UnicodeError` for a text that no UTF-8 can hold."""
+    from pydantic_core import PydanticSerializationError, to_json
+
+    try:
+        return to_json(value, inf_nan_mode="constants").decode()
+    except PydanticSerializationError as error:
+        raise UnicodeError(str(error)) from error
+
+
+def _written(value: object, pad: str) -> str:
+    """The text of a value that may have hundreds of thousands of others beside it, as `_text` makes it."""
+    from pydantic_core import PydanticSerializationError, to_json
+
+    try:
+        return to_json(value, indent=1, inf_nan_mode="constants").decode().replace("\n", pad)
+    except PydanticSerializationError:  # a text that no UTF-8 can hold
+        return _text(value, pad)
 
 
 def _text(value: Any, pad: str) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from tabcontam.evidence.base import (
     DECIDED,
@@ -273,9 +273,9 @@ def conclude(
     found = {(table, one.family) for table, families in found_by.items() for one in families if one.finds(alpha)}
 
     def decided(number: int, cell: Result) -> Result:
-        cell = cell.changed(q_value=q_values[number], q_without=q_without[number], rests_on=None)
+        told: dict[str, Any] = {"q_value": q_values[number], "q_without": q_without[number], "rests_on": None}
         if rules == PAPER and (known[cell.test].number is not None or cell.paper_verdict is not None):
-            return cell
+            return cell.changed(**told)
         # a smaller run, whose family this one is larger than, may have found it
         own = cell.otherwise or cell.verdict
         if own is Verdict.CONTAMINATED:
@@ -283,22 +283,22 @@ def conclude(
         reason = None if own is Verdict.NOT_DETECTED else cell.reason
         of_table = known[cell.test].row_test and ((cell.llm, cell.table), known[cell.test].family) in found
         if cell.sequential:
-            cell = cell.changed(q_value=None, q_without=None)
+            told |= {"q_value": None, "q_without": None}
             if q_without[number] <= alpha or (of_table and (cell.e_value or 0) > 1):
-                return cell.changed(verdict=Verdict.CONTAMINATED, otherwise=own)
-            return cell.changed(verdict=own, otherwise=None)
+                return cell.changed(**told, verdict=Verdict.CONTAMINATED, otherwise=own)
+            return cell.changed(**told, verdict=own, otherwise=None)
         if q_values[number] > alpha:
             power = _would_find(cell.detectable_share, known[cell.test].family)
             reason = power if own is Verdict.NOT_DETECTED else cell.reason
-            return cell.changed(verdict=own, otherwise=None, reason=reason)
+            return cell.changed(**told, verdict=own, otherwise=None, reason=reason)
         if q_without[number] <= alpha or of_table:
-            return cell.changed(verdict=Verdict.CONTAMINATED, otherwise=own, reason=reason)
+            return cell.changed(**told, verdict=Verdict.CONTAMINATED, otherwise=own, reason=reason)
         p_value, column = stands[number]
-        column = column or ""
+        told["rests_on"] = column = column or ""
         if own is Verdict.NOT_DETECTED:
             reason = one_column.reason_of([cell], column, p_value)
-            return cell.changed(verdict=Verdict.UNINFORMATIVE, otherwise=own, reason=reason, rests_on=column)
-        return cell.changed(verdict=own, otherwise=None, reason=reason, rests_on=column)
+            return cell.changed(**told, verdict=Verdict.UNINFORMATIVE, otherwise=own, reason=reason)
+        return cell.changed(**told, verdict=own, otherwise=None, reason=reason)
 
     return [decided(number, cell) if number in q_values else cell for number, cell in enumerate(cells)]
 
