@@ -6,7 +6,6 @@ LLM's blob when one of its cells is opened, and writes what it finds there as te
 """
 
 import gzip
-import json
 from base64 import b64encode
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,11 +18,11 @@ from tabcontam.groups import grouped
 from tabcontam.report.query import DECOY, KINDS, bits_of, kind_of, one_line, scored, shown, words_read
 from tabcontam.report.trials import Trial, by_cell, is_mapping
 from tabcontam.verdicts.cells import Result
+from tabcontam.verdicts.json_text import compact
 from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.rules import PAPER
 from tabcontam.verdicts.wording import visible
 
-WRITER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 SHOWN = 10  # queries of a cell
 LARGE, SHOWN_OF_LARGE = 20_000, 3  # cells above which so many are shown: pages of many megabytes open slowly
 LEVEL = 4  # of gzip: the highest takes three times as long, and makes pages smaller by a fortieth
@@ -265,7 +264,7 @@ def _runs(lines: Sequence[int]) -> Iterator[tuple[int, int]]:
 
 
 def _written(contents: object) -> str:
-    return WRITER.encode(contents)
+    return compact(contents)
 
 
 def _compressed(document: str) -> str:

@@ -16,7 +16,7 @@ from tabcontam.guesser.rounding import Rounded, worths
 from tabcontam.reading.reading import declines, is_mark, same_value
 from tabcontam.report.lookups import counted, documents, is_lookup, places
 from tabcontam.report.marks import Mark, marked, of_row, of_words
-from tabcontam.report.trials import HeldTrial, Trial, is_mapping
+from tabcontam.report.trials import HeldTrial, Trial, found_once, is_mapping
 from tabcontam.verdicts.wording import rounded, shorten, text, visible
 
 LONGEST_ANSWER = 4_000  # characters
@@ -64,6 +64,7 @@ class AskedCell:
     """What it weighs as memory: nothing, unless it is right, or a number that is right in fewer digits."""
 
 
+@found_once
 def kind_of(trial: Trial) -> str:
     """What came of a query, one of `KINDS`; or that it is a decoy."""
     if trial.get("decoy_of"):
@@ -85,6 +86,7 @@ def _readable(trial: Trial) -> bool:
     return trial.get("parsed") is not None or (_asks_words(trial) and bool(reply.strip()) and not declines(reply))
 
 
+@found_once
 def bits_of(trial: Trial) -> float:
     """How improbable, in bits, the right parts of the answer are for someone who does not remember the table."""
     if is_mapping(trial.get("expected")):
@@ -94,6 +96,7 @@ def bits_of(trial: Trial) -> float:
     return _choice_bits(trial) if trial.get("hit") is True else 0.0
 
 
+@found_once
 def words_read(trial: Trial) -> tuple[str, ...]:
     """The expected words that were read in an answer; nothing for other answers."""
     expected, rest = trial.get("expected"), text(trial.get("parsed"))
@@ -105,17 +108,9 @@ def words_read(trial: Trial) -> tuple[str, ...]:
     return tuple(found)
 
 
+@found_once
 def row_of(trial: Trial) -> list[AskedCell]:
     """The asked cells of a row, in the row's order."""
-    if not isinstance(trial, HeldTrial):
-        return _row_of(trial)
-    if trial.row is None:
-        trial.row = _row_of(trial)
-    row: list[AskedCell] = trial.row
-    return row
-
-
-def _row_of(trial: Trial) -> list[AskedCell]:
     parsed, expected = trial.get("parsed"), trial.get("expected")
     given = parsed if is_mapping(parsed) else {}
     cells = expected.items() if is_mapping(expected) else ()
@@ -290,6 +285,7 @@ def _choice_bits(trial: Trial) -> float:
     return bits(chance) if chance else 0.0
 
 
+@found_once
 def _asks_words(trial: Trial) -> bool:
     """Whether words were expected; neither the cells of a row nor one of several answers."""
     return isinstance(trial.get("expected"), list) and _truth(trial) not in _choices(trial)

@@ -33,8 +33,9 @@ class Recalled:
 
     def take(self, cell: Result, asked: Mapping[str, Trial]) -> None:
         """Write what was recalled in a cell, of its trials by query; nothing of a control that joined."""
-        named = [guarded(text(getattr(cell, name))) for name in COLUMNS[:7]]
-        for trial in () if cell.control else asked.values():
+        told = [] if cell.control else list(filter(_tells, asked.values()))
+        named = [guarded(text(getattr(cell, name))) for name in COLUMNS[:7]] if told else []
+        for trial in told:
             self._writer.writerows(_lines(named, trial))
 
 
@@ -54,9 +55,12 @@ def render_recalled(view: RunResults, trials: Iterable[Trial]) -> str:
     return written.getvalue()
 
 
+def _tells(trial: Trial) -> bool:
+    """Whether it asked for cells of a row, which are compared with a guess or were looked up."""
+    return is_mapping(trial.get("expected")) and bool(trial.get("chance") or is_lookup(trial))
+
+
 def _lines(named: Sequence[str], trial: Trial) -> Iterator[list[object]]:
-    if not is_mapping(trial.get("expected")) or not (trial.get("chance") or is_lookup(trial)):
-        return
     told = row_of(trial)
     asked = [*named, guarded(text(trial.get("query")))]
     row, row_bits = trial.get("row"), sum(one.bits for one in told)

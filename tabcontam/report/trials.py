@@ -1,12 +1,14 @@
 """The trials of each cell: all of them, and as the terminal shows them."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Protocol, TypeGuard, runtime_checkable
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import wraps
+from typing import Any, Protocol, TypeGuard, TypeVar, runtime_checkable
 
 from tabcontam.verdicts.cells import PLACE, CellName, Result, place_of
 from tabcontam.verdicts.wording import text
 
 Trial = Mapping[str, Any]
+Found = TypeVar("Found")
 
 
 def is_mapping(value: object) -> TypeGuard[Mapping[Any, Any]]:
@@ -17,8 +19,26 @@ def is_mapping(value: object) -> TypeGuard[Mapping[Any, Any]]:
 class HeldTrial(dict[str, Any]):
     """A trial that is looked at several times: what was found out about it is found out once."""
 
-    row: Any = None  # the asked cells of its row, once `query.row_of` was asked
     guesses: Any = None  # the guesses that were looked at, by the name of what they are about
+    found: Any = None  # what functions of it found, by their names, once they were asked
+
+
+def found_once(find: Callable[[Trial], Found]) -> Callable[[Trial], Found]:
+    """What a function finds out about a trial, once where that is held."""
+    name = find.__name__
+
+    @wraps(find)
+    def once(trial: Trial) -> Found:
+        if not isinstance(trial, HeldTrial):
+            return find(trial)
+        if trial.found is None:
+            trial.found = {}
+        if name not in trial.found:
+            trial.found[name] = find(trial)
+        found: Found = trial.found[name]
+        return found
+
+    return once
 
 
 @runtime_checkable
