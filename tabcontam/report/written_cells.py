@@ -4,7 +4,7 @@ There may be hundreds of thousands of them, for which a template takes minutes. 
 made harmless and escaped here as the templates do it.
 """
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
@@ -53,43 +53,53 @@ class WrittenCells:
         """Where a cell stands: the numbers of its LLM, its column and its test."""
         return f"{leaf}-{column}-{self._row[test]}"
 
-    def square(self, leaf: int, number: int, column: Column, test: str) -> "Markup":
-        """A cell of the heatmap: the square that leads to the entry, and what is published of it."""
+    def squares(self, leaf: int, columns: Iterable[Column], test: str) -> "Markup":
+        """A row of the heatmap: the squares that lead to the entries, and what is published of them."""
+        return ours("".join(self._square(leaf, number, column, test) for number, column in enumerate(columns, 1)))
+
+    def beside(self, leaf: int, columns: Iterable[Column], test: str, said: "Callable[[Result], Mark]") -> "Markup":
+        """A row of the papers' heatmap: what the published rule says of each cell, and the square beside it."""
+        cells = (self._beside(leaf, number, column, test, said) for number, column in enumerate(columns, 1))
+        return ours("".join(cells))
+
+    def entries(self, leaf: int, number: int, column: Column, packed: Packed) -> "Markup":
+        """The cells of a column in words, each with room for its evidence."""
+        return ours("".join(self._entry(leaf, number, cell, packed) for cell in column.cells.values()))
+
+    def _square(self, leaf: int, number: int, column: Column, test: str) -> str:
         cell = column.cells.get(test)
         if cell is None:
-            return ours("<td></td>")
+            return "<td></td>"
         place = self.place(leaf, number, test)
         marks = "".join(
             f'<span class="mark {"was-found" if mark.found else "was-not-found"} from-{self._sources[mark.source]}"'
             f' aria-hidden="true">{MARK_SIGNS[mark.found]}</span>'
             for mark in (published(self._view, cell) if self._marked else ())
         )
-        return ours(
+        return (
             f'<td><a class="cell {self._look(cell)}" id="at-{place}" href="#cell-{place}"'
             f' aria-label="{self._spoken(cell)}">{sign(cell)}</a>{marks}</td>'
         )
 
-    def beside(self, leaf: int, number: int, column: Column, test: str, said: "Callable[[Result], Mark]") -> "Markup":
-        """A cell of the papers' heatmap: what the published rule says, and the square beside it."""
+    def _beside(self, leaf: int, number: int, column: Column, test: str, said: "Callable[[Result], Mark]") -> str:
         cell = column.cells.get(test)
         if cell is None:
-            return ours("<td></td>")
+            return "<td></td>"
         place, mark = self.place(leaf, number, test), said(cell)
         words = escaped(mark.words)
         named = f"{self._llm(cell.llm)}, {escaped(column.label)}, {self._tests[test]}: {words}"
         look = f"says{' said' if mark.found else ''}"
         if cell.verdict is None:
-            return ours(
+            return (
                 f'<td><a class="{look}" href="#cell-{place}" aria-label="{named}" title="{words}">{mark.sign}</a></td>'
             )
-        return ours(
+        return (
             f'<td><span class="{look}" title="{words}" aria-hidden="true">{mark.sign}</span>'
             f'<a class="cell {css_class(cell.outcome)}" href="#cell-{place}"'
             f' aria-label="{named}, calibrated: {cell.outcome}">{sign(cell)}</a></td>'
         )
 
-    def entry(self, leaf: int, number: int, cell: Result, packed: Packed) -> "Markup":
-        """A cell in words, with room for its evidence."""
+    def _entry(self, leaf: int, number: int, cell: Result, packed: Packed) -> str:
         place, why = self.place(leaf, number, cell.test), cell.why
         parts = [
             f'<div class="entry" id="cell-{place}">\n'
@@ -125,7 +135,7 @@ class WrittenCells:
         elif packed.shown and cell.queries:
             parts.append('<p class="numbers">No query of this cell was kept.</p>\n')
         parts.append(f'<p class="back"><a href="#at-{place}">Back to the heatmap</a></p>\n</div>\n</div>\n')
-        return ours("".join(parts))
+        return "".join(parts)
 
     def _look(self, cell: Result) -> str:
         level = strength(self._view, cell)
