@@ -36,6 +36,12 @@ class Stretch(NamedTuple):
     lengths: Sequence[int]
 
 
+def identity(file: int) -> list[int]:
+    """What tells an open file from another one that takes its place."""
+    found = os.fstat(file)
+    return [found.st_dev, found.st_ino]
+
+
 def lines_at(file: BinaryIO, stretches: Iterable[Stretch]) -> list[Line]:
     """The trials that stand at these stretches of a file, as `KeptTrials` has them."""
 
@@ -119,6 +125,11 @@ class KeptTrials:
         self._starts, self._ends = [start for start, _ in ranges], [end for _, end in ranges]
         self._offsets, self._lengths = written.offsets, written.lengths
         self._numbers = range(1, len(written.offsets) + 1)
+
+    @property
+    def identity(self) -> list[int]:
+        """What tells the file from another one; nothing where there is none."""
+        return [] if self._file is None else identity(self._file)
 
     def __iter__(self) -> Iterator[Line]:
         for name in self._asked:

@@ -49,6 +49,7 @@ INDEX = "index.html"
 STYLES = ("style.css", "ranking.css", "comparisons.css", "evidence.css", "papers.css", "chronology.css")
 SCRIPTS = ("page.js", "evidence.js")
 GRID_STYLE, GRID_SCRIPT = "grid.css", "grid.js"  # of a first page with thousands of squares
+MOST_SENTENCES = 20  # LLMs, with the controls, of which each has a sentence that is in view
 MOST_LISTED = 200  # tables, or cells, that such a page lists one by one
 MOST_LLMS, MOST_CELLS = 30, 30 * 15 * 15  # on one page
 OPEN_CELLS = 120  # up to so many, all are in view; above, each LLM and dataset is opened by itself
@@ -216,6 +217,7 @@ def _shared(titles: Titles) -> dict[str, Any]:
         "counts": count,
         "wide": WIDE,
         "few": FEW,
+        "most_sentences": MOST_SENTENCES,
     }
 
 

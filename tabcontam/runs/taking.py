@@ -19,7 +19,7 @@ from queue import Empty, SimpleQueue
 from threading import Event, Thread
 from typing import Any, BinaryIO, TextIO
 
-from tabcontam.asking.kept_trials import KeptTrials, Stretch, lines_at
+from tabcontam.asking.kept_trials import KeptTrials, Stretch, identity, lines_at
 from tabcontam.evidence.base import Kind, Verdict
 from tabcontam.groups import grouped
 from tabcontam.processes import begun, processors, send, starting
@@ -195,6 +195,7 @@ def _beginning(trials: KeptTrials, shown: Shown, terms: Terms) -> dict[str, Any]
     """What a process needs to know of the run, as JSON can hold it."""
     return {
         "path": str(trials.path.resolve()),
+        "file": trials.identity,
         "judgements": [one.line() for one in shown.judgements],
         "looks": asdict(terms.facts.looks),
         "row_tests": sorted(terms.facts.row_tests),
@@ -268,8 +269,13 @@ def main() -> None:
         thread.start()
     try:
         with open(begin["path"], "rb") as file:
+            if identity(file.fileno()) != begin["file"]:
+                raise OSError(f"another file has taken the place of {begin['path']}")
             while line := jobs.get():
                 answers.put(json.dumps(_as_facts(_done(json.loads(line), file, terms, judgements))).encode() + b"\n")
+    except Exception:
+        answers.put(b"null\n")  # an answer has to come: the report would wait for it
+        raise
     finally:
         answers.put(b"")
 

@@ -10,7 +10,7 @@ import pytest
 
 from tabcontam.report import html
 from tabcontam.report.evidence import Packed
-from tabcontam.report.html import MOST_CELLS, MOST_LLMS
+from tabcontam.report.html import MOST_CELLS, MOST_LLMS, MOST_SENTENCES
 from tabcontam.report.published import Agreement, Mark, Source
 from tests.report.rendered import render_html, render_pages
 from tests.report.synthetic import HOSTILE, KINDS, ROW_TESTS, cell, document, results, table, trial, trials, weighed
@@ -229,6 +229,13 @@ def test_the_page_says_first_what_was_tested_and_what_was_found() -> None:
     assert "1 LLM, 1 table, 13 tests, 385 queries, beside 1 control; 2 January 2026; calibrated rules" in text
     assert text.index("gpt-4o recalls rows of The iris data.") < text.index("control:exposed (control) recalls rows")
     assert text.index("control:exposed (control) recalls") < text.index("A block is an LLM")
+
+
+@pytest.mark.parametrize(("llms", "folded"), [(MOST_SENTENCES, 0), (MOST_SENTENCES + 1, 1)])
+def test_many_sentences_are_folded(llms: int, folded: int) -> None:
+    source = render_html(results([f"m{number}" for number in range(llms)], ["iris"]), [])
+    assert source.count(f"<summary>A sentence on each of {llms} LLMs</summary>") == folded
+    assert all(f"<strong>m{number}</strong>" in source for number in range(llms))
 
 
 def test_the_catalogues_title_names_an_llm_and_its_name_in_the_run_stays() -> None:

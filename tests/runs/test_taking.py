@@ -1,13 +1,16 @@
 """The trials of a large run are taken by other processes as they are here, and none is lost where one of them dies."""
 
 import json
+import os
 import subprocess
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tabcontam.asking.judgements import JudgementJournal
+from tabcontam.asking.kept_trials import KeptTrials
 from tabcontam.evidence.compared import Likeness
 from tabcontam.groups import grouped
 from tabcontam.report.html import Pages
@@ -84,6 +87,26 @@ def test_what_a_process_did_not_take_is_taken_here(
     monkeypatch.setattr(taking, "processors", lambda: 1)
     merge([tmp_path / "run"], tmp_path / "without")
     assert everything(tmp_path / "with") == everything(tmp_path / "without")
+
+
+def test_a_file_that_another_one_replaced_is_read_here(
+    tmp_path: Path, helped: list["subprocess.Popen[bytes]"], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run_in(tmp_path / "run", LLMS)
+    merge([tmp_path / "run"], tmp_path / "whole")
+    beginning = taking._beginning
+
+    def replaced(trials: KeptTrials, *given: Any) -> dict[str, Any]:
+        begin = beginning(trials, *given)
+        other = tmp_path / "other"
+        other.write_bytes(trials.path.read_bytes().replace(b'"reply": "', b'"reply": "not that but '))
+        os.replace(other, trials.path)
+        return begin
+
+    monkeypatch.setattr(taking, "_beginning", replaced)
+    merge([tmp_path / "run"], tmp_path / "out")
+    own, whole = everything(tmp_path / "out"), everything(tmp_path / "whole")
+    assert {name for name in whole if own[name] != whole[name]} == {"trials.jsonl"}
 
 
 def test_none_outlives_a_report_that_is_interrupted(
