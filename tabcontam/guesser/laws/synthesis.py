@@ -179,21 +179,28 @@ def _taken(examples: Examples, alive: Ints, at: Ints, following: Ints, least: in
     alike = np.cumprod(examples.heads[np.ix_(likely, alive)] == following, axis=2).sum(axis=2)
     alike = np.minimum(alike, sizes)
     full = (alike >= np.minimum(sizes, HEAD)) & (sizes > 0)
-    for number, place in enumerate(likely.tolist()):
-        values, matches = examples.values[place], full[number].copy()
-        if matches.sum() >= least:
+    # by the number of first characters, the examples that go on with as many of a piece, or with all of a shorter one
+    enough = {length: (alike >= length) | (full & (sizes < length)) for length in (*PREFIXES, PREFIXES[-1] + 1)}
+    counts = {length: each.sum(axis=1) for length, each in enough.items()}
+    wanted = {length: max(least, SURE * len(alive)) if length == 1 else least for length in PREFIXES}
+    ends = {
+        length: (counts[length] >= wanted[length]) & (counts[length + 1] < 0.8 * counts[length]) for length in PREFIXES
+    }
+    whole_ones = full.sum(axis=1) >= least
+    for number in np.flatnonzero(np.logical_or.reduce([whole_ones, *ends.values()])).tolist():
+        place = int(likely[number])
+        if whole_ones[number]:
+            values, matches = examples.values[place], full[number].copy()
             for one in np.flatnonzero(matches & (sizes[number] > HEAD)).tolist():
                 row = alive[one]
                 matches[one] = examples.targets[row].startswith(values[row], at[one])
             if matches.sum() >= least:
                 yield Taken(examples.pieces[place]), _reaching(examples, alive[matches], (at + sizes[number])[matches])
         for length in PREFIXES:
-            enough = (alike[number] >= length) | (full[number] & (sizes[number] < length))
-            more = (alike[number] > length) | (full[number] & (sizes[number] <= length))
-            wanted = max(least, SURE * len(alive)) if length == 1 else least
-            if enough.sum() >= wanted and more.sum() < 0.8 * enough.sum():
+            if ends[length][number]:
+                rows = enough[length][number]
                 moved = at + np.minimum(sizes[number], length)
-                yield Taken(examples.pieces[place], length), _reaching(examples, alive[enough], moved[enough])
+                yield Taken(examples.pieces[place], length), _reaching(examples, alive[rows], moved[rows])
 
 
 def _raised(examples: Examples, alive: Ints, at: Ints, following: Ints, least: int) -> Iterator[tuple[Segment, Ints]]:
