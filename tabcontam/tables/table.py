@@ -466,7 +466,7 @@ def _read(name: str, contents: Contents, target: str | None, *, sampled: bool) -
     if sampled and len(rows) > READ_WHOLE:
         from tabcontam.tables.large.reading import read_rows
 
-        if (read := read_rows(columns, rows, target)) is not None:
+        if (read := read_rows(columns, rows, target, name)) is not None:
             return read
     return Read(columns, rows, None, missing_marks(list(zip(*rows, strict=True))), rows)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from tabcontam.errors import UsageError, one_line, unknown
+from tabcontam.errors import UsageError, one_line, option, unknown
 from tabcontam.tables.cells import Rows
 from tabcontam.tables.large import excerpt
 from tabcontam.tables.large.chunks import Bools, Chunk, Words, chunk_of, kept_rows
@@ -20,9 +20,10 @@ from tabcontam.tables.large.facts import ColumnFacts, enumerated
 from tabcontam.tables.large.hashes import BloomFilter, cell_hash
 from tabcontam.tables.large.mates import Mates
 from tabcontam.tables.large.parquet import parquet_rows
-from tabcontam.tables.large.streams import Layout, Odd, ahead, layouts
+from tabcontam.tables.large.streams import Layout, NotUtf8, Settled, Unclosed, ahead, layouts
 from tabcontam.tables.readers.archives import packing
 from tabcontam.tables.readers.base import TextFormat
+from tabcontam.tables.readers.delimited import decoded_by
 from tabcontam.tables.texts import SEEN
 
 WIDEST = 100  # columns; what it takes to find companions grows with their square, so that a wider table is read whole
@@ -31,12 +32,14 @@ AT_ONCE = 20_000  # rows in memory that are looked at together
 Stream = Callable[[], Iterator[Chunk]]
 
 
-def read_stream(columns: tuple[str, ...], stream: Stream, target: str | None) -> Read | None:
+def read_stream(columns: tuple[str, ...], stream: Stream, target: str | None, name: str) -> Read | None:
     """The excerpt of the rows that a stream gives, each time the same; None where all are to be kept."""
     if len(columns) > WIDEST:
         return None
+    if target is not None and target not in columns:
+        raise unknown(f"target column of {name}", target, columns)
     facts = [ColumnFacts(place) for place in range(len(columns))]
-    answered = columns.index(target) if target in columns else None
+    answered = None if target is None else columns.index(target)
     blocks, classes, count, first = Blocks(), Classes(answered), 0, list[tuple[str | None, ...]]()
     for chunk in stream():
         for one in facts:
@@ -48,8 +51,6 @@ def read_stream(columns: tuple[str, ...], stream: Stream, target: str | None) ->
         count += chunk.rows
     if count <= excerpt.READ_WHOLE:
         return None
-    if target is not None and answered is None:
-        raise unknown("target column", target, columns)
     drawn = dict(zip(*blocks.drawn(), strict=True))
     drawn |= classes.missed(tuple(drawn.values()))
     places = tuple(sorted(drawn))
@@ -117,37 +118,46 @@ class _Combinations:
         return bool(len(self._seen)) and bool(self._seen.all())
 
 
-def read_rows(columns: tuple[str, ...], rows: Rows, target: str | None) -> Read | None:
+def read_rows(columns: tuple[str, ...], rows: Rows, target: str | None, name: str) -> Read | None:
     """The excerpt of rows that are in memory."""
 
     def chunks() -> Iterator[Chunk]:
         for start in range(0, len(rows), AT_ONCE):
             yield chunk_of(rows[start : start + AT_ONCE], len(columns))
 
-    return read_stream(columns, chunks, target)
+    return read_stream(columns, chunks, target, name)
 
 
 def read_text(path: Path, name: str, form: TextFormat, target: str | None) -> Read | None:
     """The excerpt of a file of delimited text, packed or not. Raises `UsageError` for what holds no table."""
-    problem: UsageError | None = None
     try:
-        found = layouts(path, name, form)
+        return _read_text(path, name, form, target)
+    except NotUtf8 as error:
+        if form.encoding is not None or not error.content:
+            raise
+        _, codec = decoded_by(error.content, name)
+        return _read_text(path, name, replace(form, encoding=codec), target)
     except CUT_OFF as error:
         raise _not_whole(path, name, error) from None
-    for layout in _also_escaped(found):
-        for stream in (layout.chunks, layout.slowly):
-            try:
-                return read_stream(layout.columns, stream, target)
-            except Odd:
-                continue
-            except UsageError as error:
-                problem = problem or error
-            except CUT_OFF as error:
-                raise _not_whole(path, name, error) from None
-            except csv.Error as error:
-                problem = problem or UsageError(f"{name} cannot be read as a table: {error}")
-            break
-    raise problem or UsageError(f"{name} has one column; give a table with two or more, or its delimiter")
+
+
+def _read_text(path: Path, name: str, form: TextFormat, target: str | None) -> Read | None:
+    problem: UsageError | None = None
+    unclosed = False
+    for layout in _also_escaped(layouts(path, name, form)):
+        if unclosed and layout.dialect.quoting == "none" and layout.dialect.delimiter in ",;":
+            break  # between tabs and bars quotes may be text; between these one that is left open is a fault
+        try:
+            return read_stream(layout.columns, layout.chunks, target, name)
+        except (Settled, NotUtf8):
+            raise
+        except UsageError as error:
+            problem = problem or error
+        except csv.Error as error:
+            at = str(error) if isinstance(error, Unclosed) else f"{name} cannot be read as a table: {error}"
+            unclosed = unclosed or (isinstance(error, Unclosed) and error.never)
+            problem = problem or UsageError(at)
+    raise problem or UsageError(f"{name} has one column; give a table with two or more, or its {option('delimiter')}")
 
 
 def _not_whole(path: Path, name: str, error: Exception) -> UsageError:
@@ -170,4 +180,4 @@ def _also_escaped(found: Sequence[Layout]) -> Iterator[Layout]:
 def read_parquet(path: Path, target: str | None) -> Read | None:
     """The excerpt of a Parquet file. Raises `UsageError` as the reader of a whole one does."""
     found = parquet_rows(path)
-    return read_stream(found.columns, found.chunks, target)
+    return read_stream(found.columns, found.chunks, target, path.name)

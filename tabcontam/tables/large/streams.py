@@ -1,21 +1,22 @@
 """Delimited text as a stream of rows: by the places of its delimiters, or by Python's csv where its quotes are odd.
 
-The fast way takes a text apart only where every reader of CSV agrees how: UTF-8, one delimiter between cells, a line
-feed behind each row, quotes around whole cells and doubled within. Whether that is so is checked for every byte. Of
-what is otherwise, the rest of the file goes through Python's csv, which is what reads a file that is read whole.
+The fast way takes a text apart only where every reader of CSV agrees how: one delimiter between cells, a line feed
+behind each row, quotes around whole cells and doubled within. Whether that is so is checked for every byte; what has
+another encoding is put into UTF-8 first. What is otherwise goes through Python's csv, which reads small files: a part
+without quotes by itself, and from a part with odd quotes on all that is left.
 """
 
 import codecs
 import csv
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +26,7 @@ from tabcontam.tables.cells import column_names
 from tabcontam.tables.large.chunks import MISSING, PADDING, Bytes, Chunk, Ints, from_columns
 from tabcontam.tables.readers.archives import opened
 from tabcontam.tables.readers.base import TextFormat
-from tabcontam.tables.readers.delimited import SAMPLE_BYTES, decoded_by, has_header, uneven
+from tabcontam.tables.readers.delimited import SAMPLE_BYTES, decoded_by, has_header, uneven, zero_byte
 from tabcontam.tables.readers.dialects import SAMPLE_RECORDS, Dialect, find_dialects, usual_width
 
 BEGINNING = 8 * 1024 * 1024  # bytes by which encoding, delimiter and header are found out
@@ -33,13 +34,36 @@ READ = 4 * 1024 * 1024  # bytes that are taken apart at a time
 LONGEST = 256 * 1024 * 1024  # bytes of one row
 ROWS = 20_000  # that Python's csv reads at a time
 AHEAD = 3  # chunks that are read before they are asked for
-CR, LF, QUOTE = ord("\r"), ord("\n"), ord('"')
+CR, LF, BLANK, QUOTE = ord("\r"), ord("\n"), ord(" "), ord('"')
 Quotes = NDArray[np.int32]
 Item = TypeVar("Item")
 
 
 class Odd(Exception):
     """What the fast way cannot take apart as Python's csv does."""
+
+
+class Settled(UsageError):
+    """What is wrong with a text however its quotes are read."""
+
+
+class NotUtf8(UsageError):
+    """Bytes that are no UTF-8; `content` are the rows around them where only ASCII stands before, else nothing."""
+
+    def __init__(self, line: str, content: bytes) -> None:
+        super().__init__(line)
+        self.content = content
+
+
+class Unclosed(csv.Error):
+    """A record at which Python's csv gives up; `never` is whether its quote is nowhere closed."""
+
+    def __init__(self, name: str, line: int, error: csv.Error) -> None:
+        what = "a quote opens there that is not closed; close it, or remove it"
+        if long := "field larger" in str(error):
+            what = f"a cell of more than {csv.field_size_limit():,} characters begins there, or {what}"
+        super().__init__(f"{name}, line {line}: {what}")
+        self.never = long or "unexpected end" in str(error)
 
 
 @dataclass(frozen=True)
@@ -54,42 +78,110 @@ class Layout:
     header: bool
 
     def chunks(self) -> Iterator[Chunk]:
-        """The rows below the header. Raises `Odd`, `csv.Error` and `UsageError`."""
-        fast = self.codec in ("utf-8", "utf-8-sig") and len(self.dialect.delimiter.encode()) == 1
-        if not fast or self.dialect.delimiter == " " or self.dialect.skip_initial_space:
-            return self.slowly()
-        return ahead(self._fast()) if self.dialect.quoting in ("doubled", "none") else self.slowly()
+        """The rows below the header. Raises `csv.Error` and `UsageError`."""
+        if len(self.dialect.delimiter.encode()) > 1 or self.dialect.delimiter == " ":
+            return self._slowly(0, 0, self.header)
+        return ahead(self._fast())
 
     def _fast(self) -> Iterator[Chunk]:
-        first = self.header
-        for part in whole_rows(self.path, self.codec, self.dialect.quoting == "doubled"):
-            chunk = _apart(part, ord(self.dialect.delimiter), len(self.columns), self.dialect.quoting == "doubled")
-            if first:
-                chunk = Chunk(chunk.content, chunk.starts[:, 1:], chunk.lengths[:, 1:])
-            first = False
-            yield chunk
+        """Parts of the file as arrays; an odd one without quotes by Python's csv, and all from an odd one with them."""
+        quotes, header = self.dialect.quoting != "none", self.header
+        done, lines, plain, ascii_only = 0, 0, True, True
+        try:
+            for part in whole_rows(self.path, self.codec, quotes):
+                quoted, slashed = b'"' in part, b"\\" in part
+                plain = plain and not (quoted or slashed)
+                self._check_utf_8(part, lines, ascii_only)
+                ascii_only = ascii_only and part.isascii()
+                try:
+                    chunk = _apart(part, self.dialect, len(self.columns))
+                    if header:
+                        chunk = Chunk(chunk.content, chunk.starts[:, 1:], chunk.lengths[:, 1:])
+                    yield chunk
+                except Odd:
+                    if quotes and (quoted or (slashed and self.dialect.quoting == "escaped")):
+                        raise  # a row may go on behind the part
+                    try:
+                        yield from self._batches(io.StringIO(part.decode(), newline=""), lines, header)
+                    except UsageError as error:
+                        raise Settled(str(error)) if plain else error from None
+                header, done, lines = False, done + len(part), lines + _lines(part)
+        except Odd:
+            yield from self._slowly(done, lines, header)
+        except UnicodeDecodeError:
+            raise self._not_throughout() from None
 
-    def slowly(self) -> Iterator[Chunk]:
-        """The same by Python's csv."""
-        width = len(self.columns)
-        with opened(self.path) as file:
-            text = io.TextIOWrapper(file, encoding=self.codec, newline="")
+    def _slowly(self, begin: int, lines: int, header: bool) -> Iterator[Chunk]:
+        """The same by Python's csv, behind so many bytes, which hold so many lines."""
+        parts = _parts(self.path, self.codec)
+        with io.TextIOWrapper(io.BufferedReader(_Bytes(parts, begin)), encoding="utf-8", newline="") as text:
             try:
-                records = self.dialect.records_of(text)
-                if self.header:
-                    next(records)
-                while batch := list(islice(records, ROWS)):
-                    for line, record in batch:
-                        if len(record) != width:
-                            raise UsageError(uneven(self.name, line, len(record), width))
-                    cells = [[record[place] or None for _, record in batch] for place in range(width)]
-                    if any(cell is not None and "\0" in cell for column in cells for cell in column):
-                        raise UsageError(f"{self.name} is a binary file of a kind that is not read; save it as CSV")
-                    yield from_columns(cells, width)
+                yield from self._batches(text, lines, header)
             except UnicodeDecodeError:
-                raise UsageError(
-                    f"{self.name} is not written in {self.codec} throughout; give its {option('encoding')}"
-                ) from None
+                raise self._not_throughout() from None
+
+    def _batches(self, text: Iterable[str], before: int, header: bool) -> Iterator[Chunk]:
+        """The rows of a text behind so many lines, by Python's csv."""
+        width, line = len(self.columns), before
+        records = ((before + number, record) for number, record in self.dialect.records_of(text))
+        try:
+            if header:
+                line, _ = next(records)
+            while True:
+                batch = []
+                for line, record in islice(records, ROWS):
+                    if len(record) != width:
+                        raise UsageError(uneven(self.name, line, len(record), width))
+                    if any("\0" in cell for cell in record):
+                        raise UsageError(zero_byte(self.name, line))
+                    batch.append(record)
+                if not batch:
+                    return
+                yield from_columns([[record[place] or None for record in batch] for place in range(width)], width)
+        except csv.Error as error:
+            if self.dialect.quoting == "none":
+                raise
+            raise Unclosed(self.name, line + 1, error) from None
+
+    def _check_utf_8(self, part: bytes, lines: int, ascii_only: bool) -> None:
+        """Raises `NotUtf8` for a part that is none; those of other encodings have been written in it."""
+        if part.isascii():
+            return
+        try:
+            part.decode("utf-8")
+        except UnicodeDecodeError as error:
+            line = lines + _lines(part[: error.start]) + 1
+            said = f"{self.name}, line {line}: what stands there is not written in utf-8"
+            guessed = ascii_only and part[: error.start].isascii()
+            raise NotUtf8(f"{said}; give the file's {option('encoding')}", part if guessed else b"") from None
+
+    def _not_throughout(self) -> UsageError:
+        return UsageError(f"{self.name} is not written in {self.codec} throughout; give its {option('encoding')}")
+
+
+class _Bytes(io.RawIOBase):
+    """Parts of a file as one, behind so many bytes."""
+
+    def __init__(self, parts: Iterator[bytes], begin: int) -> None:
+        self._parts, self._begin, self._left = parts, begin, memoryview(b"")
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        while not self._left:
+            part = next(self._parts, None)
+            if part is None:
+                return 0
+            self._left, self._begin = memoryview(part)[self._begin :], max(0, self._begin - len(part))
+        size = min(len(buffer), len(self._left))
+        buffer[:size], self._left = self._left[:size], self._left[size:]
+        return size
+
+
+def _lines(content: bytes) -> int:
+    """How many lines end there, whatever ends them."""
+    return content.count(b"\n") + (content.count(b"\r") - content.count(b"\r\n") if b"\r" in content else 0)
 
 
 def layouts(path: Path, name: str, form: TextFormat) -> list[Layout]:
@@ -143,12 +235,19 @@ def ahead(items: Iterator[Item]) -> Iterator[Item]:
 
 
 def _parts(path: Path, codec: str) -> Iterator[bytes]:
-    """The bytes of a file, in parts that may end within a row; behind the last stands a line feed."""
-    begun = codec != "utf-8-sig"
+    """The bytes of a file in UTF-8, in parts that may end within a row. Raises `UnicodeDecodeError`."""
+    begun = codec == "utf-8"
+    decoder = None if codec in ("utf-8", "utf-8-sig") else codecs.getincrementaldecoder(codec)()
     with opened(path) as file:
         for part in ahead(iter(partial(file.read, READ), b"")):
-            yield part if begun else part.removeprefix(codecs.BOM_UTF8)
+            if decoder is None:
+                yield part if begun else part.removeprefix(codecs.BOM_UTF8)
+            else:
+                text = decoder.decode(part)
+                yield (text if begun else text.removeprefix("\ufeff")).encode("utf-8", "surrogatepass")
             begun = True
+    if decoder is not None and (text := decoder.decode(b"", final=True)):
+        yield text.encode("utf-8", "surrogatepass")
 
 
 def whole_rows(path: Path, codec: str, quotes: bool) -> Iterator[bytes]:
@@ -175,28 +274,28 @@ def whole_rows(path: Path, codec: str, quotes: bool) -> Iterator[bytes]:
 
 
 def _last_end(content: bytes, quotes: bool) -> int:
-    """Behind the last line feed that ends a row."""
-    end, count = content.rfind(b"\n") + 1, None
+    """Behind the last line feed that ends a row; without any, behind the last carriage return but a final one."""
+    sign = b"\n"
+    end, count = content.rfind(sign) + 1, None
+    if not end and b"\r" in content:
+        sign = b"\r"
+        end = content.rfind(sign, 0, len(content) - 1) + 1
     while end and quotes:
         if count is None:
             count = int(np.count_nonzero(np.frombuffer(content, dtype=np.uint8, count=end) == QUOTE))
         if not count % 2:
             break
-        before = content.rfind(b"\n", 0, end - 1) + 1
+        before = content.rfind(sign, 0, end - 1) + 1
         count -= content.count(b'"', before, end)
         end = before
     return end
 
 
-def _apart(part: bytes, delimiter: int, width: int, quotes: bool) -> Chunk:
+def _apart(part: bytes, dialect: Dialect, width: int) -> Chunk:
     """Whole rows as cells. Raises `Odd` where they are not as every reader of CSV reads them."""
-    if b"\0" in part:
+    delimiter, quotes = ord(dialect.delimiter), dialect.quoting != "none"
+    if b"\0" in part or (dialect.quoting == "escaped" and (b"\\" in part or b'""' in part)):
         raise Odd
-    if not part.isascii():
-        try:
-            part.decode("utf-8")
-        except UnicodeDecodeError:
-            raise Odd from None
     content = np.frombuffer(part + bytes(PADDING), dtype=np.uint8)
     size = len(part)
     ends = np.flatnonzero((content[:size] == delimiter) | (content[:size] == LF))
@@ -220,6 +319,8 @@ def _apart(part: bytes, delimiter: int, width: int, quotes: bool) -> Chunk:
         outside = met[returns] % 2 == 0 if len(marks) else np.ones(len(returns), dtype=bool)
         if int(outside.sum()) != int(carriage.sum()):
             raise Odd  # one that ends a row by itself
+    while dialect.skip_initial_space and (blank := (content[starts] == BLANK) & (lengths > 0)).any():
+        starts, lengths = starts + blank, lengths - blank
     if len(marks):
         content, starts, lengths = _unquoted(content, met, starts, lengths)
     lengths[lengths == 0] = MISSING

@@ -69,8 +69,10 @@ def decoded_by(content: bytes, name: str, encoding: str | None = None) -> tuple[
     # Text has tabs and line ends, and hardly any other control character.
     sample = text[:SAMPLE_BYTES]
     controls = sum(character < " " and character not in "\t\n\r\f" for character in sample)
-    if "\0" in text or controls > len(sample) // 100:
+    if controls > len(sample) // 100:
         raise UsageError(f"{name} is a binary file of a kind that is not read; save the table as CSV, TSV or Parquet")
+    if "\0" in text:
+        raise UsageError(zero_byte(name, text.count("\n", 0, text.index("\0")) + 1))
     return text, codec
 
 
@@ -173,6 +175,11 @@ def uneven(name: str, line: int, fields: int, width: int) -> str:
     """What is wrong with a line that has another number of fields than the others."""
     count = "1 field" if fields == 1 else f"{fields} fields"
     return f"{name}, line {line}: {count} where other lines have {width}; mend or remove the line"
+
+
+def zero_byte(name: str, line: int) -> str:
+    """What is wrong with a line of a text that has a byte which no text has."""
+    return f"{name}, line {line}: a zero byte stands there, which no text has; remove it"
 
 
 def _one_column(name: str, delimiter: str | None) -> str:

@@ -6,7 +6,7 @@ import gzip
 import json
 import lzma
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
@@ -244,7 +244,7 @@ def test_odd_texts_are_read_as_a_whole_reader_reads_them(tmp_path: Path, odd: st
     ("change", "said"),
     [
         (lambda text: text.replace("\n800,", "\n800,more,", 1), r"a\.csv, line 802: 5 fields where other lines have 4"),
-        (lambda text: text.replace("\n800,", "\n800\0,", 1), r"a\.csv is a binary file"),
+        (lambda text: text.replace("\n800,", "\n800\0,", 1), r"a\.csv, line 802: a zero byte"),
         (lambda text: text.replace(",", ""), "one column"),
         (lambda text: "a title\n" + text, r"a\.csv, line 1: 1 field where other lines have 4"),
     ],
@@ -257,9 +257,62 @@ def test_what_is_wrong_far_down_is_told_in_a_line(tmp_path: Path, change: Callab
     assert "\n" not in str(found.value)
 
 
-def test_an_unknown_target_is_told_with_the_columns(tmp_path: Path) -> None:
+def test_what_is_wrong_far_down_is_told_after_one_reading(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where there is no quote, no other reading of quotes is tried on a large file."""
+    monkeypatch.setattr(streams, "BEGINNING", 2000)
+    read: list[Path] = []
+    whole_rows = streams.whole_rows
+
+    def counted(path: Path, codec: str, quotes: bool) -> Iterator[bytes]:
+        read.append(path)
+        return whole_rows(path, codec, quotes)
+
+    monkeypatch.setattr(streams, "whole_rows", counted)
+    text = "id,letter,target\n" + "".join(f"{place},a,z\n" for place in range(ROWS))
+    (tmp_path / "a.csv").write_text(text.replace("\n800,", "\n800,more,"))
+    with pytest.raises(UsageError, match=r"a\.csv, line 802: 4 fields where other lines have 3"):
+        load_table(str(tmp_path / "a.csv"))
+    assert len(read) == 1
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_a_quote_that_is_left_open_far_down_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, end: str) -> None:
+    monkeypatch.setattr(streams, "BEGINNING", 2000)
+    text = "id,letter,target\n" + "".join(f"{place},a,z\n" for place in range(ROWS))
+    (tmp_path / "a.csv").write_bytes(text.replace("\n800,", '\n800,"').replace("\n", end).encode())
+    with pytest.raises(UsageError, match=r"a\.csv, line 802: a quote opens there that is not closed"):
+        load_table(str(tmp_path / "a.csv"))
+
+
+def test_letters_that_come_late_tell_the_encoding(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(streams, "BEGINNING", 2000)
+    rows = [f"{place},{'München' if place > 700 else 'Berlin'},z\n" for place in range(ROWS)]
+    path = tmp_path / "a.csv"
+    path.write_bytes(("id,city,target\n" + "".join(rows)).encode("latin-1"))
+    table, every = load_table(str(path)), load_table(str(path), whole=True)
+    assert table.whole is not None
+    assert table.rows == tuple(every.rows[place] for place in table.whole.places)
+    assert table.distinct("city") == ("Berlin", "München")
+    path.write_bytes(("id,city,target\n" + "é,é,é\n" + "".join(rows)).encode().replace("München".encode(), b"M\xfcn"))
+    with pytest.raises(UsageError, match=r"a\.csv, line 704: what stands there is not written in utf-8; give"):
+        load_table(str(path))
+
+
+@pytest.mark.parametrize("odd", ["blank lines", "carriage returns", "blanks behind delimiters"])
+@pytest.mark.parametrize("encoding", ["utf-16", "latin-1"])
+def test_common_texts_are_not_read_slowly(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, odd: str, encoding: str
+) -> None:
+    monkeypatch.setattr(streams.Layout, "_slowly", lambda *_: pytest.fail("read by Python's csv from there on"))
+    text = "id,letter,target\n" + "".join(f"{place},aé,z\n" for place in range(ROWS))
+    (tmp_path / "a.csv").write_bytes(ODD[odd](text).encode(encoding))
+    assert load_table(str(tmp_path / "a.csv")).rows_in_file == ROWS
+
+
+def test_an_unknown_target_is_told_before_the_file_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     written(tmp_path / "a.csv", *table_of(7))
-    with pytest.raises(UsageError, match="unknown target column") as found:
+    monkeypatch.setattr(streams.Layout, "chunks", lambda _: pytest.fail("read"))
+    with pytest.raises(UsageError, match=r"unknown target column of a\.csv") as found:
         load_table(str(tmp_path / "a.csv"), target="targett")
     assert "target" in str(found.value)
 
