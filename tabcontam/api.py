@@ -22,7 +22,7 @@ from tabcontam.cli.values import dollars
 from tabcontam.errors import UsageError, spoken_in_python, unknown
 from tabcontam.evidence.base import Verdict
 from tabcontam.subjects.labels import written
-from tabcontam.tables.frames import is_frame
+from tabcontam.tables.frames import is_frame, to_frame
 from tabcontam.tables.table import Table
 from tabcontam.verdicts.baseline import Baseline, judge_new
 from tabcontam.verdicts.cells import Result, TableVerdict, count
@@ -507,9 +507,10 @@ def _datasets(given: "Dataset | Sequence[Dataset]") -> "tuple[str | Table | Fram
     several: tuple[Any, ...] = (given,) if one else tuple(cast("Iterable[Any]", given))
     for each in several:
         if not isinstance(each, str | Path | Table) and not is_frame(each):
-            raise UsageError(
-                f"a dataset is a name, a path, a Table or a data frame of pandas or polars, not {type(each).__name__}"
-            )
+            library = type(each).__module__.partition(".")[0].removeprefix("_")
+            kind = " ".join([library] * (library != "builtins") + [type(each).__name__])
+            known = "a name, a path, a Table or a data frame of pandas or polars"
+            raise UsageError(f"a dataset is {known}, not {kind}{to_frame(each)}")
     # a path is a file, also where it reads like the name of a dataset
     return tuple(os.path.join(".", each.expanduser()) if isinstance(each, Path) else each for each in several)
 

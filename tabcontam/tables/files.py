@@ -2,12 +2,15 @@
 
 import os
 import re
+import shlex
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 from tabcontam.errors import UsageError
 from tabcontam.tables.readers.kinds import stem
 
+PARTS = (".parquet", ".csv")  # endings of files in which a folder holds the parts of one table
 KINDS = "a CSV, JSON, Excel or Parquet file"  # to name a few
 
 
@@ -70,10 +73,18 @@ def check_part_named(spec: str) -> None:
         raise UsageError(f"{bare}#: no name stands behind the #; leave it out, or name a split or a table there")
 
 
+def check_stays(path: Path) -> None:
+    """Raises `UsageError` for what can be read only once, as a pipe: a table is looked at several times."""
+    if path.exists() and not path.is_file() and not path.is_dir():
+        raise UsageError(
+            f"{path} is a pipe or a device, which can be read only once; write it to a file, and name that"
+        )
+
+
 def check_file(path: Path) -> bytes:
     """The bytes of the file; raises `UsageError` for one that is not there, empty or unreadable."""
     if path.is_dir():
-        raise UsageError(f"{path} is a folder; name {KINDS} in it")
+        raise UsageError(f"{path} is a folder; name {KINDS} in it{_of_parts(path)}")
     try:
         content = path.read_bytes()
     except FileNotFoundError:
@@ -84,3 +95,14 @@ def check_file(path: Path) -> bytes:
     if not content:
         raise UsageError(f"{path.name} is empty; give a table with a header line and rows")
     return content
+
+
+def _of_parts(folder: Path) -> str:
+    """How one file is made of the parts of a table that lie in a folder, in words; "" where there are none."""
+    for ending in PARTS:
+        if sum(1 for _ in islice(folder.glob(f"*{ending}"), 2)) == 2:
+            parts, whole = (text.replace("'", "''") for text in (f"{folder}/*{ending}", f"{folder.name}{ending}"))
+            query = f"COPY (FROM '{parts}') TO '{whole}'"
+            line = f"python -c {shlex.quote(f'import duckdb; duckdb.sql({query!r})')}"
+            return f", or make one of its parts: {line} (it needs the package duckdb)"
+    return ""

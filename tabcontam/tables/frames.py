@@ -28,7 +28,14 @@ def read_frame(frame: "Frame", name: str) -> tuple[tuple[str, ...], Rows, bytes]
 
 def is_frame(value: object) -> "TypeGuard[Frame]":
     """Whether this is a DataFrame of pandas or polars, neither of which is imported for it."""
-    return hasattr(value, "columns") and (hasattr(value, "to_csv") or hasattr(value, "write_csv"))
+    rows = hasattr(value, "itertuples") or hasattr(value, "iter_rows")  # no query that is yet to be made, as DuckDB's
+    return rows and (hasattr(value, "to_csv") or hasattr(value, "write_csv")) and hasattr(value, "columns")
+
+
+def to_frame(value: object) -> str:
+    """What to call to make a frame of a table of another library, in words; "" where that is not known."""
+    found = next((call for call in ("to_pandas", "toPandas", "collect", "df") if hasattr(type(value), call)), "")
+    return f"; give what its .{found}() makes" if found else ""
 
 
 def _columns(frame: Any, name: str) -> tuple[str, ...]:

@@ -30,7 +30,7 @@ from tabcontam.tables.cards import (
 from tabcontam.tables.cells import Contents, Rows, column_names, is_number, missing_marks, rows_of
 from tabcontam.tables.editions import edition_bytes
 from tabcontam.tables.facts import cached_fact
-from tabcontam.tables.files import Named, check_file, check_part_named, named_file, without_split
+from tabcontam.tables.files import Named, check_file, check_part_named, check_stays, named_file, without_split
 from tabcontam.tables.large.excerpt import READ_WHOLE, Read, Whole
 from tabcontam.tables.planted import PlantedCell
 from tabcontam.tables.readers.base import FOUND_OUT, File, TextFormat
@@ -306,6 +306,8 @@ def load_table(
     if not spec or (file is None and not path.exists() and not path.suffix and len(path.parts) <= 1):
         if other := mistaken_card(card_name):
             raise UsageError(f"unknown dataset {card_name!r}; it is not {other.name} ({other.title}): give its file")
+        if spec == "-":
+            raise UsageError("a table is not read from standard input; write it to a file, and name that")
         commas = several("dataset", spec, _is_known) or unknown_one_or_several("dataset", "dataset", spec)
         raise commas or unknown("dataset", card_name, all_cards())
     if file is None and not path.exists() and (error := several("dataset", spec, _is_known)):
@@ -416,6 +418,7 @@ def _file_table(named: Named, target: str | None, name: str | None, form: TextFo
     from tabcontam.tables.large.files import read_large
     from tabcontam.tables.readers.kinds import read_split
 
+    check_stays(named.path)
     large = None if whole else read_large(named, form, target)
     if large is not None:
         read, digest, split = large.read, large.sha256, large.split

@@ -5,6 +5,8 @@ import io
 import json
 import os
 import re
+import shlex
+import subprocess
 import sys
 from datetime import date, datetime
 from decimal import Decimal
@@ -488,3 +490,25 @@ def test_a_run_that_reads_otherwise_does_not_continue_one(tmp_path: Path) -> Non
     said = tabcontam(*asked, "--delimiter", ";").stderr
     assert "holds a run on my.csv read delimiter ','; choose another folder with --out" in said
     assert tabcontam(*asked, "--delimiter", ",").returncode == Exit.DONE
+
+
+def test_of_a_folder_of_parts_one_file_is_made_by_the_line_that_is_named(tmp_path: Path) -> None:
+    pytest.importorskip("duckdb")
+    folder = tmp_path / "it's parts"
+    folder.mkdir()
+    for part in (1, 2):
+        (folder / f"{part}.csv").write_text(f"a,b\n{part},1\n{part},2\n")
+    with pytest.raises(UsageError, match=r"is a folder; name .* in it, or make one of its parts") as found:
+        load_table(str(folder))
+    line = str(found.value).partition("parts: ")[2].removesuffix(" (it needs the package duckdb)")
+    subprocess.run([sys.executable, *shlex.split(line)[1:]], cwd=tmp_path, check=True)
+    assert load_table(str(tmp_path / "it's parts.csv")).rows == (("1", "1"), ("1", "2"), ("2", "1"), ("2", "2"))
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes here")
+def test_a_pipe_is_told_before_it_is_read(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "a.csv")
+    with pytest.raises(UsageError, match=r"a\.csv is a pipe or a device, which can be read only once"):
+        load_table(str(tmp_path / "a.csv"))
+    with pytest.raises(UsageError, match="not read from standard input"):
+        load_table("-")

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import tabcontam
 from tabcontam.errors import UsageError
 from tabcontam.tables.draws import by_content
 from tabcontam.tables.table import Table, load_table
@@ -118,3 +119,17 @@ def test_the_order_of_rows_by_content_does_not_depend_on_the_files_where_cells_h
         return [table.rows[place] for place in by_content(table)]
 
     assert sorted_rows([0, 1, 2, 3, 4]) == sorted_rows([1, 0, 4, 3, 2]) == sorted(rows)
+
+
+def test_a_query_that_is_yet_to_be_made_is_no_frame() -> None:
+    """As DuckDB's relation, which has columns and writes CSV files, and a lazy frame of polars."""
+
+    class Relation:
+        columns = ("a", "b")
+
+        def write_csv(self, path: str) -> None: ...
+
+        def df(self) -> None: ...
+
+    with pytest.raises(UsageError, match=r"not tests Relation; give what its \.df\(\) makes"):
+        tabcontam.run(dataset=Relation())
