@@ -1,4 +1,4 @@
-"""Which files are read as a stream: large ones of delimited text, as they are or packed, and Parquet files."""
+"""Which files are read as a stream: large ones of text, packed or not, and of Parquet, Feather, Arrow and ORC."""
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -11,10 +11,13 @@ from tabcontam.tables.files import Named
 from tabcontam.tables.large.excerpt import Read
 from tabcontam.tables.readers.archives import BROKEN, PACKED, ZIP, opened, packing, without_packing
 from tabcontam.tables.readers.base import File, Kind, TextFormat
-from tabcontam.tables.readers.kinds import PARQUET, START, TEXT, kind_of, split_name
+from tabcontam.tables.readers.kinds import FEATHER, ORC, PARQUET, START, TEXT, kind_of, split_name
 
 SMALL = 4 * 1024 * 1024  # bytes of a file that is read whole, to see whether it is a large table
-PACKED_SMALL = 2 * 1024 * 1024  # of one that is packed, or of Parquet
+PACKED_SMALL = 2 * 1024 * 1024  # of one that is packed, or of Parquet and its like
+ARROW = {PARQUET: "Parquet", FEATHER: "Feather or Arrow", ORC: "ORC"}
+COMPRESSED = tuple(ending for kind in ARROW for ending in kind.endings)
+OLD = b"FEA1"  # the first version of Feather, which is read whole
 PART = 4 * 1024 * 1024  # bytes that are hashed at a time
 
 
@@ -30,17 +33,19 @@ class Large:
 def read_large(named: Named, form: TextFormat, target: str | None) -> Large | None:
     """The excerpt of a large file; None where it is small, or of a kind that is read whole. Raises `UsageError`."""
     kind = _kind(named.path, form)
-    if kind is None or (kind is PARQUET and form.given):
+    if kind is None or (kind is not TEXT and form.given):
         return None
-    from tabcontam.tables.large.reading import read_parquet, read_text  # which imports what computes
+    from tabcontam.tables.large.reading import read_arrow, read_text  # which imports what computes
 
     split = split_name(named.part) if named.part is not None else ""
     state, enough = _state(named.path), Event()
     with ThreadPoolExecutor(1) as thread:
         digest = thread.submit(_digest_of, named.path, enough)
         try:
-            whole = kind is PARQUET
-            read = read_parquet(named.path, target) if whole else read_text(named.path, named.name, form, target)
+            if kind is TEXT:
+                read = read_text(named.path, named.name, form, target)
+            else:
+                read = read_arrow(named.path, ARROW[kind], target)
             if read is None:
                 return None
             found = Large(read, digest.result(), split)
@@ -67,10 +72,10 @@ def _digest_of(path: Path, enough: Event) -> str:
 
 
 def _kind(path: Path, form: TextFormat) -> Kind | None:
-    """Delimited text or Parquet, if it is a large file of it."""
+    """Delimited text, Parquet, Feather, Arrow or ORC, if it is a large file of it."""
     try:
         size, packed = path.stat().st_size, packing(path)
-        if size < PACKED_SMALL or (size < SMALL and not packed and not path.name.lower().endswith(PARQUET.endings)):
+        if size < PACKED_SMALL or (size < SMALL and not packed and not path.name.lower().endswith(COMPRESSED)):
             return None
         with opened(path) as file:
             start = file.read(16 * START)
@@ -80,4 +85,6 @@ def _kind(path: Path, form: TextFormat) -> Kind | None:
     if start.startswith((ZIP, *PACKED)):
         return None  # packed twice
     kind = kind_of(File(start, name, None, form))
-    return kind if kind is TEXT or (kind is PARQUET and not packed) else None
+    if kind is FEATHER and start.startswith(OLD):
+        return None
+    return kind if kind is TEXT or (kind in ARROW and not packed) else None

@@ -12,6 +12,7 @@ import numpy as np
 from tabcontam.errors import UsageError, one_line, option, unknown
 from tabcontam.tables.cells import Rows
 from tabcontam.tables.large import excerpt
+from tabcontam.tables.large.arrow import arrow_rows
 from tabcontam.tables.large.chunks import Bools, Chunk, Words, chunk_of, kept_rows
 from tabcontam.tables.large.classes import Classes
 from tabcontam.tables.large.companions import Companions, in_order, salted_cells
@@ -19,7 +20,6 @@ from tabcontam.tables.large.excerpt import Blocks, Read, Whole
 from tabcontam.tables.large.facts import ColumnFacts, enumerated
 from tabcontam.tables.large.hashes import BloomFilter, cell_hash
 from tabcontam.tables.large.mates import Mates
-from tabcontam.tables.large.parquet import parquet_rows
 from tabcontam.tables.large.streams import Layout, NotUtf8, Settled, Unclosed, ahead, layouts
 from tabcontam.tables.readers.archives import packing
 from tabcontam.tables.readers.base import TextFormat
@@ -177,7 +177,7 @@ def _also_escaped(found: Sequence[Layout]) -> Iterator[Layout]:
     yield from found[plain:]
 
 
-def read_parquet(path: Path, target: str | None) -> Read | None:
-    """The excerpt of a Parquet file. Raises `UsageError` as the reader of a whole one does."""
-    found = parquet_rows(path)
+def read_arrow(path: Path, title: str, target: str | None) -> Read | None:
+    """The excerpt of a Parquet, Feather, Arrow or ORC file. Raises `UsageError` as the reader of a whole one does."""
+    found = arrow_rows(path, title)
     return read_stream(found.columns, found.chunks, target, path.name)

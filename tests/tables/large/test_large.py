@@ -174,6 +174,9 @@ def test_other_formats_give_the_same_sample(tmp_path: Path) -> None:
 def test_typed_columns_are_written_as_a_whole_reader_writes_them(tmp_path: Path) -> None:
     import datetime
 
+    import pyarrow.feather
+    import pyarrow.ipc
+    import pyarrow.orc
     import pyarrow.parquet
 
     rng = Random(5)
@@ -198,16 +201,38 @@ def test_typed_columns_are_written_as_a_whole_reader_writes_them(tmp_path: Path)
         "coded": pyarrow.array([rng.choice(["ä", "b", None, ""]) for _ in range(ROWS)]).dictionary_encode(),
         "target": [rng.choice(["yes", "no"]) for _ in range(ROWS)],
     }
-    pyarrow.parquet.write_table(pyarrow.table(columns), tmp_path / "a.parquet", row_group_size=97)
-    table, every = load_table(str(tmp_path / "a.parquet"), target="target"), whole(tmp_path / "a.parquet")
-    assert table.whole is not None
-    assert table.rows == tuple(every.rows[place] for place in table.whole.places)
-    for name in table.columns:
-        assert (table.is_numeric(name), table.distinct(name)) == (every.is_numeric(name), every.distinct(name))
-    assert table.missing == every.missing
-    (tmp_path / "cut.parquet").write_bytes((tmp_path / "a.parquet").read_bytes()[:-9])
-    with pytest.raises(UsageError, match="not a readable Parquet file"):
-        load_table(str(tmp_path / "cut.parquet"))
+    table = pyarrow.table(columns)
+    pyarrow.parquet.write_table(table, tmp_path / "a.parquet", row_group_size=97)
+    pyarrow.feather.write_feather(table, tmp_path / "a.feather", chunksize=97)
+    with pyarrow.ipc.new_stream(tmp_path / "a.arrow", table.schema) as stream:
+        stream.write_table(table, max_chunksize=97)
+    pyarrow.orc.write_table(table.drop_columns(["half", "coded float", "nothing", "coded"]), tmp_path / "a.orc")
+    for path in (tmp_path / f"a.{kind}" for kind in ("parquet", "feather", "arrow", "orc")):
+        kept, every = load_table(str(path), target="target"), whole(path)
+        assert kept.whole is not None
+        assert kept.rows == tuple(every.rows[place] for place in kept.whole.places)
+        for name in kept.columns:
+            assert (kept.is_numeric(name), kept.distinct(name)) == (every.is_numeric(name), every.distinct(name))
+        assert kept.missing == every.missing
+        cut = tmp_path / f"cut{path.suffix}"
+        cut.write_bytes(path.read_bytes()[:-99])
+        with pytest.raises(UsageError, match=r"not a readable (Parquet|Feather or Arrow|ORC) file"):
+            load_table(str(cut))
+
+
+@pytest.mark.parametrize("ending", ["parquet", "feather", "arrow", "orc"])
+def test_a_large_file_of_arrow_is_never_held_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ending: str
+) -> None:
+    import pyarrow.feather
+    import pyarrow.orc
+    import pyarrow.parquet
+
+    writers = {"parquet": pyarrow.parquet.write_table, "orc": pyarrow.orc.write_table}
+    path = tmp_path / f"a.{ending}"
+    writers.get(ending, pyarrow.feather.write_feather)(pyarrow.table({"a": range(ROWS), "b": range(ROWS)}), path)
+    monkeypatch.setattr("tabcontam.tables.table.check_file", lambda _: pytest.fail("read whole"))
+    assert load_table(str(path)).rows_in_file == ROWS
 
 
 ODD: dict[str, Callable[[str], str]] = {

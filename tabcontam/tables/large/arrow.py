@@ -1,6 +1,7 @@
-"""A Parquet file as a stream of rows, each value written as the reader of whole files writes it."""
+"""Parquet, Feather, Arrow and ORC files as streams of rows, each value as the reader of whole files writes it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,9 +12,10 @@ from tabcontam.errors import UsageError, one_line
 from tabcontam.tables.cells import column_names
 from tabcontam.tables.large.chunks import MISSING, PADDING, Chunk, from_columns, joined
 from tabcontam.tables.large.streams import ahead
-from tabcontam.tables.readers.arrow_files import EXTRA, of_table, texts
+from tabcontam.tables.readers.arrow_files import EXTRA, STREAM, of_table, texts
 from tabcontam.tables.readers.base import missing_extra
 
+PARQUET, FEATHER, ORC = "Parquet", "Feather or Arrow", "ORC"  # what such a file is called
 ROWS = 20_000  # that are read at a time
 HELD = 200_000  # rows of the row groups that are read at once: what was read of them is held until they are done
 BUFFER = 1 << 20  # bytes of a column that are read at a time
@@ -21,10 +23,11 @@ LEAST, MOST, MOST_SINGLE = 1e-4, 1e10, 1e6  # Arrow writes numbers between as Py
 
 
 @dataclass(frozen=True)
-class ParquetRows:
-    """The columns of a Parquet file, and its rows as often as they are wanted."""
+class ArrowRows:
+    """The columns of such a file, and its rows as often as they are wanted."""
 
     path: Path
+    title: str
     columns: tuple[str, ...]
     _kept: tuple[int, ...]
 
@@ -34,33 +37,75 @@ class ParquetRows:
 
     def _chunks(self) -> Iterator[Chunk]:
         import pyarrow
-        import pyarrow.parquet
 
         try:
-            with pyarrow.parquet.ParquetFile(self.path, buffer_size=BUFFER) as file:
-                sizes = [file.metadata.row_group(number).num_rows for number in range(file.num_row_groups)]
-                for groups in _together(sizes):
-                    for batch in file.iter_batches(ROWS, groups):
-                        batch.validate(full=True)
-                        yield joined([_column(batch.column(place)) for place in self._kept])
+            with closing(BATCHES[self.title](self.path)) as batches:
+                for batch in batches:
+                    batch.validate(full=True)
+                    for first in range(0, batch.num_rows, ROWS):
+                        part = batch.slice(first, ROWS)
+                        yield joined([_column(part.column(place)) for place in self._kept])
         except (pyarrow.ArrowException, OSError, ValueError, KeyError, OverflowError, SystemError) as error:
-            raise UsageError(f"{self.path.name} is not a readable Parquet file: {one_line(error)}") from error
+            raise UsageError(f"{self.path.name} is not a readable {self.title} file: {one_line(error)}") from error
 
 
-def parquet_rows(path: Path) -> ParquetRows:
-    """How a Parquet file is read. Raises `UsageError` for a missing pyarrow, and for what is no Parquet file."""
+def arrow_rows(path: Path, title: str) -> ArrowRows:
+    """How a file of one of the `BATCHES` is read. Raises `UsageError` for a missing pyarrow, and for what is none."""
     try:
         import pyarrow
-        import pyarrow.parquet
     except ImportError:
-        raise missing_extra(path.name, "a Parquet file", "pyarrow", EXTRA) from None
+        raise missing_extra(path.name, f"{'an' if title == ORC else 'a'} {title} file", "pyarrow", EXTRA) from None
     try:
-        with pyarrow.parquet.ParquetFile(path) as file:
-            names = file.schema_arrow.names
+        with _opened(path, title) as file:
+            names = (file.schema_arrow if title == PARQUET else file.schema).names
     except (pyarrow.ArrowException, OSError, ValueError) as error:
-        raise UsageError(f"{path.name} is not a readable Parquet file: {one_line(error)}") from error
+        raise UsageError(f"{path.name} is not a readable {title} file: {one_line(error)}") from error
     kept = tuple(place for place, name in enumerate(names) if of_table(name))
-    return ParquetRows(path, column_names([names[place] for place in kept]), kept)
+    return ArrowRows(path, title, column_names([names[place] for place in kept]), kept)
+
+
+@contextmanager
+def _opened(path: Path, title: str) -> Iterator[Any]:
+    """The file by its own reader."""
+    import pyarrow
+    import pyarrow.ipc
+
+    if title == PARQUET:
+        import pyarrow.parquet
+
+        with pyarrow.parquet.ParquetFile(path, buffer_size=BUFFER) as file:
+            yield file
+    elif title == ORC:
+        import pyarrow.orc
+
+        yield pyarrow.orc.ORCFile(path)
+    else:
+        with pyarrow.memory_map(str(path)) as content:
+            streamed = content.read(len(STREAM)) == STREAM
+            content.seek(0)
+            with (pyarrow.ipc.open_stream if streamed else pyarrow.ipc.open_file)(content) as file:
+                yield file
+
+
+def _of_parquet(path: Path) -> Generator[Any]:
+    with _opened(path, PARQUET) as file:
+        sizes = [file.metadata.row_group(number).num_rows for number in range(file.num_row_groups)]
+        for groups in _together(sizes):
+            yield from file.iter_batches(ROWS, groups)
+
+
+def _of_feather(path: Path) -> Generator[Any]:
+    with _opened(path, FEATHER) as file:
+        every = range(file.num_record_batches) if hasattr(file, "num_record_batches") else None
+        yield from file if every is None else map(file.get_batch, every)
+
+
+def _of_orc(path: Path) -> Generator[Any]:
+    with _opened(path, ORC) as file:
+        yield from map(file.read_stripe, range(file.nstripes))
+
+
+BATCHES: Mapping[str, Callable[[Path], Generator[Any]]] = {PARQUET: _of_parquet, FEATHER: _of_feather, ORC: _of_orc}
 
 
 def _together(sizes: Sequence[int]) -> Iterator[list[int]]:
