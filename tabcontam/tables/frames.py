@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
 
 from tabcontam.errors import UsageError
 from tabcontam.tables.cells import Rows, rows_of
+from tabcontam.tables.readers.base import MOST_CELLS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
 def read_frame(frame: "Frame", name: str) -> tuple[tuple[str, ...], Rows, bytes]:
     """Column names, rows, and the CSV text that they were read from. Raises `UsageError` for what is no such frame."""
     columns = _columns(frame, name)
+    if len(columns) * len(frame) > MOST_CELLS:
+        most = f"more than {MOST_CELLS:,} cells"
+        raise UsageError(f"{name} has {most}; write it to a Parquet file, of which any size is read, and name that")
     content = _csv(frame, "\n")
     text = _csv(frame, "\r\n") if "\r" in content else content  # only so does pandas quote a carriage return
     try:

@@ -33,7 +33,7 @@ from tabcontam.tables.facts import cached_fact
 from tabcontam.tables.files import Named, check_file, check_part_named, check_stays, named_file, without_split
 from tabcontam.tables.large.excerpt import READ_WHOLE, Read, Whole
 from tabcontam.tables.planted import PlantedCell
-from tabcontam.tables.readers.base import FOUND_OUT, File, TextFormat
+from tabcontam.tables.readers.base import FOUND_OUT, File, TextFormat, check_size
 from tabcontam.tables.readers.json_files import read_json
 from tabcontam.tables.sources import card_of, is_source, open_source, read_source
 from tabcontam.tables.texts import TextTask, found_texts
@@ -423,6 +423,7 @@ def _file_table(named: Named, target: str | None, name: str | None, form: TextFo
     if large is not None:
         read, digest, split = large.read, large.sha256, large.split
     else:
+        check_size(named.path)
         content = check_file(named.path)
         contents, split = read_split(File(content, named.path.name, named.part, form, named.path))
         read = _read(named.without(split).name, contents, target, sampled=not whole)

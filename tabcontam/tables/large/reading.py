@@ -22,7 +22,7 @@ from tabcontam.tables.large.hashes import BloomFilter, cell_hash
 from tabcontam.tables.large.mates import Mates
 from tabcontam.tables.large.streams import Layout, NotUtf8, Settled, Unclosed, ahead, layouts
 from tabcontam.tables.readers.archives import packing
-from tabcontam.tables.readers.base import TextFormat
+from tabcontam.tables.readers.base import MOST_CELLS, TextFormat
 from tabcontam.tables.readers.delimited import decoded_by
 from tabcontam.tables.texts import SEEN
 
@@ -34,10 +34,11 @@ Stream = Callable[[], Iterator[Chunk]]
 
 def read_stream(columns: tuple[str, ...], stream: Stream, target: str | None, name: str) -> Read | None:
     """The excerpt of the rows that a stream gives, each time the same; None where all are to be kept."""
-    if len(columns) > WIDEST:
-        return None
     if target is not None and target not in columns:
         raise unknown(f"target column of {name}", target, columns)
+    if len(columns) > WIDEST:
+        _check_cells(len(columns), stream, name)
+        return None
     facts = [ColumnFacts(place) for place in range(len(columns))]
     answered = None if target is None else columns.index(target)
     blocks, classes, count, first = Blocks(), Classes(answered), 0, list[tuple[str | None, ...]]()
@@ -86,6 +87,18 @@ def read_stream(columns: tuple[str, ...], stream: Stream, target: str | None, na
         held=held.held(),
     )
     return Read(columns, rows, whole, missing, tuple(first))
+
+
+def _check_cells(columns: int, stream: Stream, name: str) -> None:
+    """Raises `UsageError` for a wide table, of which all rows are kept, that would fill the memory."""
+    rows = 0
+    for chunk in stream():
+        rows += chunk.rows
+        if rows * columns > MOST_CELLS:
+            held = (
+                f"a table of more than {WIDEST} columns is held in memory, and {name} has {columns:,} columns and more"
+            )
+            raise Settled(f"{held} than {MOST_CELLS:,} cells; leave columns or rows out")
 
 
 class _Combinations:

@@ -77,7 +77,7 @@ def limited(file: IO[bytes], name: str) -> bytes:
     """What a packed file holds. Raises `UsageError` where that is more than anybody's table: it may have no end."""
     content = file.read(LARGEST + 1)
     if len(content) > LARGEST:
-        raise UsageError(f"{name} unpacks to more than {LARGEST // 1024**2} MiB; unpack it, and give a part of it")
+        raise UsageError(f"{name} unpacks to more than {LARGEST // 1024**2} MiB; unpack it, and give the file in it")
     return content
 
 

@@ -7,8 +7,9 @@ from pathlib import Path
 from tabcontam.errors import UsageError, near, option_name
 from tabcontam.tables.cells import Contents
 
-LARGEST = 512 * 1024 * 1024  # bytes that a packed file may hold, or that are fetched
-MOST_CELLS = 50_000_000  # that are read of a file which can name more than it holds
+LARGEST = 512 * 1024 * 1024  # bytes of a file that is read whole, that such a packed one may hold, or that are fetched
+MOST_CELLS = 50_000_000  # that are held in memory
+STREAMED = "its kind is held in memory; save it as Parquet or CSV, of which any size is read, or give a part of it"
 NO_DELIMITERS = '"\\\r\n\0'
 NAMED = 8  # parts of a file that an error names
 
@@ -120,7 +121,14 @@ def listed(names: Iterable[str]) -> str:
 
 def too_many_cells(name: str) -> UsageError:
     """For what would fill the memory."""
-    return UsageError(f"{name} has more than {MOST_CELLS:,} cells; give a part of it")
+    return UsageError(f"{name} has more than {MOST_CELLS:,} cells, and {STREAMED}")
+
+
+def check_size(path: Path) -> None:
+    """Raises `UsageError` for a file of a kind that is read whole, and that would fill the memory."""
+    size = path.stat().st_size if path.is_file() else 0
+    if size > LARGEST:
+        raise UsageError(f"{path.name} has {size // 1024**2:,} MiB, and {STREAMED}")
 
 
 def missing_extra(name: str, kind: str, package: str, extra: str) -> UsageError:

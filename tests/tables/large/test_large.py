@@ -25,10 +25,12 @@ from tabcontam.evidence.registry import by_id
 from tabcontam.evidence.rows.membership import perturbed
 from tabcontam.evidence.rows.task.keyed import order_of
 from tabcontam.guesser.table import guessed
+from tabcontam.tables import frames
 from tabcontam.tables.large import classes, excerpt, files, mates, reading, streams
 from tabcontam.tables.large.chunks import chunk_of
 from tabcontam.tables.large.companions import salted_cells
 from tabcontam.tables.large.excerpt import BLOCK, Blocks
+from tabcontam.tables.readers import base
 from tabcontam.tables.serializers import load_serializer
 from tabcontam.tables.table import Table, load_table
 from tabcontam.tables.twins import twin_rows
@@ -662,3 +664,21 @@ def test_a_file_that_is_written_to_while_it_is_read_is_told(tmp_path: Path, monk
     monkeypatch.setattr(Blocks, "drawn", and_change)
     with pytest.raises(UsageError, match=r"a\.csv changed while it was read"):
         load_table(str(path), target="target")
+
+
+def test_what_would_fill_the_memory_is_refused_in_a_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import pandas as pd
+
+    names, rows = table_of(26)
+    path = written(tmp_path / "a.csv", names, rows)
+    monkeypatch.setattr(reading, "WIDEST", 6)
+    monkeypatch.setattr(reading, "MOST_CELLS", 6000)
+    with pytest.raises(UsageError, match=r"a\.csv has 7 columns and more than 6,000 cells; leave columns or rows out"):
+        load_table(str(path))
+    monkeypatch.setattr(frames, "MOST_CELLS", 6000)
+    with pytest.raises(UsageError, match="mine has more than 6,000 cells; write it to a Parquet file"):
+        Table.from_frame(pd.DataFrame(rows, columns=names), name="mine")
+    monkeypatch.setattr(base, "LARGEST", 1024**2)
+    (tmp_path / "a.jsonl").write_text('{"a": "' + "x" * 1024**2 + '"}\n')
+    with pytest.raises(UsageError, match=r"a\.jsonl has 1 MiB, and its kind is held in memory; save it as Parquet"):
+        load_table(str(tmp_path / "a.jsonl"))
