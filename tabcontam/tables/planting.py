@@ -15,6 +15,7 @@ from tabcontam.errors import Skip, UsageError, unknown
 from tabcontam.paths import replace_file
 from tabcontam.tables.draws import pool
 from tabcontam.tables.files import check_file, named_file
+from tabcontam.tables.large.excerpt import READ_WHOLE
 from tabcontam.tables.planted import SECRET, Key, PlantedCell, keyed_number, write_key
 from tabcontam.tables.readers.archives import unpacked
 from tabcontam.tables.readers.base import FOUND_OUT, File, TextFormat
@@ -142,7 +143,13 @@ def _opened(file: str, form: TextFormat) -> tuple[Layout, Table]:
         raise UsageError(f"{path.name} is packed; unpack it, plant what is in it, and pack that again")
     if (kind := kind_of(read)) is not TEXT:
         raise UsageError(f"{path.name} is {kind.title}; save it as CSV, plant that, and publish the CSV")
-    return layout_of(read), load_table(f"{path.parent}/{path.name}", form=form, whole=True)
+    table = load_table(f"{path.parent}/{path.name}", form=form, whole=True)
+    if len(table.rows) > READ_WHOLE:
+        raise UsageError(
+            f"{path.name} has {len(table.rows):,} rows, and a run with the key takes tables of at most {READ_WHOLE:,}; "
+            "plant a part as a file of its own, and publish it beside the rest"
+        )
+    return layout_of(read), table
 
 
 def _columns(table: Table, wanted: Wanted, tied: Tied, tell: Tell) -> tuple[dict[str, SpareDigits], dict[str, str]]:

@@ -25,7 +25,7 @@ from tabcontam.evidence.registry import by_id
 from tabcontam.evidence.rows.membership import perturbed
 from tabcontam.evidence.rows.task.keyed import order_of
 from tabcontam.guesser.table import guessed
-from tabcontam.tables import frames
+from tabcontam.tables import frames, planting
 from tabcontam.tables.large import classes, excerpt, files, mates, reading, streams
 from tabcontam.tables.large.chunks import chunk_of
 from tabcontam.tables.large.companions import salted_cells
@@ -682,3 +682,10 @@ def test_what_would_fill_the_memory_is_refused_in_a_line(tmp_path: Path, monkeyp
     (tmp_path / "a.jsonl").write_text('{"a": "' + "x" * 1024**2 + '"}\n')
     with pytest.raises(UsageError, match=r"a\.jsonl has 1 MiB, and its kind is held in memory; save it as Parquet"):
         load_table(str(tmp_path / "a.jsonl"))
+
+
+def test_a_table_is_not_planted_that_no_run_with_the_key_takes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(planting, "READ_WHOLE", 300)
+    path = written(tmp_path / "a.csv", *table_of(27))
+    with pytest.raises(UsageError, match=r"a\.csv has 900 rows, and a run with the key takes tables of at most 300"):
+        planting.plant(str(path), planting.Wanted(), "out.csv", lambda *_: None, secret=bytes(32))
