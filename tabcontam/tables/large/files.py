@@ -49,6 +49,9 @@ def read_large(named: Named, form: TextFormat, target: str | None) -> Large | No
             if read is None:
                 return None
             found = Large(read, digest.result(), split)
+        except (UsageError, OSError):
+            if _state(named.path) == state:
+                raise
         finally:
             enough.set()
     if _state(named.path) != state:
@@ -56,9 +59,12 @@ def read_large(named: Named, form: TextFormat, target: str | None) -> Large | No
     return found
 
 
-def _state(path: Path) -> tuple[int, int]:
+def _state(path: Path) -> tuple[int, ...]:
     """What is another one after a file was written: its size, and when it was last changed, in nanoseconds."""
-    found = path.stat()
+    try:
+        found = path.stat()
+    except OSError:  # it is not there any more
+        return ()
     return found.st_size, found.st_mtime_ns
 
 

@@ -73,7 +73,7 @@ def read_stream(columns: tuple[str, ...], stream: Stream, target: str | None, na
             held.add(sums - cells[answered])
         at += chunk.rows
     if at != count:
-        raise UsageError("the file changed while it was read; read it again")
+        raise Settled(f"{name} changed while it was read; read it again")
     names = dict(zip(columns, facts, strict=True))
     distinct = {name: values for name, one in names.items() if (values := one.values(missing)) is not None}
     whole = Whole(

@@ -689,3 +689,21 @@ def test_a_table_is_not_planted_that_no_run_with_the_key_takes(tmp_path: Path, m
     path = written(tmp_path / "a.csv", *table_of(27))
     with pytest.raises(UsageError, match=r"a\.csv has 900 rows, and a run with the key takes tables of at most 300"):
         planting.plant(str(path), planting.Wanted(), "out.csv", lambda *_: None, secret=bytes(32))
+
+
+@pytest.mark.parametrize("new", ["", "a,b\n1,2\n" * 700])
+def test_a_file_that_is_replaced_or_deleted_while_it_is_read_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, new: str
+) -> None:
+    path = written(tmp_path / "a.csv", *table_of(28))
+    drawn = Blocks.drawn
+
+    def and_replace(blocks: Blocks) -> object:
+        path.unlink(missing_ok=True)
+        if new:
+            path.write_text(new)
+        return drawn(blocks)
+
+    monkeypatch.setattr(Blocks, "drawn", and_replace)
+    with pytest.raises(UsageError, match=r"a\.csv changed while it was read"):
+        load_table(str(path), target="target")
