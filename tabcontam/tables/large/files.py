@@ -9,9 +9,9 @@ from threading import Event
 from tabcontam.errors import UsageError
 from tabcontam.tables.files import Named
 from tabcontam.tables.large.excerpt import Read
-from tabcontam.tables.readers.archives import BROKEN, PACKED, ZIP, opened, packing, without_packing
+from tabcontam.tables.readers.archives import BROKEN, PACKED, ZIP, Stored, member_of, opened, packing, without_packing
 from tabcontam.tables.readers.base import File, Kind, TextFormat
-from tabcontam.tables.readers.kinds import FEATHER, ORC, PARQUET, START, TEXT, kind_of, split_name
+from tabcontam.tables.readers.kinds import FEATHER, ORC, PARQUET, START, TEXT, WORKBOOK, kind_of, split_name
 
 SMALL = 4 * 1024 * 1024  # bytes of a file that is read whole, to see whether it is a large table
 PACKED_SMALL = 2 * 1024 * 1024  # of one that is packed, or of Parquet and its like
@@ -32,18 +32,20 @@ class Large:
 
 def read_large(named: Named, form: TextFormat, target: str | None) -> Large | None:
     """The excerpt of a large file; None where it is small, or of a kind that is read whole. Raises `UsageError`."""
-    kind = _kind(named.path, form)
-    if kind is None or (kind is not TEXT and form.given):
+    source, part = _stored(named)
+    kind = None if source is None else _kind(source, form)
+    if source is None or kind is None or (kind is not TEXT and form.given):
         return None
     from tabcontam.tables.large.reading import read_arrow, read_text  # which imports what computes
 
-    split = split_name(named.part) if named.part is not None else ""
+    split = split_name(part) if part is not None else ""
     state, enough = _state(named.path), Event()
     with ThreadPoolExecutor(1) as thread:
         digest = thread.submit(_digest_of, named.path, enough)
         try:
             if kind is TEXT:
-                read = read_text(named.path, named.name, form, target)
+                name = named.name if source is named.path else source.name
+                read = read_text(source, name, form, target)
             else:
                 read = read_arrow(named.path, ARROW[kind], target)
             if read is None:
@@ -77,17 +79,32 @@ def _digest_of(path: Path, enough: Event) -> str:
     return found.hexdigest()
 
 
-def _kind(path: Path, form: TextFormat) -> Kind | None:
+def _stored(named: Named) -> tuple[Stored | None, str | None]:
+    """Where a large file lies, and what is named of it behind `#`; None for a small one, or a workbook."""
+    path = named.path
+    try:
+        size = path.stat().st_size
+        if size < PACKED_SMALL or path.name.lower().endswith(WORKBOOK.endings):
+            return None, None
+        found = member_of(path, named.part)
+        if found is not None:
+            return found if found[0].size >= SMALL else (None, None)
+        if size < SMALL and not packing(path) and not path.name.lower().endswith(COMPRESSED):
+            return None, None
+    except BROKEN:
+        return None, None  # the reader of whole files says what is wrong
+    return path, named.part
+
+
+def _kind(path: Stored, form: TextFormat) -> Kind | None:
     """Delimited text, Parquet, Feather, Arrow or ORC, if it is a large file of it."""
     try:
-        size, packed = path.stat().st_size, packing(path)
-        if size < PACKED_SMALL or (size < SMALL and not packed and not path.name.lower().endswith(COMPRESSED)):
-            return None
+        packed = packing(path)
         with opened(path) as file:
             start = file.read(16 * START)
     except BROKEN:
-        return None  # the reader of whole files says what is wrong
-    name = without_packing(path.name) if packed else path.name
+        return None
+    name = without_packing(path.name) if packed and isinstance(path, Path) else path.name
     if start.startswith((ZIP, *PACKED)):
         return None  # packed twice
     kind = kind_of(File(start, name, None, form))

@@ -2,6 +2,7 @@
 
 import csv
 import lzma
+import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -21,21 +22,32 @@ from tabcontam.tables.large.facts import ColumnFacts, enumerated
 from tabcontam.tables.large.hashes import BloomFilter, cell_hash
 from tabcontam.tables.large.mates import Mates
 from tabcontam.tables.large.streams import Layout, NotUtf8, Settled, Unclosed, ahead, layouts
-from tabcontam.tables.readers.archives import packing
+from tabcontam.tables.readers.archives import Member, Stored, opened, packing
 from tabcontam.tables.readers.base import MOST_CELLS, TextFormat
 from tabcontam.tables.readers.delimited import decoded_by
 from tabcontam.tables.texts import SEEN
 
 WIDEST = 100  # columns; what it takes to find companions grows with their square, so that a wider table is read whole
-CUT_OFF = (OSError, EOFError, zlib.error, lzma.LZMAError)  # what comes of a packed file that ends early or was changed
+CUT_OFF = (
+    OSError,
+    EOFError,
+    zlib.error,
+    lzma.LZMAError,
+    zipfile.BadZipFile,
+)  # what comes of a packed file that ends early or was changed
+AT_A_TIME = 4 * 1024 * 1024  # bytes
 AT_ONCE = 20_000  # rows in memory that are looked at together
 Stream = Callable[[], Iterator[Chunk]]
+
+
+class NoTarget(UsageError):
+    """There is no column of that name."""
 
 
 def read_stream(columns: tuple[str, ...], stream: Stream, target: str | None, name: str) -> Read | None:
     """The excerpt of the rows that a stream gives, each time the same; None where all are to be kept."""
     if target is not None and target not in columns:
-        raise unknown(f"target column of {name}", target, columns)
+        raise NoTarget(str(unknown(f"target column of {name}", target, columns)))
     if len(columns) > WIDEST:
         _check_cells(len(columns), stream, name)
         return None
@@ -141,20 +153,26 @@ def read_rows(columns: tuple[str, ...], rows: Rows, target: str | None, name: st
     return read_stream(columns, chunks, target, name)
 
 
-def read_text(path: Path, name: str, form: TextFormat, target: str | None) -> Read | None:
+def read_text(path: Stored, name: str, form: TextFormat, target: str | None) -> Read | None:
     """The excerpt of a file of delimited text, packed or not. Raises `UsageError` for what holds no table."""
     try:
         return _read_text(path, name, form, target)
     except NotUtf8 as error:
+        _check_whole(path, name)
         if form.encoding is not None or not error.content:
             raise
         _, codec = decoded_by(error.content, name)
         return _read_text(path, name, replace(form, encoding=codec), target)
+    except NoTarget:
+        raise
+    except UsageError:
+        _check_whole(path, name)
+        raise
     except CUT_OFF as error:
         raise _not_whole(path, name, error) from None
 
 
-def _read_text(path: Path, name: str, form: TextFormat, target: str | None) -> Read | None:
+def _read_text(path: Stored, name: str, form: TextFormat, target: str | None) -> Read | None:
     problem: UsageError | None = None
     unclosed = False
     for layout in _also_escaped(layouts(path, name, form)):
@@ -162,7 +180,7 @@ def _read_text(path: Path, name: str, form: TextFormat, target: str | None) -> R
             break  # between tabs and bars quotes may be text; between these one that is left open is a fault
         try:
             return read_stream(layout.columns, layout.chunks, target, name)
-        except (Settled, NotUtf8):
+        except (NoTarget, Settled, NotUtf8):
             raise
         except UsageError as error:
             problem = problem or error
@@ -173,7 +191,21 @@ def _read_text(path: Path, name: str, form: TextFormat, target: str | None) -> R
     raise problem or UsageError(f"{name} has one column; give a table with two or more, or its {option('delimiter')}")
 
 
-def _not_whole(path: Path, name: str, error: Exception) -> UsageError:
+def _check_whole(path: Stored, name: str) -> None:
+    """Raises `UsageError` for a packed file that was changed: what seems to be wrong with its text is not its own."""
+    if not packing(path):
+        return
+    try:
+        with opened(path) as file:
+            while file.read(AT_A_TIME):
+                pass
+    except CUT_OFF as error:
+        raise _not_whole(path, name, error) from None
+
+
+def _not_whole(path: Stored, name: str, error: Exception) -> UsageError:
+    if isinstance(path, Member):
+        return UsageError(f"{path.archive.name} is not a whole ZIP archive: {one_line(error)}")
     kind = packing(path)
     whole = f"is not a whole {kind} file" if kind else "cannot be read to its end"
     return UsageError(f"{name} {whole}: {one_line(error)}")

@@ -15,7 +15,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
-from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
@@ -24,7 +23,7 @@ from numpy.typing import NDArray
 from tabcontam.errors import UsageError, option
 from tabcontam.tables.cells import column_names
 from tabcontam.tables.large.chunks import MISSING, PADDING, Bytes, Chunk, Ints, from_columns
-from tabcontam.tables.readers.archives import opened
+from tabcontam.tables.readers.archives import Stored, opened
 from tabcontam.tables.readers.base import TextFormat
 from tabcontam.tables.readers.delimited import SAMPLE_BYTES, decoded_by, has_header, uneven, zero_byte
 from tabcontam.tables.readers.dialects import SAMPLE_RECORDS, Dialect, find_dialects, usual_width
@@ -70,7 +69,7 @@ class Unclosed(csv.Error):
 class Layout:
     """How the text of a file is read: the same for all of its rows."""
 
-    path: Path
+    path: Stored
     name: str
     codec: str
     dialect: Dialect
@@ -184,7 +183,7 @@ def _lines(content: bytes) -> int:
     return content.count(b"\n") + (content.count(b"\r") - content.count(b"\r\n") if b"\r" in content else 0)
 
 
-def layouts(path: Path, name: str, form: TextFormat) -> list[Layout]:
+def layouts(path: Stored, name: str, form: TextFormat) -> list[Layout]:
     """How a text may be read, the likeliest first, by its beginning. Raises `UsageError`."""
     with opened(path) as file:
         content = file.read(BEGINNING)
@@ -203,7 +202,7 @@ def layouts(path: Path, name: str, form: TextFormat) -> list[Layout]:
 
 
 def _layout(
-    path: Path, name: str, codec: str, dialect: Dialect, records: Sequence[Sequence[str]], stated: bool | None
+    path: Stored, name: str, codec: str, dialect: Dialect, records: Sequence[Sequence[str]], stated: bool | None
 ) -> Layout:
     """How a text is read whose first records are these; that one is wider than others is told when it is read."""
     width = usual_width(records)
@@ -234,7 +233,7 @@ def ahead(items: Iterator[Item]) -> Iterator[Item]:
             yield item
 
 
-def _parts(path: Path, codec: str) -> Iterator[bytes]:
+def _parts(path: Stored, codec: str) -> Iterator[bytes]:
     """The bytes of a file in UTF-8, in parts that may end within a row. Raises `UnicodeDecodeError`."""
     begun = codec == "utf-8"
     decoder = None if codec in ("utf-8", "utf-8-sig") else codecs.getincrementaldecoder(codec)()
@@ -250,7 +249,7 @@ def _parts(path: Path, codec: str) -> Iterator[bytes]:
         yield text.encode("utf-8", "surrogatepass")
 
 
-def whole_rows(path: Path, codec: str, quotes: bool) -> Iterator[bytes]:
+def whole_rows(path: Stored, codec: str, quotes: bool) -> Iterator[bytes]:
     """The bytes of a file, in parts that end with a row; behind the last a line feed is added where it has none.
 
     Raises `Odd` where no row ends within 8 MiB after a quote: the quote is probably part of the text, and what follows

@@ -7,9 +7,9 @@ import lzma
 import zipfile
 import zlib
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO
+from typing import IO, TypeAlias
 
 from tabcontam.errors import UsageError, one_line
 from tabcontam.tables.readers.base import LARGEST, NAMED, File, chosen, listed, to_name
@@ -46,15 +46,50 @@ def packed_as(start: bytes) -> tuple[str, str]:
     return next((how for magic, how in PACKED.items() if start.startswith(magic)), ("", ""))
 
 
-def opened(path: Path) -> IO[bytes]:
+@dataclass(frozen=True)
+class Member:
+    """A file in a ZIP archive, by the whole name that it has there, and its bytes once it is unpacked."""
+
+    archive: Path
+    filename: str
+    size: int
+
+    @property
+    def name(self) -> str:
+        """Its name, without the folders in the archive."""
+        return self.filename.rpartition("/")[2]
+
+
+Stored: TypeAlias = Path | Member  # a file as it lies on disk, packed or not, or in an archive
+
+
+def opened(path: Stored) -> IO[bytes]:
     """A file, unpacked as it is read."""
+    if isinstance(path, Member):
+        with zipfile.ZipFile(path.archive) as archive:
+            return archive.open(path.filename)
     _, ending = _packed(path)
     return OPENERS[ending](path) if ending else path.open("rb")
 
 
-def packing(path: Path) -> str:
+def packing(path: Stored) -> str:
     """How a file is packed, in a word; "" where it is not."""
-    return _packed(path)[0]
+    return "ZIP" if isinstance(path, Member) else _packed(path)[0]
+
+
+def member_of(path: Path, part: str | None) -> tuple[Member, str | None] | None:
+    """The file in a ZIP archive that is meant, and what is named of it behind another `#`.
+
+    None for what is no archive, is a workbook, or is locked. Raises `UsageError` where none or several may be meant.
+    """
+    with path.open("rb") as file:
+        if file.read(len(ZIP)) != ZIP:
+            return None
+    with zipfile.ZipFile(path) as archive:
+        if any(name.lower() in OFFICE for name in archive.namelist()):
+            return None
+        info, rest = _member(File(b"", path.name, part, path=path), archive)
+    return None if info.flag_bits & 1 else (Member(path, info.filename, info.file_size), rest)
 
 
 def _packed(path: Path) -> tuple[str, str]:

@@ -5,6 +5,7 @@ import csv
 import gzip
 import json
 import lzma
+import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -707,3 +708,24 @@ def test_a_file_that_is_replaced_or_deleted_while_it_is_read_is_told(
     monkeypatch.setattr(Blocks, "drawn", and_replace)
     with pytest.raises(UsageError, match=r"a\.csv changed while it was read"):
         load_table(str(path), target="target")
+
+
+def test_a_member_of_a_zip_archive_is_never_held_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    names, rows = table_of(29)
+    path = written(tmp_path / "a.csv", names, [[*row[:4], "word", *row[5:]] for row in rows])
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
+        archive.write(path, "data/a.csv")
+        archive.write(path, "b.csv")
+    monkeypatch.setattr("tabcontam.tables.table.check_file", lambda _: pytest.fail("read whole"))
+    monkeypatch.setattr(files, "START", 50)
+    one = load_table(str(path), target="target")
+    for part in ("b.csv", "data/a.csv", "data/a.csv#train"):
+        same = load_table(f"{tmp_path / 'a.zip'}#{part}", target="target")
+        assert (same.rows, same.whole, same.missing) == (one.rows, one.whole, one.missing)
+        assert (same.title, same.split) == (part[-5:-4] if part.endswith(".csv") else "a", part.partition("#")[2])
+    with pytest.raises(UsageError, match=r"a\.zip holds 2 files: 'data/a\.csv', 'b\.csv'; name one behind a #"):
+        load_table(str(tmp_path / "a.zip"))
+    content = (tmp_path / "a.zip").read_bytes()
+    (tmp_path / "a.zip").write_bytes(content.replace(b"\n300,", b"\n30,,"))  # stored as it is, with its checksum
+    with pytest.raises(UsageError, match=r"a\.zip is not a whole ZIP archive: Bad CRC-32"):
+        load_table(f"{tmp_path / 'a.zip'}#b.csv")
