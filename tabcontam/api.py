@@ -111,8 +111,11 @@ class Results:
         """The cells of these LLMs, datasets, tests and verdicts, by their names as the cells have them; of all where
         none is named.
 
-        Of a large run they are read from Parquet, and the others are not.
+        Of a large run they are read from Parquet, and the others are not. Raises `UsageError` for a verdict that there
+        is not: nothing would ever have it.
         """
+        for word in _several(verdict):
+            _one_of("verdict", word, list(Verdict))
         given = {"llm": llm, "dataset": dataset, "test": test, "verdict": verdict}
         return self._selected({name: _several(words) for name, words in given.items() if words})
 

@@ -141,6 +141,13 @@ def test_what_was_found(made: tabcontam.Results) -> None:
     assert repr(made).startswith(f"<Results {made.folder}: 4 LLMs, 56 cells: 3 contaminated, ")
 
 
+def test_cells_are_chosen_by_verdicts_that_there_are(made: tabcontam.Results) -> None:
+    skipped = made.select(verdict=tabcontam.Verdict.SKIPPED)
+    assert skipped == made.select(verdict="skipped") == tuple(cell for cell in made.cells if cell.verdict == "skipped")
+    with pytest.raises(tabcontam.UsageError, match=r"unknown verdict 'contaminted'; did you mean contaminated\?"):
+        made.select(verdict="contaminted")
+
+
 def test_a_name_that_means_several_tables_is_an_error() -> None:
     serializers = ["is", "equals"]
     results = tabcontam.run("simulated:guesser", "iris", serializer=serializers, **QUICK)  # type: ignore[arg-type]
