@@ -174,10 +174,14 @@ def read_text(path: Stored, name: str, form: TextFormat, target: str | None) -> 
 
 def _read_text(path: Stored, name: str, form: TextFormat, target: str | None) -> Read | None:
     problem: UsageError | None = None
-    unclosed = False
+    unclosed, quoted = False, False
     for layout in _also_escaped(layouts(path, name, form)):
-        if unclosed and layout.dialect.quoting == "none" and layout.dialect.delimiter in ",;":
-            break  # between tabs and bars quotes may be text; between these one that is left open is a fault
+        if layout.dialect.quoting == "none" and layout.dialect.delimiter in ",;":
+            # between tabs and bars quotes may be text; between these one that is left open is a fault
+            problem = problem if quoted else _left_open(layout)
+            if unclosed or (problem and not quoted):
+                break
+        quoted = quoted or layout.dialect.quoting != "none"
         try:
             return read_stream(layout.columns, layout.chunks, target, name)
         except (NoTarget, Settled, NotUtf8):
@@ -189,6 +193,18 @@ def _read_text(path: Stored, name: str, form: TextFormat, target: str | None) ->
             unclosed = unclosed or (isinstance(error, Unclosed) and error.never)
             problem = problem or UsageError(at)
     raise problem or UsageError(f"{name} has one column; give a table with two or more, or its {option('delimiter')}")
+
+
+def _left_open(layout: Layout) -> UsageError | None:
+    """What is wrong with a file that has a quote which is never closed, where its quotes would else be text."""
+    try:
+        for _ in replace(layout, dialect=layout.dialect.with_quoting("doubled")).chunks():
+            pass
+    except Unclosed as error:
+        return UsageError(str(error)) if error.never else None
+    except (csv.Error, UsageError):
+        pass
+    return None
 
 
 def _check_whole(path: Stored, name: str) -> None:

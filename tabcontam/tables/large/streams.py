@@ -187,9 +187,11 @@ def layouts(path: Stored, name: str, form: TextFormat) -> list[Layout]:
     """How a text may be read, the likeliest first, by its beginning. Raises `UsageError`."""
     with opened(path) as file:
         content = file.read(BEGINNING)
-    if len(content) == BEGINNING:
+    if cut := len(content) == BEGINNING:
         content = _whole_lines(content)
     text, codec = decoded_by(content, name, form.encoding)
+    if cut and b"\0" in content[:SAMPLE_BYTES]:  # its quotes were not looked for before
+        text = _whole_lines(text.encode("utf-8", "surrogatepass")).decode("utf-8", "surrogatepass")
     codec = codecs.lookup(codec).name
     if codec == "utf-8" and content.startswith(codecs.BOM_UTF8):
         codec = "utf-8-sig"

@@ -303,12 +303,13 @@ def test_what_is_wrong_far_down_is_told_after_one_reading(tmp_path: Path, monkey
     assert len(read) == 1
 
 
+@pytest.mark.parametrize("row", [80, 800])
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
-def test_a_quote_that_is_left_open_far_down_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, end: str) -> None:
+def test_a_quote_that_is_left_open_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, end: str, row: int) -> None:
     monkeypatch.setattr(streams, "BEGINNING", 2000)
     text = "id,letter,target\n" + "".join(f"{place},a,z\n" for place in range(ROWS))
-    (tmp_path / "a.csv").write_bytes(text.replace("\n800,", '\n800,"').replace("\n", end).encode())
-    with pytest.raises(UsageError, match=r"a\.csv, line 802: a quote opens there that is not closed"):
+    (tmp_path / "a.csv").write_bytes(text.replace(f"\n{row},", f'\n{row},"').replace("\n", end).encode())
+    with pytest.raises(UsageError, match=rf"a\.csv, line {row + 2}: a quote opens there that is not closed"):
         load_table(str(tmp_path / "a.csv"))
 
 
