@@ -1,9 +1,13 @@
 """A FILE as it is named: its path, and what of it is meant behind `#`; its bytes, and what its table is called."""
 
+import hashlib
 import os
 import re
 import shlex
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from io import BufferedReader
 from itertools import islice
 from pathlib import Path
 
@@ -83,18 +87,31 @@ def check_stays(path: Path) -> None:
 
 def check_file(path: Path) -> bytes:
     """The bytes of the file; raises `UsageError` for one that is not there, empty or unreadable."""
+    with _opened(path) as file:
+        content = file.read()
+    if not content:
+        raise UsageError(f"{path.name} is empty; give a table with a header line and rows")
+    return content
+
+
+def digest_of(path: Path) -> str:
+    """The SHA-256 of the file, which may be of any size. Raises `UsageError` where it cannot be read."""
+    with _opened(path) as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[BufferedReader]:
     if path.is_dir():
         raise UsageError(f"{path} is a folder; name {KINDS} in it{_of_parts(path)}")
     try:
-        content = path.read_bytes()
+        with path.open("rb") as file:
+            yield file
     except FileNotFoundError:
         raise UsageError(f"no such file: {path}; check the path, or see `tabcontam list datasets`") from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise UsageError(f"{path} cannot be read: {reason}") from error
-    if not content:
-        raise UsageError(f"{path.name} is empty; give a table with a header line and rows")
-    return content
 
 
 def _of_parts(folder: Path) -> str:

@@ -1,14 +1,13 @@
 """What a name means among the results of a run: which LLMs, and which tables."""
 
 from collections.abc import Sequence
-from hashlib import sha256
 from pathlib import Path
 
 from tabcontam.errors import UsageError, unknown
 from tabcontam.subjects.catalogue import find_entry
 from tabcontam.subjects.labels import split_label
 from tabcontam.tables.cards import SHORT, find_card, split_edition, split_named
-from tabcontam.tables.files import check_file, named_file
+from tabcontam.tables.files import digest_of, named_file
 from tabcontam.tables.sources import card_of, is_source, stated_name
 from tabcontam.verdicts.cells import TableName
 from tabcontam.verdicts.results import RunResults
@@ -75,7 +74,7 @@ def places_named(view: RunResults, name: str) -> list[TableName]:
     if card is not None and card.source:
         now, changed = [card.stated(edition) for edition in card.editions], "the table that was tested: its card"
     elif card is None and file is not None:
-        now, changed = [sha256(check_file(file.path)).hexdigest()[:SHORT]], "the file that was tested: it"
+        now, changed = [digest_of(file.path)[:SHORT]], "the file that was tested: it"
     else:
         return found
     found = [place for place in found if place.edition in now]

@@ -11,6 +11,7 @@ import sys
 from datetime import date, datetime
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -352,14 +353,14 @@ def test_a_folder_is_not_a_file(tmp_path: Path) -> None:
 
 
 def test_a_file_that_may_not_be_read_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path, read_bytes = written(tmp_path, "a,b\n1,2\n3,4\n"), Path.read_bytes
+    path, opened = written(tmp_path, "a,b\n1,2\n3,4\n"), Path.open
 
-    def denied(self: Path) -> bytes:
+    def denied(self: Path, *given: Any, **named: Any) -> Any:
         if str(self) != path:  # a module that is imported only now
-            return read_bytes(self)
+            return opened(self, *given, **named)
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(Path, "read_bytes", denied)
+    monkeypatch.setattr(Path, "open", denied)
     with pytest.raises(UsageError, match="cannot be read: Permission denied"):
         load_table(path)
 
