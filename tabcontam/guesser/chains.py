@@ -99,8 +99,8 @@ class _Sampled:
             differ = sum((differing(self._taken[other]) for other in self.asked[:place]), start=self._apart)
             pairs = zip(laws, sample.fits, strict=True)
             laws = [{**law, "twin": twin(target, differ, self._like, predicted)} for law, (_, predicted) in pairs]
-        views = self._everywhere.views(name, [*self._close, *self.asked[:place]])
-        return mixture_of(target, self._given(beside), sample, self._wanted, views, laws, self._like)
+        view = self._everywhere.view(name, [*self._close, *self.asked[:place]])
+        return mixture_of(target, self._given(beside), sample, self._wanted, view, laws, self._like)
 
     def densities(self, place: int, values: Sequence[str]) -> list[Floats]:
         """For each predictor of numbers how likely each value of the asked feature is in each row."""

@@ -18,10 +18,11 @@ from tabcontam.guesser.fit import NOVEL, Counted, Fit
 from tabcontam.guesser.frequencies import frequencies, informative
 from tabcontam.guesser.kin import kin
 from tabcontam.guesser.laws import Follows
+from tabcontam.guesser.lines import lines
 from tabcontam.guesser.neighbours import neighbours
 from tabcontam.guesser.ordered import ordered
 from tabcontam.guesser.rates import rates, whose
-from tabcontam.guesser.regression import Errors, boosted, heaped, regressed
+from tabcontam.guesser.regression import Errors, boosted, heaped, regressed, squared
 from tabcontam.guesser.rounding import Rounded, chain
 from tabcontam.guesser.sample import LEAST_ROWS, Sample
 from tabcontam.guesser.texts import by_characters
@@ -39,13 +40,15 @@ def mixture_of(
     given: Sequence[Column],
     sample: Sample,
     wanted: Ints,
-    views: Sequence[View],
+    view: View,
     laws: Sequence[Mapping[str, Follows]],
     like: Bools,
 ) -> "Mixture":
     """What the predictors together say of the wanted places; they are weighed in rows `like` them."""
+    counting = _counting(view, [len(rows) for _, rows in sample.fits])
     predicted = [
-        _predicted(target, given, fit, view, law) for fit, view, law in zip(sample.fits, views, laws, strict=True)
+        _predicted(target, given, fit, {**law, **more})
+        for fit, law, more in zip(sample.fits, laws, counting, strict=True)
     ]
     peaks = _with_errors(target, predicted, sample)
     likelihoods = likelihoods_of(predicted, len(sample.rows))
@@ -161,8 +164,18 @@ class _Final:
         return _guess(self.one, self.chances[number], self.followed[number], peak, self.rows, tops)
 
 
+def _counting(view: View, sizes: Sequence[int]) -> list[dict[str, Follows]]:
+    """What is known of some rows by other rows, looked for once for all fits, which predict so many rows each."""
+    rated = [*rates(view), *whose(view), *lines(view)]
+    found = {"kin": kin(view), "rate": rated, "ordered": ordered(view)}
+    named = {f"{name} {number}": one for name, every in found.items() for number, one in enumerate(every)}
+    ends = np.cumsum(sizes)
+    fits = [np.arange(end - size, end) for end, size in zip(ends.tolist(), sizes, strict=True)]
+    return [{name: one.at(places) for name, one in named.items()} for places in fits]
+
+
 def _predicted(
-    target: Column, given: Sequence[Column], places: tuple[Ints, Ints], view: View, laws: Mapping[str, Follows]
+    target: Column, given: Sequence[Column], places: tuple[Ints, Ints], laws: Mapping[str, Follows]
 ) -> Predicted:
     train, _ = places
     shown = informative(target, given, train, SHOWN)
@@ -176,10 +189,10 @@ def _predicted(
     if (found := by_characters(replace(fit, shown=tuple(given), scores=()))) is not None:
         matrices["characters"] = found
     added: dict[str, Counted | Follows] = {**counted, **close, **laws}
-    added |= {f"kin {number}": found for number, found in enumerate(kin(view))}
-    added |= {f"rate {number}": found for number, found in enumerate([*rates(view), *whose(view)])}
-    added |= {f"ordered {number}": found for number, found in enumerate(ordered(view))}
-    return Predicted(fit, matrices, added, regressed(fit))
+    numbers = {"regressed": regressed(fit)}
+    if numbers["regressed"] is not None:
+        numbers["squared"] = squared(fit, given)
+    return Predicted(fit, matrices, added, {name: found for name, found in numbers.items() if found is not None})
 
 
 def _mixed(one: Predicted, weights: Mapping[str, float]) -> Floats:
@@ -307,13 +320,19 @@ def _plain(key: str) -> str:
 
 def _with_errors(target: Column, predicted: Sequence[Predicted], sample: Sample) -> Floats:
     """Add the distributions of the predicted numbers; the most that any value has by them, where none are listed."""
+    names = [name for name in predicted[0].regressed if all(name in one.regressed for one in predicted)]
+    every = (_with_errors_of(name, target, predicted, sample) for name in names)
+    return np.asarray(np.maximum.reduce([np.zeros(len(sample.rows)), *every]))
+
+
+def _with_errors_of(name: str, target: Column, predicted: Sequence[Predicted], sample: Sample) -> Floats:
+    """Add those of one regression."""
     peaks = np.zeros(len(sample.rows))
-    if target.numbers is None or any(one.regressed is None for one in predicted):
+    if target.numbers is None:
         return peaks
     guess = np.full(len(sample.rows), np.nan)
     for one in predicted:
-        assert one.regressed is not None  # noqa: S101 - looked at above
-        guess[one.fit.predicted] = one.regressed
+        guess[one.fit.predicted] = one.regressed[name]
     weighed = np.isfinite(guess) & np.isfinite(target.numbers)
     if len(predicted) == 1:
         weighed &= sample.groups == 0
@@ -332,13 +351,13 @@ def _with_errors(target: Column, predicted: Sequence[Predicted], sample: Sample)
     for one in predicted:
         rows = one.fit.predicted
         if fit.gridded and one.fit.gridded:
-            _add_distribution(one, errors, guess[rows], own[rows])
+            _add_distribution(name, one, errors, guess[rows], own[rows])
         else:
             peaks[rows] = errors.peak(guess[rows], one.fit.step(guess[rows])) * share
     return peaks
 
 
-def _add_distribution(one: Predicted, errors: "Errors", guess: Floats, own: Floats) -> None:
+def _add_distribution(name: str, one: Predicted, errors: "Errors", guess: Floats, own: Floats) -> None:
     """What has its own chance keeps it: missing cells, and numbers that are far more frequent than those around."""
     fit, near = one.fit, one.dense["near"]
     apart = fit.spikes.copy()
@@ -346,8 +365,9 @@ def _add_distribution(one: Predicted, errors: "Errors", guess: Floats, own: Floa
     remaining = 1 - near[:, apart].sum(axis=1, keepdims=True)
     densities = np.nan_to_num(errors.density(guess, fit.positions, own) * fit.step(fit.positions))
     densities[:, apart] = 0
-    for name, factor in (("regressed", np.ones(len(fit.keys))), ("heaped", heaped(fit))):
+    factors = {name: np.ones(len(fit.keys))} | ({"heaped": heaped(fit)} if name == "regressed" else {})
+    for which, factor in factors.items():
         matrix = densities * factor
         total = matrix.sum(axis=1, keepdims=True)
         matrix *= remaining / np.maximum(total, LEAST)
-        one.dense[name] = np.where(total > LEAST, np.where(apart, near, matrix), near)
+        one.dense[which] = np.where(total > LEAST, np.where(apart, near, matrix), near)

@@ -31,7 +31,7 @@ def ordered(view: View) -> list[Follows]:
     if len(view.learned) < FEWEST:
         return []
     codes, thin = view.target.codes, view.thinned
-    keys, least = _keys(thin), _most_frequent(codes[thin.learned]) + LEAST
+    keys, least = [*keys_of(thin), *_ratios(thin)], _most_frequent(codes[thin.learned]) + LEAST
     numeric = view.target.numbers is not None
 
     def between(line: _Line) -> float:
@@ -42,7 +42,7 @@ def ordered(view: View) -> list[Follows]:
 
     alone = [_Line.of(thin, codes, key, None) for key in keys]
     best = sorted(alone, key=lambda line: -max(line.right, between(line)))[:BEST]
-    classes = _classes(view)
+    classes = classes_of(view)
     lines = [line for first in best for line in (first, *(_Line.of(thin, codes, first.key, one) for one in classes))]
     copied = sorted((line for line in lines if line.right > least), key=lambda line: -line.right)
     found = [whole(line).follows() for line in copied[:KEPT]]
@@ -52,7 +52,7 @@ def ordered(view: View) -> list[Follows]:
     return found
 
 
-def _keys(view: View) -> list[Floats]:
+def keys_of(view: View) -> list[Floats]:
     """The shown columns of many numbers, dates, or texts with a number, by how many different ones they have."""
     found = []
     for one in view.shown:
@@ -64,7 +64,7 @@ def _keys(view: View) -> list[Floats]:
         if different > FEW:
             found.append((-different, one.name, numbers))
     found.sort(key=lambda item: item[:2])
-    return [*(numbers for _, _, numbers in found[:KEYS]), *(_ratios(view) if view.large else ())]
+    return [numbers for _, _, numbers in found[:KEYS]]
 
 
 def _ratios(view: View) -> Iterator[Floats]:
@@ -77,9 +77,10 @@ def _ratios(view: View) -> Iterator[Floats]:
         yield first - second
 
 
-def _classes(view: View) -> list[Column]:
+def classes_of(view: View) -> list[Column]:
+    """The shown columns of few values, and those of many values that several rows share."""
     few = [(-one.distinct, one.name, one) for one in view.shown if 1 < one.distinct <= FEW + 1]
-    most = len(view.learned) / 4 if view.large else 0
+    most = len(view.learned) / 4
     many = [(one.distinct, one.name, one) for one in view.shown if FEW + 1 < one.distinct < most]
     return [one for found in (few, many) for _, _, one in sorted(found, key=lambda item: item[:2])[:CLASSES]]
 

@@ -7,39 +7,49 @@ break it.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
+from functools import cached_property
+from itertools import chain, combinations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tabcontam.guesser.columns import FEW, Bools, Column, Floats, Ints, number_key, scaled
 from tabcontam.guesser.laws.base import Follows
-from tabcontam.guesser.shared import another
-from tabcontam.guesser.view import View
+from tabcontam.guesser.shared import Words, sharing, two_cells, with_pieces
+from tabcontam.guesser.view import MANY, View
+from tabcontam.tables.large.excerpt import numbered
 
 TERMS = 6  # shown numbers that are looked at, those that go most with the target
 MULTIPLIED = 4  # of which products of two are looked at, too
+FIRST = 3  # of which are tried where two cells tell the kind
 KINDS = 16  # columns of kinds
+FEWEST = 8  # probed rows that have to be right
 LEAST = 0.15  # of the rows that find another row of their kind have to have its rate
 SHARPER = 3.0  # bits by which a number is to be known better by a rate than by the column's spread
 AWAY = 2  # units that a number may be off
 SIZES = (1, 2, 4, 9)  # rows of a kind: up to each, a rate is as sure as it was in as many rows
-DECIMALS = 8  # of a constant, fewer of which are tried first
+DECIMALS = 8  # of the constants, fewer of which are tried first
+PLAIN = 0.8  # of the kinds have to have a constant of so many decimals
+CHANCE = 1.5  # times as many as would have one by chance
 MOST_KINDS = 5000  # whose rate a row may have
 LISTED = 30  # of them that are named
 KEPT = 1  # rates that are followed
+CANDIDATES = 5  # rows of a kind, whose constants may be that of most
+PARTS = 10  # of few rows: a row's rate is told by all others but a tenth
 PRIOR = 2.0  # rows that all numbers of rows together count for beside those of one
 
 
 def rates(view: View) -> list[Follows]:
     """What follows from the best term and kind of rows."""
-    if not view.large or view.target.numbers is None or view.target.distinct <= FEW:
+    if view.target.numbers is None or view.target.distinct <= FEW:
         return []
     target = _Target.of(view, view.target)
     scored = []
-    for one in _kinds(view):
-        for score, rate in target.scored(one):
-            scored.append((-score, one.name, rate.term.name, rate.added, rate))
-    scored.sort(key=lambda item: item[:4])
+    together = ((one, target.terms[:FIRST]) for one in _together(view))
+    for one, terms in chain(((one, target.terms) for one in _kinds(view)), together):
+        for score, rate in target.scored(one, terms):
+            scored.append((-score, one.name, rate.term.name, rate.term.unit, rate.added, rate))
+    scored.sort(key=lambda item: item[:5])
     return [target.follows(view, rate) for *_, rate in scored[:KEPT]]
 
 
@@ -47,13 +57,13 @@ def whose(view: View) -> list[Follows]:
     """The kinds whose rate makes of one shown number another."""
     target, best = view.target, 0.0
     found: tuple[_Target, _Rate] | None = None
-    if not view.large or not 2 < target.distinct < min(MOST_KINDS, len(view.learned) / 2):
+    if not 2 < target.distinct < min(MOST_KINDS, len(view.learned) / 2):
         return []
-    many = view.of_many_numbers[:TERMS]
+    many, kinds = view.of_many_numbers[:TERMS], _Kinds.of(target)
     for one in many:
         others = tuple(other for other in many if other is not one)
         made = _Target.of(replace(view, target=one, shown=others), one)
-        for score, rate in made.scored(target):
+        for score, rate in made.scored(kinds, made.terms):
             if score > best:
                 best, found = score, (made, rate)
     return [found[0].kinds(view, found[1])] if found else []
@@ -69,24 +79,44 @@ class _Term:
 
 
 @dataclass(frozen=True, eq=False)
-class _Rate:
-    """A term, and a column of kinds, each of which has a factor, or a summand, of its own."""
+class _Kinds:
+    """A column, or cells together, that say of which kind a row is; 0 is of none."""
 
-    one: Column
+    name: str
+    hashes: Words
+
+    @classmethod
+    def of(cls, one: Column) -> "_Kinds":
+        """The values of a column."""
+        return cls(one.name, np.where(one.codes > 0, numbered(one.codes), np.uint64(0)))
+
+    @cached_property
+    def codes(self) -> Ints:
+        """Whole numbers for the kinds."""
+        values, codes = np.unique(self.hashes, return_inverse=True)
+        return np.asarray(codes + (0 if len(values) and values[0] == 0 else 1), dtype=np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class _Rate:
+    """A term, and the kinds, each of which has a factor, or a summand, of its own."""
+
+    one: _Kinds
     term: _Term
     added: bool
 
 
-def _kinds(view: View) -> list[Column]:
+def _kinds(view: View) -> Iterator[_Kinds]:
     """The shown columns of which several rows share a value."""
     found = sorted((one.distinct, one.name, one) for one in view.shown if 2 < one.distinct < len(view.learned) / 2)
-    return [one for *_, one in found[:KINDS]]
+    for *_, one in found[:KINDS]:
+        yield _Kinds.of(one)
 
 
-def _mates(one: Column, probed: Ints, learned: Ints) -> Ints:
-    """For each probed row another one of its kind, or -1."""
-    mates = another(one.codes, int(one.codes.max()) + 1, learned, probed)
-    return np.where(one.codes[probed] > 0, mates, -1)
+def _together(view: View) -> Iterator[_Kinds]:
+    """Two columns, or pieces of their cells, together."""
+    for name, hashes in chain(two_cells(view, len(view.learned) / 100), with_pieces(view, len(view.learned) / 100)):
+        yield _Kinds(name, hashes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,15 +140,17 @@ class _Target:
         unit = 10.0**-one.decimals
         return cls(numbers, unit, float(high - low), learned, probed, list(_terms(view, numbers, probed)))
 
-    def scored(self, one: Column) -> Iterator[tuple[float, _Rate]]:
-        """The rates of a column's kinds that tell something, each with its score."""
-        mates = _mates(one, self.probed, self.learned)
-        for term in self.terms:
+    def scored(self, one: _Kinds, terms: Sequence[_Term]) -> Iterator[tuple[float, _Rate]]:
+        """The rates of kinds that tell something, each with its score."""
+        mates = sharing(one.hashes, self.learned, self.probed)
+        if (mates >= 0).sum() < FEWEST:
+            return
+        for term in terms:
             for added in (False, True):
                 if (score := self.score(term, mates, added)) > 0:
                     yield score, _Rate(one, term, added)
 
-    def score(self, term: _Term, mates: Ints, added: bool) -> float:
+    def score(self, term: _Term, mates: NDArray[np.int32], added: bool) -> float:
         """How many bits of the probed rows' numbers another row of their kind tells by its rate."""
         there = mates >= 0
         rows, others = self.probed[there], mates[there]
@@ -130,13 +162,13 @@ class _Target:
             told = np.log2(self.spread / (2 * room))
             known = np.isfinite(made) & np.isfinite(told) & (told > SHARPER)
             right = known & (np.abs(made - self.y[rows]) <= room)
-        if right.sum() < max(8.0, LEAST * known.sum()):
+        if right.sum() < max(FEWEST, LEAST * known.sum()):
             return 0.0
         return float(told[right].sum() + (~right & known).sum() * np.log2(1 - right.sum() / (known.sum() + 1)))
 
     def follows(self, view: View, rate: _Rate) -> Follows:
         """The numbers that the rate makes, and those beside it, each as likely as it was in other rows."""
-        constants, own = self._halved(rate)
+        constants, own = self._apart(rate)
         wholes, counts = self._made(rate, constants, own, self.probed)
         told = counts > 0
         off = scaled(self.y[self.probed], view.target.decimals) - wholes
@@ -157,13 +189,13 @@ class _Target:
 
     def kinds(self, view: View, rate: _Rate) -> Follows:
         """The kinds whose rate makes the number of each row, the likelier the more rows they have."""
-        constants, own = self._halved(rate)
+        constants, own = self._apart(rate)
         times = np.bincount(rate.one.codes[self.learned], minlength=len(constants[0][0])).astype(np.float64)
         right, told = 0, 1
         for row in self.probed.tolist():
             fitting = self._fitting(rate, constants[own[row]], row)
             right, told = right + int(rate.one.codes[row] in fitting), told + bool(len(fitting))
-        keys = dict(zip(rate.one.codes.tolist(), rate.one.keys, strict=True))
+        keys = dict(zip(rate.one.codes.tolist(), view.target.keys, strict=True))
         values: list[dict[str, float]] = []
         for row in view.predicted.tolist():
             fitting = self._fitting(rate, constants[own[row]], row)
@@ -181,33 +213,43 @@ class _Target:
             near = np.abs(made - y) <= 0.51 * (self.unit + (0.0 if rate.added else rate.term.unit * np.abs(constant)))
         return np.flatnonzero(near & (counts > 0))
 
-    def _halved(self, rate: _Rate) -> tuple[list[tuple[Floats, Ints]], Ints]:
-        """The constants by each half of the rows and by all; and by which of them, one without it, each row is told."""
-        half = np.arange(len(self.learned)) % 2 == 0
-        halves = (self.learned[half], self.learned[~half])
-        own = np.full(len(self.y), 2)
-        own[halves[0]], own[halves[1]] = 1, 0
-        return [self._constants(rate, rows) for rows in (*halves, self.learned)], own
+    def _apart(self, rate: _Rate) -> tuple[list[tuple[Floats, Ints]], Ints]:
+        """The constants without each part of the rows, and by all; and by which of them, one without it, each is told.
+
+        Many rows have two parts, since half of them tell as much as all; few have more.
+        """
+        parts = 2 if len(self.learned) > MANY else PARTS
+        part = np.arange(len(self.learned)) % parts
+        own = np.full(len(self.y), parts)
+        own[self.learned] = part
+        without = (self.learned[part != one] for one in range(parts))
+        return [self._constants(rate, rows) for rows in (*without, self.learned)], own
 
     def _constants(self, rate: _Rate, rows: Ints) -> tuple[Floats, Ints]:
-        """The constant of each kind, and how many rows have it: most of them, by size, where some have another."""
+        """The constant of each kind, and how many rows have it: that of most rows, where some have another.
+
+        It is looked for among the constants of a kind's largest terms, which tell it the most exactly.
+        """
         y, term, codes = self.y[rows], rate.term.values[rows], rate.one.codes[rows]
         good = np.isfinite(term) & (codes > 0) & (rate.added | (term != 0))
         y, term, codes = y[good], term[good], codes[good]
         weights = np.ones(len(y)) if rate.added else np.abs(term)
         each = y - term if rate.added else y / term
-        order = np.lexsort((each, codes))
-        until = np.cumsum(weights[order])
+        room = np.ones(len(y)) if rate.added else np.abs(each)
+        half = (self.unit + rate.term.unit * room) / 2 / weights
         kinds = int(rate.one.codes.max()) + 1
-        sums = np.bincount(codes, weights, kinds)
-        middle = np.searchsorted(until, np.cumsum(sums) - sums / 2)
-        first = each[order[np.minimum(middle, len(order) - 1)]] if len(order) else np.zeros(kinds)
-        made = term + first[codes] if rate.added else term * first[codes]
-        room = 1.0 if rate.added else np.abs(first[codes])
-        near: Bools = np.abs(made - y) <= 2 * (self.unit + rate.term.unit * room)
-        counts = np.bincount(codes[near], minlength=kinds)
-        half = self.unit / 2 if rate.added else (self.unit + rate.term.unit * room) / 2 / np.abs(term)
-        return _between(codes[near], each[near], np.broadcast_to(half, each.shape)[near], kinds), counts
+        order = np.lexsort((-weights, codes))
+        first, sizes = np.searchsorted(codes[order], np.arange(kinds)), np.bincount(codes, minlength=kinds)
+        counts, near = np.zeros(kinds, dtype=np.int64), np.zeros(len(y), dtype=np.bool_)
+        for place in range(CANDIDATES if len(y) else 0):
+            own = order[np.where(sizes > place, first + place, 0).clip(0, len(y) - 1)]
+            made: Bools = np.abs(each - each[own][codes]) <= 1.01 * (half + half[own][codes])
+            made &= sizes[codes] > place
+            votes = np.bincount(codes[made], minlength=kinds)
+            better = votes > counts
+            counts = np.where(better, votes, counts)
+            near = np.where(better[codes], made, near)
+        return _between(codes[near], each[near], half[near], kinds), counts
 
     def _made(self, rate: _Rate, constants: Sequence[tuple[Floats, Ints]], own: Ints, rows: Ints) -> tuple[Ints, Ints]:
         """What the rate makes of these rows, as whole units, and how many rows have it; 0 where nothing follows."""
@@ -222,9 +264,9 @@ class _Target:
 
 
 def _between(codes: Ints, each: Floats, half: Floats, kinds: int) -> Floats:
-    """For each kind the constant by which all of its rows come out: the plainest, or the inverse of a plain one.
+    """For each kind the constant by which all of its rows come out, or the mean of what they have.
 
-    Where there is none, it is the mean of what its rows have.
+    Constants mostly have as many decimals as those of the other kinds, or their inverses have.
     """
     low, high = np.full(kinds, -np.inf), np.full(kinds, np.inf)
     np.maximum.at(low, codes, each - half)
@@ -232,11 +274,18 @@ def _between(codes: Ints, each: Floats, half: Floats, kinds: int) -> Floats:
     weights = 1 / half
     with np.errstate(all="ignore"):
         mean = np.bincount(codes, each * weights, kinds) / np.bincount(codes, weights, kinds)
-        found = np.where(low <= high, (low + high) / 2, mean)
-        for decimals in reversed(range(DECIMALS)):
-            for plain in (1 / np.round(2 / (low + high), decimals), np.round((low + high) / 2, decimals)):
-                found = np.where((low <= plain) & (plain <= high), plain, found)
-    return np.asarray(found)
+        told = np.isfinite(low) & (low <= high)
+        sure = told & (np.bincount(codes, minlength=kinds) > 1)
+        middle = np.where(told, (low + high) / 2, mean)
+        for decimals in range(DECIMALS):
+            for line, wide in ((middle, high - low), (1 / middle, (high - low) / middle**2)):
+                plain = np.round(line, decimals)
+                plain = plain if line is middle else 1 / plain
+                fits = told & (low <= plain) & (plain <= high)
+                by_chance = np.minimum(1, wide[sure] * 10.0**decimals).sum()
+                if fits[sure].sum() >= PLAIN * sure.sum() > CHANCE * by_chance:
+                    return np.asarray(np.where(fits, plain, middle))
+    return np.asarray(middle)
 
 
 def _terms(view: View, numbers: Floats, probed: Ints) -> Iterator[_Term]:
@@ -247,9 +296,10 @@ def _terms(view: View, numbers: Floats, probed: Ints) -> Iterator[_Term]:
             both = np.isfinite(shown.numbers[probed])
             if both.sum() > FEW and np.ptp(shown.numbers[probed][both]) > 0:
                 mine, own = (np.argsort(np.argsort(line[probed][both])) for line in (shown.numbers, numbers))
-                term = _Term(shown.name, shown.numbers, 10.0**-shown.decimals)
-                related.append((-abs(float(np.corrcoef(mine, own)[0, 1])), shown.name, term))
+                term = _Term(shown.name, shown.numbers, 0.0)
+                related.append((-abs(float(np.corrcoef(mine, own)[0, 1])), shown.name, 10.0**-shown.decimals, term))
     related.sort(key=lambda item: item[:2])
-    yield from (term for _, _, term in related[:TERMS])
-    for (_, _, one), (_, _, other) in combinations(related[:MULTIPLIED], 2):
+    yield from (term for *_, term in related[:TERMS])
+    yield from (replace(term, unit=unit) for _, _, unit, term in related[:TERMS])  # a number that is rounded itself
+    for (*_, one), (*_, other) in combinations(related[:MULTIPLIED], 2):
         yield _Term(f"{one.name} · {other.name}", one.values * other.values, 0.0)

@@ -8,6 +8,9 @@ from tabcontam.guesser.columns import FEW, Column, Floats, Ints
 from tabcontam.guesser.fit import Fit
 
 LEAST_NUMBERS = 40  # of which a distribution is made
+MOST_FEATURES = 400  # of a wide table, that are looked at together
+SHRUNK = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6)  # weights, by this share of a feature's variance
+MOST_OWN = 0.999  # that a row tells of itself
 ROWS_A_CLASS = 40  # below, boosting takes long and learns nothing that neighbours do not tell
 
 
@@ -61,8 +64,7 @@ def regressed(fit: Fit) -> Floats | None:
     """
     if fit.numbers is None or not fit.shown:
         return None
-    known = np.isfinite(fit.numbers) & ~fit.spikes[fit.codes]
-    rows, numbers = fit.train[known], fit.numbers[known]
+    rows, numbers = _regular(fit)
     if len(np.unique(numbers)) <= FEW or len(rows) < LEAST_NUMBERS:
         return None
     linear = least_squares(fit.shown, rows, numbers)
@@ -71,6 +73,39 @@ def regressed(fit: Fit) -> Floats | None:
     if spread > 20 * len(rows) * float(np.median(fit.step(numbers))):
         return None  # no value would be likelier than one that was never seen
     return np.asarray(linear[fit.predicted] + boosted_numbers(_design(fit.shown), rows, left, fit.predicted))
+
+
+def squared(fit: Fit, given: Sequence[Column]) -> Floats | None:
+    """The hidden numbers by least squares of all given columns; None where a fit looks at all of these anyway.
+
+    How far the weights are shrunk is what predicts each row best from the others. Of a wide table many columns together
+    tell a number more exactly than the few that tell most.
+    """
+    if len(given) <= len(fit.shown) or fit.numbers is None:
+        return None
+    rows, numbers = _regular(fit)
+    features = _features(given, logs=False)
+    if not features:
+        return None
+    design = np.column_stack(features)[:, :MOST_FEATURES]
+    left, sizes, right = np.linalg.svd(design[rows] - design[rows].mean(axis=0), full_matrices=False)
+    along = left.T @ (numbers - numbers.mean())
+    tried = []
+    for shrunk in SHRUNK:
+        kept = sizes**2 / (sizes**2 + shrunk * len(rows))
+        hat = np.minimum(left**2 @ kept + 1 / len(rows), MOST_OWN)
+        off = (numbers - numbers.mean() - left @ (kept * along)) / (1 - hat)
+        tried.append((float(np.abs(off).mean()), kept))
+    _, kept = min(tried, key=lambda one: one[0])
+    weights = right.T @ (kept * along / np.maximum(sizes, 1e-12))
+    return np.asarray(numbers.mean() + (design[fit.predicted] - design[rows].mean(axis=0)) @ weights)
+
+
+def _regular(fit: Fit) -> tuple[Ints, Floats]:
+    """The trained rows with a number that is no frequent one, and these numbers."""
+    assert fit.numbers is not None  # noqa: S101 - asked of numbers alone
+    known = np.isfinite(fit.numbers) & ~fit.spikes[fit.codes]
+    return fit.train[known], fit.numbers[known]
 
 
 def boosted_numbers(features: Floats, rows: Ints, numbers: Floats, predicted: Ints) -> Floats:
@@ -163,6 +198,16 @@ def least_squares(shown: Sequence[Column], rows: Ints, numbers: Floats, logs: bo
 
     With `logs` it is from the logarithms of shown numbers; a column with negative ones is left out.
     """
+    parts = _features(shown, logs)
+    count = len(shown[0].keys)
+    design = np.column_stack([*parts, np.ones(count)]) if parts else np.ones((count, 1))
+    there, mean = design[rows], float(numbers.mean())
+    square = there.T @ there + 1e-3 * len(rows) * np.eye(there.shape[1]) * 0.1
+    return np.asarray(mean + design @ np.linalg.solve(square, there.T @ (numbers - mean)))
+
+
+def _features(shown: Sequence[Column], logs: bool) -> list[Floats]:
+    """Columns of a design: numbers by their deviations, or their logarithms', and a flag for each of a few values."""
     parts: list[Floats] = []
     for one in shown:
         if one.numbers is not None:
@@ -173,11 +218,7 @@ def least_squares(shown: Sequence[Column], rows: Ints, numbers: Floats, logs: bo
             parts.append(((filled - filled.mean()) / (filled.std() or 1.0))[:, None])
         elif int(one.binned.max()) <= FEW + 1:
             parts.append((one.binned[:, None] == np.arange(1, int(one.binned.max()) + 1)[None, :]).astype(np.float64))
-    count = len(shown[0].keys)
-    design = np.column_stack([*parts, np.ones(count)]) if parts else np.ones((count, 1))
-    there, mean = design[rows], float(numbers.mean())
-    square = there.T @ there + 1e-3 * len(rows) * np.eye(there.shape[1]) * 0.1
-    return np.asarray(mean + design @ np.linalg.solve(square, there.T @ (numbers - mean)))
+    return parts
 
 
 def logarithm(numbers: Floats, column: Floats) -> Floats:

@@ -67,16 +67,15 @@ class Everywhere:
         ((_, predicted),) = self.sample.fits
         return [(np.setdiff1d(self.every, rows[self.sample.groups == 1]), rows[predicted])]
 
-    def views(self, target: str, shown: Sequence[str]) -> list[View]:
-        """What the predictors that count see, for each fit: of a small table all rows, each left out for itself alone.
+    def view(self, target: str, shown: Sequence[str]) -> View:
+        """What the predictors that count see: of a small table all rows, each left out for itself alone.
 
-        Folds would hide rows that belong together from each other: who knows all other rows knows the row's mates.
+        Folds would hide rows that belong together from each other: who knows all other rows knows the row's mates. The
+        rows that are predicted are those of all fits, one fit after the other.
         """
         given = tuple(with_words(self.columns[name] for name in shown))
-        return [
-            View(self.columns[target], given, train if self.large else self.every, predicted)
-            for train, predicted in self.fits
-        ]
+        learned = self.fits[0][0] if self.large else self.every
+        return View(self.columns[target], given, learned, np.concatenate([predicted for _, predicted in self.fits]))
 
     def silent(self, asked: Sequence[str], shown: Sequence[str]) -> list[dict[int, str]]:
         """For each asked feature what a silent predictor answers in each row that is asked, by the row."""

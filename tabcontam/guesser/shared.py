@@ -1,19 +1,21 @@
-"""What rows may share beside a single cell: two or three cells together, or some characters in the middle of a code.
+"""What rows may share beside a single cell: two or three cells together, pieces of cells, the middle of a code.
 
-An airline and the number of a flight tell where it goes, and neither does alone; the fourth to eighth digit of an
-account tell its branch. Of a table's many choices of cells and characters, those are taken by which rows find another
-row with their value of the target oftenest.
+An airline and the number of a flight tell where it goes, and neither does alone; a day and a currency tell a rate; the
+fourth to eighth digit of an account tell its branch. Of a table's many choices of cells and characters, those are taken
+by which rows find another row with their value of the target oftenest.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, combinations
 from math import prod
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tabcontam.guesser.columns import Floats, Ints
+from tabcontam.guesser.columns import Column, Floats, Ints
+from tabcontam.guesser.parts import parts
 from tabcontam.guesser.view import MANY, View
 from tabcontam.tables.large.excerpt import numbered
 
@@ -22,17 +24,17 @@ Words = NDArray[np.uint64]
 PROBED = 800  # rows by which choices are compared
 LOOKED_AT = 16  # columns whose cells are looked at together
 MOST = {2: 80, 3: 120}  # choices of so many of them
+PIECES, WITH_PIECES = 10, 50  # of cells, that are looked at together with cells, and choices of them
 BEST = 2  # choices that are followed
 FEWEST = 5  # probed rows that have to find another row
 SIZES = range(3, 9)  # characters in the middle of a code
+FEW_CODES = 20  # of few rows, the codes whose middle is looked at
 LONGEST = 24  # characters of a code
-BITS = 17  # of a hash by which another row is found
+BITS = 17  # of a hash, at most, by which another row is found
 
 
 def shared(view: View) -> list[Ints]:
     """Codes of the best choices, one for each row of the view: rows that have one share that; 0 is for none."""
-    if not view.large:
-        return []
     probes = _Probes.of(view)
     best: list[tuple[float, Words]] = []
     for hashes in chain(_together(view), _middles(view)):
@@ -47,25 +49,63 @@ def _codes(hashes: Words) -> Ints:
 
 
 def _together(view: View) -> Iterator[Words]:
-    """The hashes of two and three cells; 0 where one is missing."""
-    rows = len(view.learned)
-    columns = sorted((one.distinct, one.name, one) for one in view.shown if 2 < one.distinct < rows / 2)[:LOOKED_AT]
-    hashes = [numbered(one.codes.astype(np.uint64) + np.uint64(place << 40)) for place, (*_, one) in enumerate(columns)]
-    there = [one.codes > 0 for *_, one in columns]
+    """The hashes of two and three cells, and of two of which one is a piece; 0 where one is missing."""
+    cells = _cells(view.shown, LOOKED_AT, len(view.learned) / 2)
     for size, most in MOST.items():
-        chosen = sorted(
-            (prod(columns[place][0] for place in places), places) for places in combinations(range(len(columns)), size)
-        )
-        for _, places in [one for one in chosen if one[0] > rows / 30][:most]:
-            both = np.sum([hashes[place] for place in places], axis=0, dtype=np.uint64) | np.uint64(1)
-            yield np.where(np.logical_and.reduce([there[place] for place in places]), both, np.uint64(0))
+        yield from (hashes for _, hashes in _choices(combinations(cells, size), len(view.learned) / 30, most))
+    yield from (hashes for _, hashes in with_pieces(view, len(view.learned) / 30))
+
+
+def with_pieces(view: View, least: float) -> Iterator[tuple[str, Words]]:
+    """Pieces of cells with another cell or piece: their names, and hashes; 0 where one is missing."""
+    cells = _cells(view.shown, LOOKED_AT, len(view.learned) / 2)
+    pieces = _cells([more for one in view.shown for more in parts(one)], PIECES, len(view.learned) / 2, len(cells))
+    others = [(piece, cell) for piece in pieces for cell in cells if not piece.name.startswith(f"{cell.name} ")]
+    yield from _choices([*others, *combinations(pieces, 2)], least, WITH_PIECES)
+
+
+def two_cells(view: View, least: float) -> Iterator[tuple[str, Words]]:
+    """Two cells together: their names, and hashes; 0 where one is missing."""
+    yield from _choices(combinations(_cells(view.shown, LOOKED_AT, len(view.learned) / 2), 2), least, MOST[2])
+
+
+class _Hashed(NamedTuple):
+    """A column, and hashes of its cells that can be added to those of other columns; 0 where one is missing."""
+
+    distinct: int
+    name: str
+    hashes: Words
+
+
+def _cells(columns: Iterable[Column], most: int, below: float, first: int = 0) -> list[_Hashed]:
+    """Of the columns with fewer different cells than that, those with the fewest; `first` is the number of the first.
+
+    Columns that have the same number would have the same hashes.
+    """
+    few = sorted((one.distinct, one.name, one) for one in columns if 2 < one.distinct < below)[:most]
+    found = []
+    for place, (distinct, name, one) in enumerate(few, start=first):
+        hashes = numbered(one.codes.astype(np.uint64) + np.uint64(place << 40)) | np.uint64(1)
+        found.append(_Hashed(distinct, name, np.where(one.codes > 0, hashes, np.uint64(0))))
+    return found
+
+
+def _choices(several: Iterable[Sequence[_Hashed]], least: float, most: int) -> Iterator[tuple[str, Words]]:
+    """The names and hashes of those cells together that have at least so many values, the fewest first."""
+    chosen = [
+        (prod(one.distinct for one in cells), " and ".join(one.name for one in cells), cells) for cells in several
+    ]
+    for _, name, cells in sorted((one for one in chosen if one[0] > least), key=lambda one: one[:2])[:most]:
+        there = np.logical_and.reduce([one.hashes > 0 for one in cells])
+        both: Words = np.sum([one.hashes for one in cells], axis=0, dtype=np.uint64)
+        yield name, np.where(there, numbered(both) | np.uint64(1), np.uint64(0))
 
 
 def _middles(view: View) -> Iterator[Words]:
     """The hashes of characters in the middle of codes that are all of one length; 0 where a cell has another one."""
     for one in view.shown:
         length = one.size_of_codes
-        if not length or length > LONGEST or one.distinct <= MANY:
+        if not length or length > LONGEST or one.distinct <= (MANY if view.large else FEW_CODES):
             continue
         texts = [(one.texts.get(key) or "").encode() for key in one.keys]
         there = np.array([len(text) == length for text in texts])
@@ -99,9 +139,8 @@ class _Probes:
 
     def gain(self, hashes: Words) -> float:
         """How many bits of the looking rows' values are known by the value of a row that shares the hash."""
-        own = hashes[self.rows]
-        mate = another(hashes >> np.uint64(64 - BITS), 1 << BITS, self.learned, self.rows)
-        told = (mate >= 0) & (hashes[mate] == own) & (own > 0)
+        mate = sharing(hashes, self.learned, self.rows)
+        told = mate >= 0
         count = int(told.sum())
         right = told & (self.targets[mate] == self.targets[self.rows])
         hits = int(right.sum())
@@ -109,6 +148,13 @@ class _Probes:
             return 0.0
         sure = (hits + 0.5) / (count + 1)
         return float(self.bits[right].sum() + hits * np.log2(sure) + (count - hits) * np.log2(1 - sure))
+
+
+def sharing(hashes: Words, learned: Ints, rows: Ints) -> NDArray[np.int32]:
+    """For each of these rows another one to learn from that has its hash; -1 where there is none, and for 0."""
+    bits = min(BITS, 2 + len(learned).bit_length())
+    mates = another(hashes >> np.uint64(64 - bits), 1 << bits, learned, rows)
+    return np.where((hashes[mates] == hashes[rows]) & (hashes[rows] > 0), mates, np.int32(-1))
 
 
 def another(keys: Words | Ints, most: int, learned: Ints, rows: Ints) -> NDArray[np.int32]:

@@ -28,7 +28,7 @@ class Predicted:
     fit: Fit
     dense: dict[str, Floats]  # by predictor: the probability of every value in every row
     added: dict[str, Counted | Follows]  # predictors that know something about some rows only
-    regressed: Floats | None  # the numbers that a regression predicts for the hidden cells
+    regressed: Mapping[str, Floats]  # the numbers that regressions predict for the hidden cells
 
 
 def own_places(fit: Fit) -> Ints:

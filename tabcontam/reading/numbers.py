@@ -24,11 +24,13 @@ AFTER_NUMBER = re.compile(
 )
 NUMBER = re.compile(
     rf"(?:{PRESUMABLY}\s+)*[~\u2248]?\s*{MONEY}?\s*"
-    r"([-+\u2212]?(?:\d{1,3}(?:[.,'\u2019\u00a0\u202f]\d{3})+(?!\d)(?:[.,]\d+)?|\d+(?:[.,]\d+)?|\.\d+)(?:e[-+]?\d+)?)"
+    r"([-+\u2212]?(?:\d{1,2}(?:,\d{2})+,\d{3}(?!\d)(?:\.\d+)?"
+    r"|\d{1,3}(?:[.,'\u2019\u00a0\u202f]\d{3})+(?!\d)(?:[.,]\d+)?|\d+(?:[.,]\d+)?|\.\d+)(?:e[-+]?\d+)?)"
     r"(?![\d.,]*\d)[*`]*",
     re.IGNORECASE,
 )
-BY_COMMAS = re.compile(r"[-+]?[1-9]\d{0,2}(?:,\d{3})+(?:\.\d*)?")
+BY_COMMAS = re.compile(r"[-+]?(?:[1-9]\d{0,2}(?:,\d{3})+|[1-9]\d?(?:,\d{2})+,\d{3})(?:\.\d*)?")  # or as in India
+GROUPED = re.compile(r"[-+]?(?:\d{1,3}(?:,\d{3})+|\d{1,2}(?:,\d{2})+,\d{3})(?:\.\d*)?")
 BY_POINTS = re.compile(r"[-+]?[1-9]\d{0,2}(?:\.\d{3})+(?:,\d*)?")
 COMMA = re.compile(r"[-+]?\d*,\d+(?:e[-+]?\d+)?", re.IGNORECASE)
 AROUND = "\"'`*\u201c\u201d\u201e\u00ab\u00bb \u00a0\u202f"
@@ -98,4 +100,4 @@ def number_in(text: str, writing: Writing) -> str:
 
 def ungrouped(text: str) -> str:
     """A number without the commas between its thousands."""
-    return text.replace(",", "") if "," in text and re.fullmatch(r"[-+]?\d{1,3}(?:,\d{3})+(?:\.\d*)?", text) else text
+    return text.replace(",", "") if "," in text and GROUPED.fullmatch(text) else text

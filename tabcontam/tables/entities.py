@@ -10,6 +10,7 @@ and more often than not how many travelled together. Such columns are one with t
 may know that has read other rows of the same file.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from itertools import combinations, pairwise
 from statistics import median
@@ -27,6 +28,7 @@ REPEATED = 0.1  # of the rows must share their value with another row, for a col
 FEWEST = 10  # rows that share their value, for the same
 NAMING = 0.95  # of the values must be different in a column that names things by its nature
 LONGEST = 40  # characters of a name, mostly: who knows the thing does not know a longer text by the letter
+MEASURED = re.compile(r"([$€£¥₹]?) ?[-+]?\d[\d.,]* ?(%|[€£¥₹°]|[^\W\d_]{0,6}[²³]?)")
 DIGITS = 5  # that all of an identifier's numbers have, at the least
 SHARING = 3.0  # rows have the same value of a key, on average of those that are not alone, at the most
 TOLD = 0.25  # of what two rows differ in by chance is the same in two rows that share a key, for what it tells
@@ -102,9 +104,15 @@ def _names(table: Table, name: str, cells: Sequence[Cell]) -> bool:
     if len(values) < max(FEWEST, len(cells) / 2) or len(set(values)) < NAMING * len(values):
         return False
     if not table.is_numeric(name):
-        return median(map(len, values)) <= LONGEST
+        return median(map(len, values)) <= LONGEST and not _measures(values)
     lengths = {len(value) for value in values}
     return len(lengths) == 1 and lengths.pop() >= DIGITS and all(value.isdecimal() for value in values)
+
+
+def _measures(values: Sequence[str]) -> bool:
+    """Whether texts are numbers with one unit, as `$1,200`, `12 kg` and `3,5 %` are: these name nothing, either."""
+    units = {found[1] or found[2] if (found := MEASURED.fullmatch(value)) else None for value in values}
+    return len(units) == 1 and None not in units and len({len(value) for value in values}) > 1
 
 
 def _is_shared(table: Table, name: str, codes: "NDArray[np.int64]") -> bool:

@@ -44,12 +44,34 @@ def test_no_row_tells_of_itself() -> None:
     assert max(chances(rates(seen), seen.target, ASKED)) < 0.2
 
 
-def test_nothing_is_looked_for_in_few_rows_and_in_texts() -> None:
-    cells = orders(1500, 20, 0.0)
-    assert rates(view(cells, "tax", ASKED)) == []
+def test_nothing_is_looked_for_in_texts() -> None:
     cells = orders(3000, 20, 0.0)
     assert rates(view(cells, "state", ASKED)) == []
     assert len(rates(view(cells, "tax", ASKED))) == 1
+
+
+@pytest.mark.parametrize("target", ["tax", "paid"])
+@pytest.mark.parametrize(("rows", "kinds", "broken"), [(300, 40, 0.0), (300, 30, 0.1), (1500, 200, 0.0)])
+def test_rates_are_learned_from_the_few_rows_that_a_kind_has_in_a_small_table(
+    target: str, rows: int, kinds: int, broken: float
+) -> None:
+    seen = view(orders(rows, kinds, broken), target, ASKED, learned=range(rows))
+    found = chances(rates(seen), seen.target, ASKED)
+    assert sum(chance > 0.6 for chance in found) > (0.85 - broken) * len(ASKED)
+
+
+def test_a_day_and_a_currency_together_have_a_rate() -> None:
+    rng = Random(7)
+    rate = {(day, one): round(rng.lognormvariate(0, 1), 4) for day in range(30) for one in range(6)}
+    rows: list[tuple[Cell, ...]] = []
+    for _ in range(1200):
+        (day, one), amount = rng.choice(list(rate)), round(rng.lognormvariate(5, 1), 2)
+        time = f"2021-03-{day + 1:02d} {rng.randrange(24):02d}:{rng.randrange(60):02d}:{rng.randrange(60):02d}"
+        rows.append((time, f"c{one}", f"{amount:.2f}", f"{amount * rate[day, one]:.2f}"))
+    names = ("time", "currency", "amount", "converted")
+    cells = {name: [row[place] for row in rows] for place, name in enumerate(names)}
+    seen = view(cells, "converted", ASKED, learned=range(1200))
+    assert sum(chance > 0.6 for chance in chances(rates(seen), seen.target, ASKED)) > 0.9 * len(ASKED)
 
 
 def test_who_knows_the_rates_knows_whose_rate_it_is() -> None:

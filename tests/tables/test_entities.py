@@ -35,6 +35,14 @@ def test_unique_names_and_dates_are_of_one_entity_and_measured_numbers_are_not()
     assert entities(table) == dict.fromkeys(("name", "born"), ("name", "born"))
 
 
+def test_numbers_with_a_unit_are_measured_and_codes_with_letters_are_not() -> None:
+    rng = Random(3)
+    prices = [f"${rng.randrange(900, 90_000):,}" for _ in range(150)]
+    weights = [f"{rng.uniform(1, 900):.2f} kg" for _ in range(150)]
+    table = made(name=names(150), price=prices, weight=weights, code=[f"K{100 + row}" for row in range(150)])
+    assert entities(table) == dict.fromkeys(("name", "code"), ("name", "code"))
+
+
 def test_a_column_of_few_values_is_of_no_entity() -> None:
     """A name tells the club, but no club tells the name."""
     table = made(name=names(150), born=days(150), club=[f"club {row % 20}" for row in range(150)])

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from tabcontam.guesser.columns import LAGS, Column, Floats, previous, remembered, with_words
+from tabcontam.guesser.columns import LAGS, Column, Floats, previous, remembered
 from tabcontam.guesser.fit import Fit
 from tabcontam.guesser.laws.base import Follows as Follows
 from tabcontam.guesser.laws.base import Law
@@ -22,6 +22,7 @@ from tabcontam.guesser.laws.numerals import with_numerals
 from tabcontam.guesser.laws.one_column import one_column, surprise
 from tabcontam.guesser.laws.order import order
 from tabcontam.guesser.laws.periods import periods
+from tabcontam.guesser.laws.quantities import quantity
 from tabcontam.guesser.laws.strings import strings
 
 LEAST = 1e-9  # a smaller probability is raised to this
@@ -52,7 +53,16 @@ def follows(fit: Fit) -> dict[str, Follows]:
 
 def with_derived(columns: Iterable[Column]) -> list[Column]:
     """The columns, and those that laws and predictors see beside them: words of texts, parts of dates, numerals."""
-    return with_dates(with_words(with_numerals(columns)))
+    return with_dates(_with_words(with_numerals(columns)))
+
+
+def _with_words(columns: Iterable[Column]) -> list[Column]:
+    """The columns and their words; of numbers with a unit no part of the number, which would be looked at instead."""
+    found = []
+    for one in columns:
+        measured = one.numbers is None and quantity(one) is not None
+        found += [one, *(more for more in one.words if not measured or more.numbers is None)]
+    return found
 
 
 @remembered

@@ -53,7 +53,8 @@ def formulas(fit: Fit) -> list[Follows]:
     lines = np.concatenate([own, *(line[None] for line in _lines(made, fit.train))])
     found = _in_sections(lambda rows: _tried(_started(target, lines, len(own), rows), fit.shown), target, known)
     found = [*_best(_spread(quantities, target, known), target), *found]
-    return [one.follows(target, fit.predicted) for one in [*_bent(found, target, known), *found]]
+    found = sorted([*_bent(found, target, known), *found], key=lambda one: -one.gain + CONSTANT * one.constants)
+    return [one.follows(target, fit.predicted) for one in found]  # the parts of a small table weigh them by their place
 
 
 def _spread(quantities: Sequence[Quantity], target: Sought, known: Ints) -> Iterator[Fitted]:

@@ -11,6 +11,8 @@ FEW = 24  # columns of a sum that is looked for among more columns than there ar
 SURE = 0.95  # of the rows that it has to come close to
 PLAIN = 0.02  # distance of a weight from a whole number that it then is
 ROWS = 600  # that a sum is fitted on
+LEAST_ITEMS = 3  # of a mean
+ALIKE = 0.2  # of a mean's weight that weights may differ
 PASSES = 12  # of least absolute deviations
 KEPT = 0.25  # of the rows at least that a sum has to come close to
 
@@ -50,7 +52,8 @@ def sums(x: Floats, y: Floats, unit: float) -> list[Sum]:
     constant = float(np.median(y[close] - x[close] @ weights))
     whole = Sum(weights, constant, int(varied.sum()) + 1)
     plain = _plain(x[close], y[close], varied, unit)
-    return [whole] if plain is None else [plain, whole]
+    mean = None if plain is None else _mean(x[close], y[close], plain)
+    return [one for one in (mean, plain, whole) if one is not None]
 
 
 def _sparse(x: Floats, y: Floats, varied: Bools, unit: float) -> list[Sum]:
@@ -138,6 +141,17 @@ def _plain(x: Floats, y: Floats, varied: Bools, unit: float) -> Sum | None:
     if np.mean(np.abs(rest - constant) <= 1.05 * unit + 1e-9 * np.abs(y)) < 0.9:
         return None
     return Sum(weights, constant, learned + (digits > 1))
+
+
+def _mean(x: Floats, y: Floats, plain: Sum) -> Sum | None:
+    """The mean of a plain sum's columns, some of them reversed, if that is nearly what it is: of a scale's items."""
+    size = np.abs(plain.weights)
+    used = size > np.median(size[size > 0]) / 2 if size.any() else size > 0
+    weights = np.where(used, np.sign(plain.weights) / max(1, used.sum()), 0.0)
+    if used.sum() < LEAST_ITEMS or np.abs(weights - plain.weights).max() > ALIKE / used.sum():
+        return None
+    rest = y - x @ weights
+    return Sum(weights, _plainest(float(np.median(rest)), max(float(np.ptp(rest)) / 8, 1e-9))[0], 0)
 
 
 def _with_errors(x: Floats, y: Floats, unit: float) -> tuple[Floats, Floats]:

@@ -17,12 +17,15 @@ from tabcontam.guesser.columns import (
     scaled,
     written,
 )
+from tabcontam.reading.numbers import GROUPED
 from tabcontam.reading.reading import value_key
 
 SAMPLE = 40  # cells by which most texts are told from quantities at once
 READ = 0.8  # of a text's cells have to hold one number each
 LONGEST = 40  # characters of a text that may be a quantity
 DIGITS = 12  # significant ones, that two equal numbers share
+IN_TWOS = re.compile(r"^[+-]?\d{1,2},\d\d,")
+TWOS = re.compile(r"(?<=\d)(?=(?:\d\d)*\d{3}$)")
 QUANTITY = re.compile(r"([^\d+-]{0,12}?)([+-]?\d[\d.,]*)([^\d]{0,12})")
 
 
@@ -34,12 +37,15 @@ class Form:
     after: str = ""
     comma: bool = False  # stands before the decimals, and points between thousands
     grouped: bool = False  # marks stand between thousands
+    in_twos: bool = False  # in India marks stand after every two digits before the last three
     padded: bool = True  # all decimals are written, also those that are zero
 
     def text(self, number: str) -> str:
         """A plain number as this column writes it."""
         whole, _, decimals = number.lstrip("-").partition(".")
         whole = f"{int(whole):,}" if self.grouped else whole
+        if self.in_twos:
+            whole = TWOS.sub(",", whole.replace(",", ""))
         decimals = decimals if self.padded else decimals.rstrip("0")
         found = f"{whole}.{decimals}" if decimals else whole
         found = found.translate(str.maketrans(",.", ".,")) if self.comma else found
@@ -95,7 +101,9 @@ def quantity(one: Column) -> Quantity | None:
     lengths = Counter(len(found[2].rpartition(mark)[2]) if mark in found[2] else 0 for found in parts.values())
     usual = Counter((found[1], found[3]) for found in parts.values()).most_common(1)[0][0]
     between = "." if comma else ","
-    form = Form(*usual, comma, any(between in found[2] for found in parts.values()), len(lengths) == 1)
+    grouped = any(between in found[2] for found in parts.values())
+    in_twos = any(IN_TWOS.search(found[2]) for found in parts.values()) and not comma
+    form = Form(*usual, comma, grouped, in_twos, len(lengths) == 1)
     return Quantity(one.name, values, min(MOST_DECIMALS, max(lengths)), form)
 
 
@@ -110,7 +118,7 @@ def _is_long(one: Column) -> bool:
 def _comma(numbers: tuple[str, ...]) -> bool:
     """Whether a comma stands before the decimals."""
     last = Counter("," if number.rfind(",") > number.rfind(".") else "." for number in numbers if not number.isdigit())
-    thousands = all(re.fullmatch(r"[+-]?\d{1,3}(,\d{3})+", number) for number in numbers if "," in number)
+    thousands = all(GROUPED.fullmatch(number) for number in numbers if "," in number)
     return last[","] > last["."] and not thousands
 
 

@@ -22,6 +22,7 @@ from scipy import stats
 
 from tabcontam.tables.cells import Rows, is_number
 from tabcontam.tables.large.chunks import MISSING, NONE, Bools, Chunk, Ints, Words, chunk_of
+from tabcontam.tables.large.excerpt import numbered
 from tabcontam.tables.large.hashes import Sieve
 
 Floats = NDArray[np.float64]
@@ -39,6 +40,7 @@ MOST_SEPARATORS = 3  # of a column
 ENDS = (2, 3, 4, 5, 6)  # bytes at the beginning and at the end of a cell that may tell something
 MIDDLES = range(2, 9)  # bytes in the middle of a code; more than the fewest may tell something
 MOST_TOGETHER = {2: 200, 3: 400}  # choices of so many columns that are looked at together
+MOST_WITH_PIECES = 200  # choices of a piece and a column
 ONE_LENGTH = 0.98  # of a column's cells that have as many characters as most, if it is one of codes
 LONGEST_CODE = 24  # characters of a code whose middle is looked at
 COVERED = 0.9  # of the rows that share a key share another one: who has rows of the first has rows of the other
@@ -84,7 +86,7 @@ class Cut:
 
 @dataclass(frozen=True)
 class Key:
-    """What rows may share: the cell of a column, a piece of it, or the cells of two or three columns.
+    """What rows may share: the cell of a column, a piece of it, that with another column's cell, or two or three cells.
 
     It tells something if it tells more than each of its `parts`, which it holds.
     """
@@ -95,9 +97,13 @@ class Key:
 
     def hashes(self, chunk: Chunk, cells: Words) -> Words:
         """That of each row, as a number; `cells` are the hashes of all cells, `salted_cells`."""
-        if self.cut is not None:
-            return self.cut.of(chunk, self.columns[0])
-        return np.asarray(cells[list(self.columns)].sum(axis=0, dtype=np.uint64))
+        if self.cut is None:
+            return np.asarray(cells[list(self.columns)].sum(axis=0, dtype=np.uint64))
+        pieces = self.cut.of(chunk, self.columns[0])
+        if len(self.columns) == 1:
+            return pieces
+        both: Words = numbered(pieces) + cells[list(self.columns[1:])].sum(axis=0, dtype=np.uint64)
+        return np.where(pieces == NONE, NONE, both)
 
 
 class _Wanted:
@@ -209,11 +215,14 @@ class _Sample:
         singles = [Key((column,)) for column in range(len(self.cells))]
         yield from singles
         different = [len(np.unique(cells[there])) for cells, there in zip(self.cells, self.there, strict=True)]
-        for column in range(len(self.cells)):
-            if different[column] > ENOUGH:
-                yield from self._pieces(column)
         rows = len(self.chunk.starts[0])
         shared = [one for one in range(len(self.cells)) if 1 < different[one] < rows / 2]
+        pieces: list[Key] = []
+        for column in range(len(self.cells)):
+            if different[column] > ENOUGH:
+                pieces += self._pieces(column)
+        yield from pieces
+        yield from self._with_pieces(pieces, singles, shared, different)
         known: dict[tuple[int, ...], Key] = {key.columns: key for key in singles}
         for size, most in MOST_TOGETHER.items():
             chosen = [(prod(different[one] for one in columns), columns) for columns in combinations(shared, size)]
@@ -222,6 +231,24 @@ class _Sample:
                 parts = tuple(known.get(part) or Key(part) for part in combinations(columns, size - 1))
                 known[columns] = Key(columns, parts=parts)
                 yield known[columns]
+
+    def _with_pieces(
+        self, pieces: Sequence[Key], singles: Sequence[Key], shared: Sequence[int], different: Sequence[int]
+    ) -> Iterator[Key]:
+        """Pieces of a column with the cell of another one: a day and a currency, the first letters and a size."""
+        rows = len(self.chunk.starts[0])
+        chosen: dict[tuple[int, int, int], Key] = {}
+        for piece in [one for one in pieces if one.cut and (one.cut.separator or one.cut.at != "middle")]:
+            (column,) = piece.columns
+            count = len(np.unique(self._hashes(piece)[self._has(piece)]))
+            if not 1 < count < rows / 2:
+                continue
+            for other in shared:
+                values = count * different[other]
+                if other != column and rows < values * ENOUGH:
+                    key = Key((column, other), piece.cut, (piece, singles[other]))
+                    chosen.setdefault((values, column, other), key)  # of as many values: the same pieces, mostly
+        yield from (key for _, key in sorted(chosen.items(), key=lambda one: one[0])[:MOST_WITH_PIECES])
 
     def _pieces(self, column: int) -> Iterator[Key]:
         texts = [self.chunk.cell(column, row) or "" for row in np.flatnonzero(self.there[column])[:PAIRS].tolist()]

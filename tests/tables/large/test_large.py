@@ -9,6 +9,7 @@ import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from datetime import date, timedelta
 from decimal import Decimal
 from pathlib import Path
 from random import Random
@@ -478,6 +479,21 @@ def test_a_flight_is_known_by_its_airline_and_number_though_it_always_starts_at_
     assert (0, 1) in [key.columns for key in told_by(rows)]
 
 
+def test_a_day_and_a_currency_are_looked_for_and_the_first_letters_of_a_code_with_a_size() -> None:
+    rng = Random(36)
+    rate = [[str(rng.randrange(700)) for _ in range(2)] for _ in range(3000)]
+    rows, articles = [], []
+    for _ in range(6000):
+        number, clock = rng.randrange(3000), f"{rng.randrange(24):02d}:{rng.randrange(60):02d}:{rng.randrange(60):02d}"
+        day = date(2019, 1, 1) + timedelta(number % 600)
+        rows.append([f"{day} {clock}", f"c{number // 600}", *rate[number], rng.choice("yn")])
+        letters = f"{chr(65 + number % 25)}{chr(65 + number // 25 % 24)}"
+        articles.append([f"{letters}{rng.randrange(99_999)}", f"s{number // 600}", *rate[number], rng.choice("yn")])
+    first, *_ = told_by(rows)
+    assert (first.columns, first.cut) == ((0, 1), mates.Cut("first", separator=" "))
+    assert ((0, 1), mates.Cut("first", size=2)) in [(key.columns, key.cut) for key in told_by(articles)]
+
+
 def test_the_middle_of_a_code_is_looked_for_and_nothing_beside_it() -> None:
     rng = Random(33)
     firm = [str(rng.randrange(400)) for _ in range(1500)]
@@ -560,7 +576,7 @@ def test_who_knows_what_pieces_and_pairs_of_cells_stand_for_is_not_taken_for_who
             truth = [found[row].cells[name].of(table.rows[row][place] or "") for row in asked]
             chances[mates_too] = sum(truth) / len(truth)
         assert chances[True] > least
-        assert chances[False] < 0.5
+        assert chances[False] < 0.6
 
 
 def test_missing_cells_tell_nothing_of_each_other(tmp_path: Path) -> None:
