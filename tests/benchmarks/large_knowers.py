@@ -3,8 +3,9 @@
 Of a large file a sample is kept, which shows hardly any code twice. In each of these files a company, its town and its
 branch follow from something that most kept rows share with rows that are not kept: from a `code`, from a long `number`,
 from the beginning of a `plot` number, from the `middle` of one, from the end of a `mail` address, from a `pair` of a
-route and a class, from an airline and the number of a `flight` that starts at an hour of its own, or from `three` cells
-together; or they are amounts at a `rate` of the row's state. One answerer knows all companies and rates and no row: it
+route and a class, from an airline and the number of a `flight` that starts at an hour of its own, from `three` cells
+together, from the `day` of a moment and a currency, or from the first two letters of an article and its `size`; or they
+are amounts at a `rate` of the row's state. One answerer knows all companies and rates and no row: it
 says what follows, and draws all other cells as often as they stand in their column. The other knows every row by its
 identifier. Both answer over loopback what `run` asks: a hidden cell of a row, and the rest of a row that is begun.
 Their verdicts are printed: the first is to be found nowhere, the second everywhere.
@@ -18,6 +19,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
+from datetime import date, timedelta
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -31,7 +33,9 @@ FOLLOWING = ("company", "town", "branch")
 FIRMS = [
     f"{one}{end} {kind}" for one in ("North", "Old", "Port", "Sun") for end in ("ham", "by") for kind in ("AG", "plc")
 ]
-KINDS = ("code", "number", "plot", "middle", "mail", "pair", "flight", "three", "rate")
+KINDS = ("code", "number", "plot", "middle", "mail", "pair", "flight", "three", "day", "size", "rate")
+DAYS = 1000
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 KEYS = (("code",), ("number",), ("route", "class"), ("airline", "flight"), ("shop", "season", "size"))
 ASKED = re.compile(r"Which value of (\w+) does this row have")
 REST = re.compile(r"lacks its last \d+ features?: ([^.]+)\.")
@@ -62,6 +66,14 @@ def rows_of(kind: str, count: int) -> list[Row]:
         elif kind == "three":
             own |= {"shop": f"S{code // 500}", "season": f"y{code // 25 % 20}", "size": f"z{code % 25}"}
             own |= {"age": str(rng.randint(18, 90)), "weight": str(rng.randint(1, 900))}
+        elif kind == "day":
+            day = date(2019, 1, 1) + timedelta(code % DAYS)
+            clock = f"{rng.randrange(24):02d}:{rng.randrange(60):02d}:{rng.randrange(60):02d}"
+            own |= {"time": f"{day} {clock}", "currency": f"C{code // DAYS}", "age": str(rng.randint(18, 90))}
+        elif kind == "size":
+            letters = LETTERS[code // 26 % 26] + LETTERS[code % 26]
+            own |= {"article": f"{letters}{rng.randrange(100, 100_000)}", "size": f"z{code // 676}"}
+            own |= {"age": str(rng.randint(18, 90))}
         elif kind == "rate":
             own |= {"state": f"s{code % STATES}", "age": str(rng.randint(18, 90))}
             own |= {"amount": f"{rng.lognormvariate(5, 1):.2f}"}
@@ -88,6 +100,10 @@ def shared(row: Row) -> tuple[str, ...] | None:
         return (row["plot"][:5],)
     if "account" in row:
         return (row["account"][3:8],)
+    if {"time", "currency"} <= row.keys():
+        return (row["time"][:10], row["currency"])
+    if {"article", "size"} <= row.keys():
+        return (row["article"][:2], row["size"])
     return next((tuple(row[name] for name in key) for key in KEYS if all(name in row for name in key)), None)
 
 

@@ -34,23 +34,35 @@ from tabcontam.verdicts.reference import Reference, concede
 from tabcontam.verdicts.rules import ALPHA
 from tests.answer_forms import FORMS, form
 from tests.benchmarks.method_page import put, rate
-from tests.benchmarks.skills import chosen, commerce, dated, measures, ordered, people, real, world
+from tests.benchmarks.skills import (
+    chosen,
+    commerce,
+    dated,
+    few_rows,
+    measures,
+    ordered,
+    panels,
+    people,
+    real,
+    world,
+    written,
+)
 from tests.benchmarks.skills.answerers import Answers, Form, Memoriser, Silent, Solver, asked
 from tests.benchmarks.skills.made import Made, arranged
-from tests.benchmarks.skills.predictors import FOREST, NEAREST, Predictors
+from tests.benchmarks.skills.predictors import FOREST, NEAREST, SQUARES, Predictors
 from tests.benchmarks.skills.unstated import shares_unstated
 
 BEGIN, END = "<!-- skill: python -m tests.benchmarks.skill -->", "<!-- end of skill -->"
 BY_TEST = "<!-- skill by test: python -m tests.benchmarks.skill --test -->", "<!-- end of skill by test -->"
 KINDS = {
     kind.name: kind
-    for module in (commerce, measures, chosen, people, dated, ordered, world, real)
+    for module in (commerce, measures, chosen, people, dated, ordered, world, panels, few_rows, written, real)
     for kind in module.KINDS
 }
 RUNS, TABLES = 300, 6  # a kind
 ASKED = ("incomplete_completion", "full_completion", "feature_completion", "matched_membership")
 SOLVER, SELDOM, MEMORISER = "solver", "one in twenty", "memoriser"
-SILENT = (FOREST, NEAREST)
+SILENT = (FOREST, NEAREST, SQUARES)
 ALONE, APART = "without the reference", 500_000  # the solver of facts, and the seed of one that knows the same
 SKILLED = (SOLVER, SELDOM, *SILENT)  # and no row
 SHARES = {SOLVER: 1.0, SELDOM: 0.05}
@@ -217,7 +229,7 @@ def skill_table(results: Sequence[Counts]) -> list[str]:
     """A line for each kind, then all of them together."""
     lines = [
         f"| kind | runs | rows | {' | '.join(SKILLED)} | uninformative | found at a quarter |",
-        "|---|---|---|---|---|---|---|---|---|",
+        f"|{'---|' * (len(SKILLED) + 5)}",
     ]
     for name in dict.fromkeys(counts.kind for counts in results):
         own, kind = [counts for counts in results if counts.kind == name], KINDS[name]

@@ -17,8 +17,9 @@ TREES = 60
 WORK = 600_000  # rows times trees, of a large table
 MANY = 60  # features of a row
 CLASSES = 40  # of more values, numbers are fitted as such, and texts are those of the nearest row
-NEAREST, FOREST = "nearest", "trees"
-KINDS = (FOREST, NEAREST)
+NEAREST, FOREST, SQUARES = "nearest", "trees", "least squares"
+KINDS = (FOREST, NEAREST, SQUARES)
+RIDGES = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6)  # of the sum of squares of a feature
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +36,8 @@ class Predictors:
         if kind == NEAREST:
             return cells[nearest(self._once(("ranks", names, previous), lambda: self._ranks(names, previous)), row)]
         key = (kind, target, names, previous)
-        cell: Cell = self._once(key, lambda: _forest(self._features(names, previous), cells))[row]
+        fit = _squares if kind == SQUARES else _forest
+        cell: Cell = self._once(key, lambda: fit(self._features(names, previous), cells))[row]
         return cell if cell is not None else self.said(NEAREST, target, shown, row, previous)
 
     def _once(self, key: tuple[object, ...], find: Callable[[], Any]) -> Any:
@@ -112,5 +114,25 @@ def _forest(features: Floats, cells: Sequence[Cell]) -> list[Cell]:
     decimals = max(len((cells[number] or "").partition(".")[2]) for number in known)
     trees = ExtraTreesRegressor(**options).fit(features[known], numbers)
     for number, value in zip(known, trees.oob_prediction_, strict=True):
+        said[number] = f"{value:.{decimals}f}"
+    return said
+
+
+def _squares(features: Floats, cells: Sequence[Cell]) -> list[Cell]:
+    """What a weighted sum of the features says of each row, fitted to all others; nothing of texts."""
+    said: list[Cell] = [None] * len(cells)
+    known = [number for number, cell in enumerate(cells) if cell is not None]
+    try:
+        numbers = np.array([float(cells[number] or "") for number in known])
+    except ValueError:
+        return said
+    decimals = max((len((cells[number] or "").partition(".")[2]) for number in known), default=0)
+    x = features[known]
+    x = np.column_stack([(x - x.mean(axis=0)) / np.maximum(x.std(axis=0), 1e-9), np.ones(len(known))])
+    offs = []
+    for ridge in RIDGES:
+        hat = x @ np.linalg.solve(x.T @ x + ridge * len(x) * np.eye(x.shape[1]), x.T)
+        offs.append((numbers - hat @ numbers) / np.maximum(1 - np.diag(hat), 1e-3))  # of a fit without the row itself
+    for number, value in zip(known, numbers - min(offs, key=lambda off: float(np.abs(off).mean())), strict=True):
         said[number] = f"{value:.{decimals}f}"
     return said
