@@ -4,11 +4,11 @@ Of a large file a sample is kept, which shows hardly any code twice. In each of 
 branch follow from something that most kept rows share with rows that are not kept: from a `code`, from a long `number`,
 from the beginning of a `plot` number, from the `middle` of one, from the end of a `mail` address, from a `pair` of a
 route and a class, from an airline and the number of a `flight` that starts at an hour of its own, from `three` cells
-together, from the `day` of a moment and a currency, or from the first two letters of an article and its `size`; or they
-are amounts at a `rate` of the row's state. One answerer knows all companies and rates and no row: it
-says what follows, and draws all other cells as often as they stand in their column. The other knows every row by its
-identifier. Both answer over loopback what `run` asks: a hidden cell of a row, and the rest of a row that is begun.
-Their verdicts are printed: the first is to be found nowhere, the second everywhere.
+together, from the `day` of a moment and a currency, or from the first two letters of an article and its `size`; or
+they are amounts at a `rate` of the row's state, or of a day and a currency (`daily`). One answerer knows all
+companies and rates and no row: it says what follows, and draws all other cells as often as they stand in their column.
+The other knows every row by its identifier. Both answer over loopback what `run` asks: a hidden cell of a row, and the
+rest of a row that is begun. Their verdicts are printed: the first is to be found nowhere, the second everywhere.
 """
 
 import argparse
@@ -33,8 +33,8 @@ FOLLOWING = ("company", "town", "branch")
 FIRMS = [
     f"{one}{end} {kind}" for one in ("North", "Old", "Port", "Sun") for end in ("ham", "by") for kind in ("AG", "plc")
 ]
-KINDS = ("code", "number", "plot", "middle", "mail", "pair", "flight", "three", "day", "size", "rate")
-DAYS = 1000
+KINDS = ("code", "number", "plot", "middle", "mail", "pair", "flight", "three", "day", "size", "rate", "daily")
+DAYS, FIRST_DAY = 1000, date(2019, 1, 1)
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 KEYS = (("code",), ("number",), ("route", "class"), ("airline", "flight"), ("shop", "season", "size"))
 ASKED = re.compile(r"Which value of (\w+) does this row have")
@@ -66,10 +66,14 @@ def rows_of(kind: str, count: int) -> list[Row]:
         elif kind == "three":
             own |= {"shop": f"S{code // 500}", "season": f"y{code // 25 % 20}", "size": f"z{code % 25}"}
             own |= {"age": str(rng.randint(18, 90)), "weight": str(rng.randint(1, 900))}
-        elif kind == "day":
-            day = date(2019, 1, 1) + timedelta(code % DAYS)
+        elif kind in ("day", "daily"):
+            day = FIRST_DAY + timedelta(code % DAYS)
             clock = f"{rng.randrange(24):02d}:{rng.randrange(60):02d}:{rng.randrange(60):02d}"
             own |= {"time": f"{day} {clock}", "currency": f"C{code // DAYS}", "age": str(rng.randint(18, 90))}
+            if kind == "daily":
+                own |= {"amount": f"{rng.lognormvariate(5, 1):.2f}"}
+                found.append(own | at_rates(own) | {"target": rng.choice(["yes", "no"])})
+                continue
         elif kind == "size":
             letters = LETTERS[code // 26 % 26] + LETTERS[code % 26]
             own |= {"article": f"{letters}{rng.randrange(100, 100_000)}", "size": f"z{code // 676}"}
@@ -86,8 +90,12 @@ def rows_of(kind: str, count: int) -> list[Row]:
 
 
 def at_rates(row: Row) -> Row:
-    """What the amount of a row comes to at the three rates of its state."""
-    state = int(row["state"][1:])
+    """What the amount of a row comes to at the three rates of its state, or of its day and currency."""
+    if "state" in row:
+        state = int(row["state"][1:])
+    else:
+        days = (date.fromisoformat(row["time"][:10]) - FIRST_DAY).days
+        state = days + DAYS * int(row["currency"][1:])
     rates = [(7919 * state + 104_729 * place) % 1990 + 10 for place in range(len(FOLLOWING))]
     return {name: f"{float(row['amount']) * rate / 10_000:.2f}" for name, rate in zip(FOLLOWING, rates, strict=True)}
 
@@ -114,7 +122,8 @@ def knower(rows: Sequence[Row]) -> Answer:
     def answer(body: dict[str, Any]) -> str:
         names, row = _asked(body)
         by = shared(row)
-        told = at_rates(row) if {"state", "amount"} <= row.keys() else known.get(by, {}) if by else {}
+        kinds = ({"state", "amount"}, {"time", "currency", "amount"})
+        told = at_rates(row) if any(kind <= row.keys() for kind in kinds) else known.get(by, {}) if by else {}
         of = [told if name in FOLLOWING and told else rng.choice(rows) for name in names]
         return _written(names, [one[name] for one, name in zip(of, names, strict=True)])
 

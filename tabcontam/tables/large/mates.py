@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import combinations
 from math import prod
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,13 +26,18 @@ from tabcontam.tables.large.excerpt import numbered
 from tabcontam.tables.large.hashes import Sieve
 
 Floats = NDArray[np.float64]
+One = TypeVar("One")  # a column, or two
 
 EACH = 5  # rows that are taken for a value, of which a kept row has one
 ENOUGH = 5  # rows of the sample that have a value: then they show themselves what follows from it
 MOST = 30_000  # rows that are taken in all
+SUREST = 2 / 3  # of them are for the surest key, if it has so many values
 PAIRS = 2000  # of rows that share a value, by which is judged what it tells
 FEWEST = 5  # of them, below which nothing is judged
 LEVEL = 1e-6  # of the test whether rows that share a value are more alike than others
+SAME = 1e-3  # of a ratio, by which two may differ that are the same rate: amounts are rounded
+RATIOS = 15  # of two columns of many numbers
+MOSTLY = 0.9  # of a column's numbers are positive, of which ratios are looked at
 NEAR = 0.1  # of all ranks: as near as this two numbers are alike, too
 SEPARATORS = ",;|/:@_-.()#=&+ "  # behind and before which a cell is cut
 COMMON = 0.2  # of a column's cells that have a separator by which they are cut
@@ -133,12 +138,14 @@ class Mates:
 
     def __init__(self, rows: Rows, cells: Words, missing: frozenset[str]) -> None:
         few = telling(rows, cells, missing)
-        each, left = min(EACH, max(1, MOST // max(1, sum(map(len, few.values()))))), MOST
+        usual, left = MOST // max(1, sum(map(len, few.values()))), MOST
         self._wanted = []
-        for key, hashes in few.items():
+        for number, (key, hashes) in enumerate(few.items()):
+            own = 0 if number else int(SUREST * MOST) // max(1, len(hashes))
+            each = min(EACH, max(1, usual, own))
             # of more values than rows are taken, some by their hashes: from all over the file
-            hashes = hashes[_spread(len(hashes), min(1.0, left / max(1, len(hashes))))]
-            left -= len(hashes)
+            hashes = hashes[_spread(len(hashes), min(1.0, left / max(1, each * len(hashes))))]
+            left -= each * len(hashes)
             if len(hashes):
                 self._wanted.append(_Wanted(key, hashes, each))
         self.found: dict[int, tuple[str | None, ...]] = {}
@@ -196,6 +203,7 @@ class _Sample:
     cells: Words
     there: Bools  # for each column and row whether the cell is not missing
     ranks: dict[int, Floats]  # of the columns of numbers
+    ratios: dict[tuple[int, int], Floats]  # of two columns of many numbers, as logarithms
     pairs: dict[Key, tuple[Ints, Ints]] = field(default_factory=dict)  # of rows that share a value of a key
 
     @classmethod
@@ -203,12 +211,16 @@ class _Sample:
         columns = range(len(cells))
         known = [[None if cell in missing else cell for cell in column] for column in zip(*rows, strict=True)]
         there = np.array([[cell is not None for cell in column] for column in known])
-        ranks = {}
+        ranks, logs = {}, dict[int, Floats]()
         for column in columns:
             if there[column].any() and all(map(is_number, filter(None, known[column]))):
                 numbers = np.array([float(cell) if cell else np.nan for cell in known[column]])
                 ranks[column] = stats.rankdata(numbers, nan_policy="omit") / len(numbers)
-        return cls(chunk_of(rows, len(cells)), cells, there, ranks)
+                if (numbers > 0).mean() > MOSTLY and len(np.unique(numbers)) > len(numbers) / ENOUGH:
+                    logs[column] = np.log(np.where(numbers > 0, numbers, np.nan))
+        pairs = list(combinations(logs, 2))[:RATIOS]
+        ratios = {(one, other): logs[one] - logs[other] for one, other in pairs}
+        return cls(chunk_of(rows, len(cells)), cells, there, ranks, ratios)
 
     def candidates(self) -> Iterator[Key]:
         """All keys that may tell something."""
@@ -240,6 +252,8 @@ class _Sample:
         chosen: dict[tuple[int, int, int], Key] = {}
         for piece in [one for one in pieces if one.cut and (one.cut.separator or one.cut.at != "middle")]:
             (column,) = piece.columns
+            if column in self.ranks and len(np.unique(self.chunk.lengths[column])) > 1:
+                continue  # the first digits of an amount tell little
             count = len(np.unique(self._hashes(piece)[self._has(piece)]))
             if not 1 < count < rows / 2:
                 continue
@@ -311,6 +325,9 @@ class _Sample:
         columns = [column for column in range(len(self.cells)) if column not in key.columns]
         if alike := self._most_alike((first, second), others, columns, self._alike):
             return alike
+        both = [pair for pair in self.ratios if not set(pair) & set(key.columns)]
+        if alike := self._most_alike((first, second), others, both, self._same_ratio):
+            return alike
         if key.cut is not None or len(key.columns) > 1:
             return 0.0
         return self._most_alike((first, second), others, [one for one in columns if one in self.ranks], self._near)
@@ -334,8 +351,8 @@ class _Sample:
         self,
         sharing: tuple[Ints, Ints],
         others: Sequence[Callable[[], tuple[Ints, Ints]]],
-        columns: Sequence[int],
-        alike: Callable[[int, Ints, Ints], tuple[int, int]],
+        columns: Sequence[One],
+        alike: Callable[[One, Ints, Ints], tuple[int, int]],
     ) -> float:
         """How often pairs that share a key are alike in a column in which each kind of others is so less often.
 
@@ -353,6 +370,11 @@ class _Sample:
         """How many of these pairs of rows have the same cell, and how many have cells there."""
         both = self.there[column][first] & self.there[column][second]
         return int((both & (self.cells[column][first] == self.cells[column][second])).sum()), int(both.sum())
+
+    def _same_ratio(self, pair: tuple[int, int], first: Ints, second: Ints) -> tuple[int, int]:
+        """How many of these pairs of rows have two numbers in nearly the same ratio, and how many have a ratio."""
+        apart = np.abs(self.ratios[pair][first] - self.ratios[pair][second])
+        return int((apart <= SAME).sum()), int(np.isfinite(apart).sum())
 
     def _near(self, column: int, first: Ints, second: Ints) -> tuple[int, int]:
         """How many of these pairs of rows have numbers that lie near each other, and how many have numbers."""
