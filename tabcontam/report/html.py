@@ -300,7 +300,8 @@ def numbers(cell: Result) -> list[str]:
     # A score stands beside what its own null expects, which is no guesser.
     whose = " of a guesser" if cell.p_value is not None or cell.sequential else ""
     names = NUMBERS | {"expected_hits": f"hits expected{whose}"}
-    named = {name: rounded(key, cell.numbers[key]) for key, name in names.items() if key in cell.numbers}
+    known = cell.numbers
+    named = {name: rounded(key, known[key]) for key, name in names.items() if key in known}
     if statistic := cell.statistic:  # recalled bits are a statistic, too, and are named once
         key, expected = statistic.name.replace(" ", "_"), statistic.expected
         by_chance = "" if expected is None else f" ({rounded(key, expected)} expected{whose})"

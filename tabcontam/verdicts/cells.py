@@ -129,7 +129,7 @@ class InTable:
         source are files of their own, each with an edition, so that it is the split there."""
         return self.dataset, (self.split or "") if is_source(self.dataset) else ""
 
-    @cached_property
+    @property
     def numbers(self) -> Mapping[str, float]:
         """Those of its numbers that are known, by their names."""
         return {name: value for name in NUMBERS if (value := getattr(self, name, None)) is not None}
@@ -339,7 +339,6 @@ class Result(InCell):
             raise TypeError(f"no findings: {', '.join(sorted(findings.keys() - FINDINGS))}")
         cell = object.__new__(type(self))
         vars(cell).update(vars(self))
-        vars(cell).pop("numbers", None)  # which are of its findings; its name stays
         vars(cell).update(findings)
         return cell
 
