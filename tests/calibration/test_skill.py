@@ -17,6 +17,8 @@ FALLIBLE = {  # rules that are right mostly
     "birthdays": {"player"},
     "players": {"player"},
 }
+# what nothing follows from surely: neighbours, hidden sources, and what a tenth of the rows break
+UNSURE = ("spectra", "months alone", "running totals", "channels", "genes", "rates of zones")
 
 
 @cache
@@ -43,7 +45,7 @@ def test_who_remembers_a_quarter_of_the_rows_is_found(kind: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", [name for name, kind in KINDS.items() if not kind.real])
+@pytest.mark.parametrize("kind", [name for name, kind in KINDS.items() if not kind.real and name not in UNSURE])
 @pytest.mark.parametrize("number", range(3))
 def test_the_rules_of_a_made_table_hold_in_its_rows(kind: str, number: int) -> None:
     one = made(kind, number)
