@@ -158,11 +158,14 @@ def exchange(rng: Random, number: int) -> Made:
         "charge": lambda c: to(num(c, "deposit") * Decimal(rate(c))),
     }
 
+    if number % 2:  # of some tables the rate itself is not told
+        del rules["rate"]
+
     def row(index: int) -> dict[str, str]:
         clock = f"{rng.randrange(24):02d}:{rng.randrange(60):02d}:{rng.randrange(60):02d}"
         cells = {"id": str(index), "time": f"{rng.choice(days)} {clock}", "currency": rng.choice(currencies)}
         cells |= {"amount": to(rng.lognormvariate(6, 1)), "deposit": to(rng.lognormvariate(4, 1))}
-        return filled(cells, rules, list(rules)[number % 2 :])  # of some tables the rate itself is not told
+        return filled(cells, rules, rules)
 
     return made(
         "transfers", often([row(index) for index in range(rows)], lambda c: (c["time"][:10], c["currency"])), rules
