@@ -152,14 +152,11 @@ def exchange(rng: Random, number: int) -> Made:
     def rate(cells: Cells) -> str:
         return known[cells["time"][:10], cells["currency"]]
 
-    rules: Rules = {
-        "rate": rate,
+    amounts: Rules = {
         "converted": lambda c: to(num(c, "amount") * Decimal(rate(c))),
         "charge": lambda c: to(num(c, "deposit") * Decimal(rate(c))),
     }
-
-    if number % 2:  # of some tables the rate itself is not told
-        del rules["rate"]
+    rules = amounts if number % 2 else {"rate": rate, **amounts}  # of some tables the rate itself is not told
 
     def row(index: int) -> dict[str, str]:
         clock = f"{rng.randrange(24):02d}:{rng.randrange(60):02d}:{rng.randrange(60):02d}"
