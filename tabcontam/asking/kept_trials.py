@@ -220,8 +220,7 @@ class KeptTrials:
                 cell, head = OTHERS, b""  # of the line before: most lines begin as it does, up to their query
                 for number, text in enumerate(file, start=1):
                     whole = text.endswith(ENDS)
-                    name = text[len(head) - 1 : text.find(b'"', len(head)) + 1] if text.startswith(head) else b""
-                    if whole and head and name and b"\\" not in name:
+                    if whole and head and text.startswith(head) and b"\\" not in (name := _name(text, len(head))):
                         query = queries.written(name)
                     elif begins := BEGINNING.match(text) if whole else None:
                         cell, query = cells.written(begins[1]), queries.written(begins[2])
@@ -234,6 +233,11 @@ class KeptTrials:
                         found.extend((cell, query, offset, len(text), number))
                     offset += len(text)
         return list(np.array(found, dtype="Q").reshape(-1, 5).T), list(queries.places)
+
+
+def _name(line: bytes, start: int) -> bytes:
+    """What stands in quotes there, with them, up to the next quote."""
+    return line[start - 1 : line.find(b'"', start) + 1]
 
 
 class _Cells:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from tabcontam.guesser.columns import FEW, Bools, Column, Floats, Ints, number_key, scaled
 from tabcontam.guesser.laws.base import Follows
-from tabcontam.guesser.shared import Words, sharing, two_cells, with_pieces
+from tabcontam.guesser.shared import Words, codes_of, sharing, two_cells, with_pieces
 from tabcontam.guesser.view import MANY, View
 from tabcontam.tables.large.excerpt import numbered
 
@@ -93,8 +93,7 @@ class _Kinds:
     @cached_property
     def codes(self) -> Ints:
         """Whole numbers for the kinds."""
-        values, codes = np.unique(self.hashes, return_inverse=True)
-        return np.asarray(codes + (0 if len(values) and values[0] == 0 else 1), dtype=np.int64)
+        return codes_of(self.hashes)
 
 
 @dataclass(frozen=True, eq=False)

@@ -40,10 +40,11 @@ def shared(view: View) -> list[Ints]:
     for hashes in chain(_together(view), _middles(view)):
         if (gain := probes.gain(hashes)) > 0:
             best = sorted([*best, (gain, hashes)], key=lambda one: -one[0])[:BEST]
-    return [_codes(hashes) for _, hashes in best]
+    return [codes_of(hashes) for _, hashes in best]
 
 
-def _codes(hashes: Words) -> Ints:
+def codes_of(hashes: Words) -> Ints:
+    """Whole numbers for different hashes; 0 stays 0."""
     values, codes = np.unique(hashes, return_inverse=True)
     return np.asarray(codes + (0 if len(values) and values[0] == 0 else 1), dtype=np.int64)
 

@@ -64,7 +64,6 @@ class AskedCell:
     """What it weighs as memory: nothing, unless it is right, or a number that is right in fewer digits."""
 
 
-@found_once
 def kind_of(trial: Trial) -> str:
     """What came of a query, one of `KINDS`; or that it is a decoy."""
     if trial.get("decoy_of"):

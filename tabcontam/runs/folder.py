@@ -151,7 +151,7 @@ def _write_report(
                 Recalled(file)
                 file.writelines(recalled[llm] for llm in dict.fromkeys(cell.llm for cell in found.cells))
         if runs is not None:
-            found = found.with_more(comparisons=compared(found.run, found.cells, answers, runs, pairs))
+            found = found.with_more(comparisons=compared(found.run, found.cells, pairs, answers, runs))
             shown = shown.with_more(comparisons=found.comparisons)
         _write(folder / INDEX, pages.index(shown))
         results_json.end(found)
@@ -234,10 +234,9 @@ def load_all(folders: Sequence[Path], over: Over | None = None, incomplete: bool
         judged = Judgements(_judged(folders, found.cells))
         said = judged_by(judged, compared_in(lines) if any(judged) else {}, found.cells)
         by_id = planned_alike(found.run)
-        answers = {
-            name: answers_of(lines.of(name), by_id) for name in compared_cells(to_compare(found.run, found.cells))
-        }
-        return replace(found, comparisons=compared(found.run, found.cells, answers, pairs), **said)
+        named = to_compare(found.run, found.cells)
+        answers = {name: answers_of(lines.of(name), by_id) for name in compared_cells(named)}
+        return replace(found, comparisons=compared(found.run, found.cells, named, answers, pairs), **said)
     return read_results(folders[0])
 
 

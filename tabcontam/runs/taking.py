@@ -138,13 +138,12 @@ def _helped(
                 return
             sent = deque[str]()
             try:
-                send(process, json.dumps(begin).encode())
-                while _send_some(process, left, sent, lambda llm: _job(kept, shown, work[llm])):
-                    if (found := _taken_by(process)) is None:
-                        break
-                    ready.put((sent.popleft(), found))
-            except Exception:  # noqa: S110 - whatever it is, the report meets it too, when it takes the LLM itself
-                pass
+                with suppress(Exception):  # whatever it is, the report meets it too, when it takes the LLM itself
+                    send(process, json.dumps(begin).encode())
+                    while _send_some(process, left, sent, lambda llm: _job(kept, shown, work[llm])):
+                        if (found := _taken_by(process)) is None:
+                            break
+                        ready.put((sent.popleft(), found))
             finally:
                 for llm in sent:
                     ready.put((llm, None))

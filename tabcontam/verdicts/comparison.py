@@ -122,26 +122,25 @@ def comparisons(
     by_id = planned_alike(run)
     # a run that was continued with fewer queries keeps the lines of the others
     answers = {cell.key: answers_of(own.get(cell.key, [])[: cell.queries], by_id) for cell in counted}
-    return compared(run, counted, answers, runs)
+    return compared(run, counted, to_compare(run, counted), answers, runs)
 
 
 def compared(
     run: RunFacts,
     cells: Iterable[Result],
+    pairs: Sequence[Named],
     answers: Mapping[CellName, Answers],
     runs: Sequence[Pair] = (),
-    pairs: Sequence[Named] | None = None,
 ) -> tuple[Comparison, ...]:
     """The comparisons of a run: versions, serializers, prompt sets, and the cells that two of the merged runs have.
 
-    `answers` are those to the cells of its `pairs`, which `to_compare` finds. Benjamini and Hochberg's q-value is over
-    all comparisons of a kind that could be tested; `beyond_chance` where it is at most the run's alpha. Controls that
-    joined are not compared.
+    `pairs` are those that `to_compare` finds, and `answers` those to their cells. Benjamini and Hochberg's q-value is
+    over all comparisons of a kind that could be tested; `beyond_chance` where it is at most the run's alpha. Controls
+    that joined are not compared.
     """
     counted = _counted(cells)
     sides = {key: Side(cell, answers.get(key, NO_ANSWERS)) for key, cell in counted.items()}
-    named = _pairs(run, counted) if pairs is None else pairs
-    own = [Pair(one.kind, one.first, one.second, (sides[one.keys[0]], sides[one.keys[1]])) for one in named]
+    own = [Pair(one.kind, one.first, one.second, (sides[one.keys[0]], sides[one.keys[1]])) for one in pairs]
     by_kind = grouped([*own, *runs], lambda pair: pair.kind)
     alpha = ALPHA if run.alpha is None else run.alpha
     found: list[Comparison] = []

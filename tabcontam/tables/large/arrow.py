@@ -1,4 +1,4 @@
-"""Parquet, Feather, Arrow and ORC files as streams of rows, each value as the reader of whole files writes it."""
+"""Parquet, Feather, Arrow and OF_ORC files as streams of rows, each value as the reader of whole files writes it."""
 
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
@@ -12,10 +12,9 @@ from tabcontam.errors import UsageError, one_line
 from tabcontam.tables.cells import column_names
 from tabcontam.tables.large.chunks import MISSING, PADDING, Chunk, from_columns, joined
 from tabcontam.tables.large.streams import ahead
-from tabcontam.tables.readers.arrow_files import EXTRA, STREAM, of_table, texts
+from tabcontam.tables.readers.arrow_files import EXTRA, OF_FEATHER, OF_ORC, OF_PARQUET, STREAM, of_table, texts
 from tabcontam.tables.readers.base import missing_extra
 
-PARQUET, FEATHER, ORC = "Parquet", "Feather or Arrow", "ORC"  # what such a file is called
 ROWS = 20_000  # that are read at a time
 HELD = 200_000  # rows of the row groups that are read at once: what was read of them is held until they are done
 BUFFER = 1 << 20  # bytes of a column that are read at a time
@@ -54,10 +53,10 @@ def arrow_rows(path: Path, title: str) -> ArrowRows:
     try:
         import pyarrow
     except ImportError:
-        raise missing_extra(path.name, f"{'an' if title == ORC else 'a'} {title} file", "pyarrow", EXTRA) from None
+        raise missing_extra(path.name, f"{'an' if title == OF_ORC else 'a'} {title} file", "pyarrow", EXTRA) from None
     try:
         with _opened(path, title) as file:
-            names = (file.schema_arrow if title == PARQUET else file.schema).names
+            names = (file.schema_arrow if title == OF_PARQUET else file.schema).names
     except (pyarrow.ArrowException, OSError, ValueError) as error:
         raise UsageError(f"{path.name} is not a readable {title} file: {one_line(error)}") from error
     kept = tuple(place for place, name in enumerate(names) if of_table(name))
@@ -70,12 +69,12 @@ def _opened(path: Path, title: str) -> Iterator[Any]:
     import pyarrow
     import pyarrow.ipc
 
-    if title == PARQUET:
+    if title == OF_PARQUET:
         import pyarrow.parquet
 
         with pyarrow.parquet.ParquetFile(path, buffer_size=BUFFER) as file:
             yield file
-    elif title == ORC:
+    elif title == OF_ORC:
         import pyarrow.orc
 
         yield pyarrow.orc.ORCFile(path)
@@ -88,24 +87,28 @@ def _opened(path: Path, title: str) -> Iterator[Any]:
 
 
 def _of_parquet(path: Path) -> Generator[Any]:
-    with _opened(path, PARQUET) as file:
+    with _opened(path, OF_PARQUET) as file:
         sizes = [file.metadata.row_group(number).num_rows for number in range(file.num_row_groups)]
         for groups in _together(sizes):
             yield from file.iter_batches(ROWS, groups)
 
 
 def _of_feather(path: Path) -> Generator[Any]:
-    with _opened(path, FEATHER) as file:
+    with _opened(path, OF_FEATHER) as file:
         every = range(file.num_record_batches) if hasattr(file, "num_record_batches") else None
         yield from file if every is None else map(file.get_batch, every)
 
 
 def _of_orc(path: Path) -> Generator[Any]:
-    with _opened(path, ORC) as file:
+    with _opened(path, OF_ORC) as file:
         yield from map(file.read_stripe, range(file.nstripes))
 
 
-BATCHES: Mapping[str, Callable[[Path], Generator[Any]]] = {PARQUET: _of_parquet, FEATHER: _of_feather, ORC: _of_orc}
+BATCHES: Mapping[str, Callable[[Path], Generator[Any]]] = {
+    OF_PARQUET: _of_parquet,
+    OF_FEATHER: _of_feather,
+    OF_ORC: _of_orc,
+}
 
 
 def _together(sizes: Sequence[int]) -> Iterator[list[int]]:

@@ -10,12 +10,13 @@ from tabcontam.errors import UsageError
 from tabcontam.tables.files import Named
 from tabcontam.tables.large.excerpt import Read
 from tabcontam.tables.readers.archives import BROKEN, PACKED, ZIP, Stored, member_of, opened, packing, without_packing
+from tabcontam.tables.readers.arrow_files import OF_FEATHER, OF_ORC, OF_PARQUET
 from tabcontam.tables.readers.base import File, Kind, TextFormat
 from tabcontam.tables.readers.kinds import FEATHER, ORC, PARQUET, START, TEXT, WORKBOOK, kind_of, split_name
 
 SMALL = 4 * 1024 * 1024  # bytes of a file that is read whole, to see whether it is a large table
 PACKED_SMALL = 2 * 1024 * 1024  # of one that is packed, or of Parquet and its like
-ARROW = {PARQUET: "Parquet", FEATHER: "Feather or Arrow", ORC: "ORC"}
+ARROW = {PARQUET: OF_PARQUET, FEATHER: OF_FEATHER, ORC: OF_ORC}
 COMPRESSED = tuple(ending for kind in ARROW for ending in kind.endings)
 OLD = b"FEA1"  # the first version of Feather, which is read whole
 PART = 4 * 1024 * 1024  # bytes that are hashed at a time

@@ -11,6 +11,7 @@ from tabcontam.tables.readers.base import File, missing_extra
 PARQUET = b"PAR1"
 FEATHER = (b"ARROW1", b"FEA1")
 STREAM = b"\xff\xff\xff\xff"  # of an Arrow stream, as the library `datasets` keeps one
+OF_PARQUET, OF_FEATHER, OF_ORC = "Parquet", "Feather or Arrow", "ORC"  # what such a file is called
 EXTRA = "parquet"
 _PANDAS_INDEX = "__index_level_"  # a column that pandas keeps beside the table
 
@@ -22,17 +23,17 @@ def is_orc(content: bytes) -> bool:
 
 def read_parquet(file: File) -> Contents:
     """Column names and rows; raises `UsageError` for a missing pyarrow or a file that is no Parquet."""
-    return _read(file, "a Parquet file", "Parquet")
+    return _read(file, "a Parquet file", OF_PARQUET)
 
 
 def read_feather(file: File) -> Contents:
     """The same of Feather and Arrow files, and Arrow streams."""
-    return _read(file, "a Feather file", "Feather or Arrow")
+    return _read(file, "a Feather file", OF_FEATHER)
 
 
 def read_orc(file: File) -> Contents:
     """The same of an ORC file."""
-    return _read(file, "an ORC file", "ORC")
+    return _read(file, "an ORC file", OF_ORC)
 
 
 def _read(file: File, kind: str, title: str) -> Contents:
@@ -52,11 +53,11 @@ def _read(file: File, kind: str, title: str) -> Contents:
 
 def _table(content: bytes, title: str) -> Any:
     source = io.BytesIO(content)
-    if title == "Parquet":
+    if title == OF_PARQUET:
         import pyarrow.parquet
 
         return pyarrow.parquet.read_table(source)
-    if title == "ORC":
+    if title == OF_ORC:
         import pyarrow.orc
 
         return pyarrow.orc.read_table(source)

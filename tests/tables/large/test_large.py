@@ -669,21 +669,6 @@ def test_rows_that_may_be_any_of_the_file_are_not_looked_for_in_a_sample(tmp_pat
         by_id()[test].queries(table, load_serializer("is"), Random(1))
 
 
-def test_a_file_that_is_written_to_while_it_is_read_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The same number of rows, and other ones."""
-    path = written(tmp_path / "a.csv", *table_of(25))
-    content = path.read_bytes()
-    drawn = Blocks.drawn
-
-    def and_change(blocks: Blocks) -> object:
-        path.write_bytes(content.replace(b"yes", b"not"))
-        return drawn(blocks)
-
-    monkeypatch.setattr(Blocks, "drawn", and_change)
-    with pytest.raises(UsageError, match=r"a\.csv changed while it was read"):
-        load_table(str(path), target="target")
-
-
 def test_what_would_fill_the_memory_is_refused_in_a_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import pandas as pd
 
@@ -709,20 +694,27 @@ def test_a_table_is_not_planted_that_no_run_with_the_key_takes(tmp_path: Path, m
         planting.plant(str(path), planting.Wanted(), "out.csv", lambda *_: None, secret=bytes(32))
 
 
-@pytest.mark.parametrize("new", ["", "a,b\n1,2\n" * 700])
-def test_a_file_that_is_replaced_or_deleted_while_it_is_read_is_told(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, new: str
+def another_file(path: Path) -> None:
+    path.unlink()
+    path.write_text("a,b\n1,2\n" * 700)
+
+
+@pytest.mark.parametrize(
+    "change", [lambda path: path.write_bytes(path.read_bytes().replace(b"yes", b"not")), another_file, Path.unlink]
+)
+def test_a_file_that_changes_while_it_is_read_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: Callable[[Path], object]
 ) -> None:
-    path = written(tmp_path / "a.csv", *table_of(28))
+    """Rows of its own are written anew, as many as there were; another file takes its place; it is deleted."""
+    path = written(tmp_path / "a.csv", *table_of(25))
     drawn = Blocks.drawn
 
-    def and_replace(blocks: Blocks) -> object:
-        path.unlink(missing_ok=True)
-        if new:
-            path.write_text(new)
+    def and_change(blocks: Blocks) -> object:
+        if path.exists():
+            change(path)
         return drawn(blocks)
 
-    monkeypatch.setattr(Blocks, "drawn", and_replace)
+    monkeypatch.setattr(Blocks, "drawn", and_change)
     with pytest.raises(UsageError, match=r"a\.csv changed while it was read"):
         load_table(str(path), target="target")
 
