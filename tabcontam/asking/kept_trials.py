@@ -9,7 +9,8 @@ import re
 import weakref
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import accumulate
+from contextlib import suppress
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
@@ -24,6 +25,7 @@ NAMES = ("llm", "dataset", "edition", "serializer", "test", "prompts", "split") 
 HEAD = b", ".join(b'"%s": %s' % (name.encode(), TEXT) for name in NAMES)
 BEGINNING = re.compile(rb'(\{%s), "query": (%s), "' % (HEAD, TEXT))
 ENDS = (b'"cached": true}\n', b'"cached": false}\n')  # of a line that no crash cut off
+COPIED = 2**20  # bytes at once
 OTHERS = 2**32 - 1  # the place of a cell that nobody asked for
 Asked = Mapping[CellName, int | None]  # cells, and how many queries of each are its own; None: all that are there
 
@@ -81,15 +83,23 @@ class Written:
         self.offsets, self.lengths = array("Q"), array("I")
         self._end = 0
 
-    def write(self, file: BinaryIO, name: CellName, texts: Iterable[tuple[bytes, Sequence[int]]]) -> None:
-        """Write the lines of a cell, texts with the lengths of the lines in each, and note where they stand."""
-        start = len(self.offsets)
-        for text, lengths in texts:
-            file.write(text)
-            self.lengths.extend(lengths)
-            self.offsets.extend(accumulate(lengths[:-1], initial=self._end))
-            self._end += len(text)
-        self.cells.setdefault(name, (start, len(self.offsets)))
+    def write(self, file: BinaryIO, names: Sequence[CellName], kept: "KeptTrials") -> None:
+        """Write the trials of these cells as they stand in another file, cell by cell, and note where they stand."""
+        import numpy as np
+
+        offsets, lengths, bounds = kept.stand(names)
+        ends = offsets + lengths
+        breaks = np.flatnonzero(ends[:-1] != offsets[1:]) + 1  # lines that follow one another are copied at once
+        for start, end in zip([0, *breaks.tolist()], [*breaks.tolist(), len(offsets)], strict=True):
+            if start < end and not kept.copy_to(file, int(offsets[start]), int(ends[end - 1])):
+                file.write(b"\n")  # the last line of a file that lacks its end
+                lengths[end - 1] += 1
+        first = len(self.offsets)
+        self.lengths.frombytes(lengths.astype(self.lengths.typecode).tobytes())
+        self.offsets.frombytes((self._end + np.cumsum(lengths) - lengths).astype(self.offsets.typecode).tobytes())
+        self._end += int(lengths.sum())
+        for name, begin, end in zip(names, bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
+            self.cells.setdefault(name, (first + begin, first + end))
 
 
 class KeptTrials:
@@ -120,11 +130,13 @@ class KeptTrials:
             weakref.finalize(self, os.close, self._file)
         if written is None:
             self._index(path)
-            return
-        ranges = [written.cells.get(name, (0, 0)) for name in asked]
-        self._starts, self._ends = [start for start, _ in ranges], [end for _, end in ranges]
-        self._offsets, self._lengths = written.offsets, written.lengths
-        self._numbers = range(1, len(written.offsets) + 1)
+        else:
+            ranges = [written.cells.get(name, (0, 0)) for name in asked]
+            self._starts, self._ends = [start for start, _ in ranges], [end for _, end in ranges]
+            self._offsets, self._lengths = written.offsets, written.lengths
+            self._numbers = range(1, len(written.offsets) + 1)
+        limits = zip(self._starts, self._ends, asked.values(), strict=True)
+        self._ends = [end if most is None else min(end, start + most) for start, end, most in limits]
 
     @property
     def identity(self) -> list[int]:
@@ -161,13 +173,26 @@ class KeptTrials:
                 start = end
         return found
 
-    def raw(self, name: CellName) -> Iterator[tuple[bytes, Sequence[int]]]:
-        """The same as they stand in the file, whole lines with their lengths."""
-        for offset, _, lengths in self.stretches(name):
-            text = self._at(offset, sum(lengths))
-            if not text.endswith(b"\n"):
-                text, lengths = text + b"\n", [*lengths[:-1], lengths[-1] + 1]
-            yield text, lengths
+    def stand(
+        self, names: Sequence[CellName]
+    ) -> "tuple[np.ndarray[Any, Any], np.ndarray[Any, Any], np.ndarray[Any, Any]]":
+        """Where the trials of these cells begin in the file, how long they are, and how many stand before each cell."""
+        import numpy as np
+
+        ranges = [self._of(name) for name in names]
+        starts, sizes = (np.array([get(own) for own in ranges], dtype=np.int64) for get in (attrgetter("start"), len))
+        bounds = np.concatenate([[0], np.cumsum(sizes)])
+        places = np.repeat(starts - bounds[:-1], sizes) + np.arange(bounds[-1])
+        offsets, lengths = (np.asarray(column)[places].astype(np.int64) for column in (self._offsets, self._lengths))
+        return offsets, lengths, bounds
+
+    def copy_to(self, file: BinaryIO, start: int, end: int) -> bool:
+        """Copy these bytes of the file to another; whether they end with the end of a line."""
+        text = b""
+        for place in range(start, end, COPIED):
+            text = self._at(place, min(COPIED, end - place))
+            file.write(text)
+        return text.endswith(b"\n")
 
     def _at(self, offset: int, size: int) -> bytes:
         assert self._file is not None  # noqa: S101 - there is no line without a file
@@ -183,9 +208,7 @@ class KeptTrials:
         cell = self._places.get(name)
         if cell is None or self._file is None:
             return range(0)
-        start, end = self._starts[cell], self._ends[cell]
-        most = self._asked[name]
-        return range(start, end if most is None else min(end, start + most))
+        return range(self._starts[cell], self._ends[cell])
 
     def _index(self, path: Path) -> None:
         """Where the newest trial of each query stands, cell by cell."""
@@ -254,10 +277,15 @@ class _Cells:
         """By the beginning of a line, up to its query."""
         place = self._written.get(begins)
         if place is None:
-            line = line_of(begins + b"}", whole=False)
-            place = OTHERS if line is None else self.named(CellName(*line_key(line)[:-1]))
-            self._written[begins] = place
+            self._written[begins] = place = self._place(begins)
         return place
+
+    def _place(self, begins: bytes) -> int:
+        if b"\\" not in begins:
+            with suppress(UnicodeDecodeError):
+                return self.named(CellName(*begins.decode().split('"')[3::4]))  # the names are in the order of a cell's
+        line = line_of(begins + b"}", whole=False)
+        return OTHERS if line is None else self.named(CellName(*line_key(line)[:-1]))
 
 
 class _Queries:

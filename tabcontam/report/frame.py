@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from tabcontam.evidence.base import Verdict
-from tabcontam.verdicts.cells import Result
+from tabcontam.verdicts.cells import Result, held
 from tabcontam.verdicts.ranks import ACCURACIES, COLUMNS, Rank
 from tabcontam.verdicts.results import RunResults
 
@@ -68,15 +68,15 @@ RANKING: Columns = {
 
 def of_cell(cell: Result) -> dict[str, str | float | bool | None]:
     """The fields of a cell, the statistic, intervals and memory's share taken apart; what is said by column as JSON."""
-    statistic = {f"statistic_{name}": value for name, value in vars(cell.statistic).items()} if cell.statistic else {}
+    statistic = {f"statistic_{name}": value for name, value in held(cell.statistic).items()} if cell.statistic else {}
     by_column = {name: json.dumps(said, ensure_ascii=False) if said else "" for name, said in _by_column(cell)}
-    return vars(cell) | dict(cell.numbers) | statistic | by_column | _ends("interval", cell.interval) | _memory(cell)
+    return held(cell) | dict(cell.numbers) | statistic | by_column | _ends("interval", cell.interval) | _memory(cell)
 
 
 def _memory(cell: Result) -> dict[str, object]:
     if cell.memory is None:
         return {}
-    parts = {f"memory_{name}": value for name, value in vars(cell.memory).items()}
+    parts = {f"memory_{name}": value for name, value in held(cell.memory).items()}
     if beside := cell.memory.beside:
         parts |= {"memory_beside_share": beside.share, "memory_beside_p_value": beside.p_value}
         parts |= _ends("memory_beside", beside.interval)
@@ -102,7 +102,7 @@ def _ends(name: str, interval: tuple[float, float] | None) -> dict[str, object]:
 
 PARTS: Mapping[str, tuple[Columns, Callable[[RunResults], list[Mapping[str, Any]]]]] = {
     "cells": (CELLS, lambda view: [of_cell(cell) for cell in view.cells]),
-    "tables": (TABLES, lambda view: [vars(table) | dict(table.numbers) for table in view.tables_in_order]),
+    "tables": (TABLES, lambda view: [held(table) | dict(table.numbers) for table in view.tables_in_order]),
     "ranking": (RANKING, lambda view: [_of_rank(rank) for rank in view.ranks_in_order]),
 }
 

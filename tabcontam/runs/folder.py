@@ -1,17 +1,18 @@
 """A run's folder read and written: record results, judge a past run again, merge several runs."""
 
-import gc
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import groupby
 from pathlib import Path
-from typing import TypeVar
+from typing import BinaryIO, TypeVar
 
 from tabcontam.asking.judgements import JUDGEMENTS, compared_in, judgement_lines, judgements_in
 from tabcontam.asking.kept_trials import KeptTrials, Written
 from tabcontam.asking.trials import JUNIT, RECALLED, RESULTS, TRIALS, Key, Line, as_lines, open_folder
 from tabcontam.errors import UsageError, option
+from tabcontam.garbage import none_looked_for
 from tabcontam.paths import ESCAPED, replaced_together
 from tabcontam.replay.records import CATALOGUE
 from tabcontam.replay.squares import one_cell_a_square
@@ -116,11 +117,8 @@ def write_report(
     Each cell's trials are read once. With `runs`, the cells that two of its runs have, the comparisons are made anew.
     Returns the results as they are written.
     """
-    gc.freeze()  # the results stay: to look through them again and again for what is free takes longer than all else
-    try:
+    with none_looked_for():
         return _write_report(folder, found, shown, trials, runs)
-    finally:
-        gc.unfreeze()
 
 
 def _write_report(
@@ -205,17 +203,17 @@ def merged(
 ) -> tuple[RunResults, KeptTrials]:
     """The same, and the trials as `shown_lines` has them. Raises `UsageError`."""
     check_replaceable(out, folders)
-    gc.disable()  # all that is made here stays: to look for what is free would take longer than to judge
-    try:
-        found, lines, pairs = _merged(folders, over, incomplete)
-    finally:
-        gc.enable()
+    with none_looked_for():
+        return _as_one(folders, out, over, incomplete)
+
+
+def _as_one(folders: Sequence[Path], out: Path, over: Over | None, incomplete: bool) -> tuple[RunResults, KeptTrials]:
+    found, lines, pairs = _merged(folders, over, incomplete)
     judged = _judged(folders, found.cells)
     written = Written()
     with written_together(open_folder(out)) as new:
         with (new / TRIALS).open("wb") as file:
-            for name, raw in lines.raw():
-                written.write(file, name, raw)
+            lines.write(file, written)
         if judged:
             _write(new / JUDGEMENTS, as_lines(judgement_lines(judged)))
         return _recorded(new, new, found, None, pairs, written)
@@ -255,11 +253,12 @@ class _Merged:
         for name, trials in self.cells.items():
             yield from trials.of(name)
 
-    def raw(self) -> Iterator[tuple[CellName, Iterator[tuple[bytes, Sequence[int]]]]]:
-        """All of them cell by cell, as they stand in their files."""
-        for kept in (self.cells, self.references):
-            for name, trials in kept.items():
-                yield name, trials.raw(name)
+    def write(self, file: BinaryIO, written: Written) -> None:
+        """Write all of them cell by cell, as they stand in their files."""
+        each = [*self.cells.items(), *self.references.items()]
+        for _, some in groupby(each, lambda one: id(one[1])):
+            together = list(some)
+            written.write(file, [name for name, _ in together], together[0][1])
 
 
 def _merged(folders: Sequence[Path], over: Over | None, incomplete: bool) -> tuple[RunResults, _Merged, list[Pair]]:

@@ -2,8 +2,9 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 from tabcontam.evidence.base import UNDECIDED, Family, Kind, Verdict
@@ -57,7 +58,12 @@ def count(cells: Iterable["Result"]) -> dict[str, int]:
     return {outcome: found[outcome] for outcome in OUTCOMES if found[outcome]}
 
 
-@dataclass(frozen=True, kw_only=True)
+def held(part: Any) -> dict[str, Any]:
+    """The fields of a part of the results, whose own parts are left as they are."""
+    return {one.name: getattr(part, one.name) for one in fields(part)}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Statistic:
     """What a test measured."""
 
@@ -96,8 +102,12 @@ class CellName(NamedTuple):
         return self._replace(test="")
 
 
-@dataclass(frozen=True, kw_only=True)
-class InTable:
+class Cached:
+    """The base of a class with slots that has cached properties: what these were found to be is kept in its dict."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class InTable(Cached):
     """What everything that is said of an LLM and a table states first: which LLM, and which table."""
 
     llm: str
@@ -135,7 +145,7 @@ class InTable:
         return {name: value for name in NUMBERS if (value := getattr(self, name, None)) is not None}
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class InCell(InTable):
     """What everything that is said of a cell states first: which LLM, table and test."""
 
@@ -145,12 +155,11 @@ class InCell(InTable):
     @cached_property
     def key(self) -> CellName:
         """The name of the cell."""
-        names = (self.edition, self.serializer, self.prompts, self.split)
-        edition, serializer, prompts, split = (one or "" for one in names)
-        return CellName(self.llm, self.dataset, edition, serializer, self.test, prompts, split)
+        edition, serializer, prompts, split = self.edition, self.serializer, self.prompts, self.split
+        return CellName(self.llm, self.dataset, edition or "", serializer or "", self.test, prompts or "", split or "")
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Won:
     """What bets on the answers of a cell came to, as log2 of what each unit became; docs/method.md says how E is made
     of it."""
@@ -163,7 +172,7 @@ class Won:
     """How many rows speak for memory."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class BesideReference:
     """Memory's share beside the cell's reference LLM: how much more is lost on unseen twins than it loses on them."""
 
@@ -181,7 +190,7 @@ class BesideReference:
     """How often as much or more would be seen of who loses no more."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class OfReference:
     """One of several reference LLMs beside which memory's share stands."""
 
@@ -193,7 +202,7 @@ class OfReference:
     """Its accuracy on their twins."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class AmongReferences:
     """Memory's share beside several reference LLMs: what is above the accuracy that they lead one to expect."""
 
@@ -219,7 +228,7 @@ class AmongReferences:
     """Whether the accuracy on twins is above or below those of all references, so that the curve goes beyond them."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class MemoryShare:
     """Memory's share of an accuracy, of rows whose unseen twins were asked as well; docs/method.md says how."""
 
@@ -252,7 +261,7 @@ class MemoryShare:
     """How many fresh rows were answered that take the place of twins; 0 where there are twins."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Result(InCell):
     """One judged (LLM, dataset, serializer, prompt set, test)."""
 
@@ -337,9 +346,12 @@ class Result(InCell):
         """The same cell with other findings, as `dataclasses.replace` makes it; of a large run there are many."""
         if not findings.keys() <= FINDINGS:
             raise TypeError(f"no findings: {', '.join(sorted(findings.keys() - FINDINGS))}")
-        cell = object.__new__(type(self))
-        vars(cell).update(vars(self))
-        vars(cell).update(findings)
+        cell = object.__new__(Result)
+        vars(cell).update(vars(self))  # its name does not change
+        for become, value in zip(BECOME, VALUES(self), strict=True):
+            become(cell, value)
+        for name, value in findings.items():
+            object.__setattr__(cell, name, value)
         return cell
 
     @property
@@ -396,10 +408,12 @@ class Result(InCell):
         return None not in (self.verdict, self.paper_verdict) and self.verdict is not self.paper_verdict
 
 
+NAMES = [one.name for one in fields(Result)]
+VALUES, BECOME = attrgetter(*NAMES), [getattr(Result, name).__set__ for name in NAMES]
 FINDINGS = frozenset(vars(Result)["__dataclass_fields__"]) - frozenset(vars(InCell)["__dataclass_fields__"])
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class FamilyEvidence:
     """What the row tests of one family say together of an LLM and a table."""
 
@@ -429,7 +443,7 @@ class FamilyEvidence:
         return max(self.q_value, self.q_without or 0.0) <= alpha
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class TableVerdict(InTable):
     """What the row tests say together of an LLM and a table as asked about: only they can show that rows were seen."""
 

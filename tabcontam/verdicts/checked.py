@@ -6,7 +6,6 @@ The results are plain dataclasses that pydantic reads: who makes or shows result
 import operator
 from collections.abc import Callable
 from math import isfinite
-from sys import float_info
 from typing import Annotated, Any
 
 KINDS: dict[type, tuple[str, type | tuple[type, ...]]] = {
@@ -14,12 +13,14 @@ KINDS: dict[type, tuple[str, type | tuple[type, ...]]] = {
     int: ("integer", int),
     float: ("number", (int, float)),
 }
+TYPES = {"boolean": "bool", "integer": "int", "number": "float"}  # as pydantic calls them
 LIMITS: dict[str, tuple[Callable[[Any, Any], bool], str]] = {  # by their names in a JSON Schema
     "minimum": (operator.ge, "at least"),
     "maximum": (operator.le, "at most"),
     "exclusiveMinimum": (operator.gt, "above"),
     "exclusiveMaximum": (operator.lt, "below"),
 }
+RIGHT, SAID = "<right>", "<said>"  # where pydantic takes a number, and where it is told what is wrong with it
 
 
 class Checked:
@@ -28,13 +29,9 @@ class Checked:
     def __init__(self, kind: type, **limits: float) -> None:
         self.word, self.right = KINDS[kind]
         self.limits = limits
-        self._least, self._most = limits.get("minimum", -float_info.max), limits.get("maximum", float_info.max)
-        self._usual = kind is float and limits.keys() <= {"minimum", "maximum"}
 
     def __call__(self, value: object) -> object:
         """The value as it is; raises ValueError for another."""
-        if type(value) is float and self._usual and self._least <= value <= self._most:  # no NaN is
-            return value
         if not isinstance(value, self.right) or (isinstance(value, bool) and self.right is not bool):
             raise ValueError(f"{value!r} is no {self.word}")
         if isinstance(value, float) and not isfinite(value):
@@ -46,7 +43,14 @@ class Checked:
         return value
 
     def __get_pydantic_core_schema__(self, kind: object, handler: object) -> dict[str, Any]:
-        return {"type": "function-plain", "function": {"type": "no-info", "function": self}}
+        """What is right is known to pydantic without a call of Python; what is wrong with the rest is said here."""
+        said = {"type": "function-plain", "function": {"type": "no-info", "function": self}}
+        limits = {LIMITS[name][0].__name__: limit for name, limit in self.limits.items()}
+        right: dict[str, Any] = {"type": TYPES[self.word], "strict": True, **limits}
+        if self.word == "number":  # an int stays one
+            exact = {"type": "is-instance", "cls": float}
+            right = {"type": "chain", "steps": [exact, {**right, "allow_inf_nan": False}]}
+        return {"type": "union", "mode": "left_to_right", "choices": [(right, RIGHT), (said, SAID)]}
 
     def __get_pydantic_json_schema__(self, schema: object, handler: object) -> dict[str, Any]:
         return {"type": self.word, **self.limits}

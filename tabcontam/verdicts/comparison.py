@@ -39,7 +39,7 @@ Differing = tuple[float | None, float | None, int, float | None]  # the sides' s
 UNTESTED: Differing = (None, None, 0, None)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Comparison(InCell):
     """One test of two cells that differ in one thing, and whether they differ by more than chance.
 

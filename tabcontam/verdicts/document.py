@@ -15,6 +15,7 @@ from zlib import crc32
 from tabcontam.errors import UsageError, option
 from tabcontam.paths import ESCAPED, replaced_together
 from tabcontam.verdicts.cells import Result
+from tabcontam.verdicts.checked import RIGHT, SAID
 from tabcontam.verdicts.columns import FILES, ColumnFiles, Columns, Stamp, at_hand
 from tabcontam.verdicts.json_text import end, pieces, some_pieces
 from tabcontam.verdicts.large_document import LARGE, WrittenOtherwise, read_large
@@ -94,8 +95,8 @@ def _adapter() -> "TypeAdapter[RunResults]":
 
 def _fault(error: "ValidationError") -> str:
     """The first thing that is wrong, and where: `cell 3: p_value: Input should be a valid number, not 'small'`."""
-    first = error.errors(include_url=False)[0]
-    part, *rest = map(str, first["loc"])
+    first = next(one for one in error.errors(include_url=False) if RIGHT not in one["loc"])
+    part, *rest = (str(name) for name in first["loc"] if name != SAID)
     if rest and rest[0].isdigit():
         part = f"{LINES.get(part, part)} {int(rest.pop(0)) + 1}"
     where = ": ".join(filter(None, (part, ".".join(rest))))

@@ -44,7 +44,7 @@ def in_order(facts: Iterable[Facts]) -> tuple[Facts, ...]:
     return tuple(sorted(found.values(), key=lambda one: order.get(one.id, len(order))))
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Duration(InCell):
     """How long the answers of a cell took that were asked now."""
 

@@ -63,20 +63,30 @@ def _each(parts: Any, lift: Callable[[Mapping[str, Any]], dict[str, Any]]) -> An
 def with_splits(document: Mapping[str, Any]) -> Mapping[str, Any]:
     """The document of a version that knew no splits: of a card that has some it asked about the first."""
 
-    def named(part: Any, name: str) -> Any:
+    run = document.get("run")
+    lists = {
+        name: each_with_splits(document[name], "dataset")
+        for name in ("cells", "tables", "comparisons")
+        if name in document
+    }
+    if isinstance(run, Mapping):
+        of_run = {"datasets": "name", "durations": "dataset"}
+        lists["run"] = {
+            **run,
+            **{part: each_with_splits(run[part], name) for part, name in of_run.items() if part in run},
+        }
+    return {**document, **lists}
+
+
+def each_with_splits(parts: object, name: str) -> Any:
+    """The same of one list of parts, each of which has the dataset under `name`."""
+
+    def named(part: Any) -> Any:
         if not isinstance(part, Mapping) or "split" in part or not isinstance(part.get(name), str):
             return part
         return {**part, "split": first_split(part[name], part.get("edition")) or None}
 
-    def each(parts: object, name: str) -> Any:
-        return [named(part, name) for part in parts] if isinstance(parts, list | tuple) else parts
-
-    run = document.get("run")
-    lists = {name: each(document[name], "dataset") for name in ("cells", "tables", "comparisons") if name in document}
-    if isinstance(run, Mapping):
-        of_run = {"datasets": "name", "durations": "dataset"}
-        lists["run"] = {**run, **{part: each(run[part], name) for part, name in of_run.items() if part in run}}
-    return {**document, **lists}
+    return list(map(named, parts)) if isinstance(parts, list | tuple) else parts
 
 
 def _known(part: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """Runs that are recorded and merged: what is compared is in the file, and what cannot be is refused or said."""
 
+import gc
 import json
 import shutil
 from functools import cache
@@ -217,6 +218,19 @@ def test_queries_that_only_an_earlier_run_asked_are_none_of_the_cell(tmp_path: P
     (tmp_path / TRIALS).write_text(as_lines(trial(CELL, f"full_completion-{number}") for number in (10, 2, 1)))
     found = last_lines(tmp_path, typed(document([CELL | {"queries": 2}])).cells)
     assert [line["query"] for line in found] == ["full_completion-1", "full_completion-2"]
+
+
+def test_a_merged_run_has_its_trials_cell_by_cell_in_whole_lines(tmp_path: Path) -> None:
+    run, out, other = tmp_path / "run", tmp_path / "out", CELL | {"dataset": "wine"}
+    run.mkdir()
+    (run / "results.json").write_text(json.dumps(document([other, CELL], level=0.001, serializers=[])))
+    lines = [trial(cell, f"q-{number}") for number in range(3) for cell in (CELL, other)]
+    (run / TRIALS).write_text(as_lines(lines).removesuffix("\n"))
+    merged = merge([run], out)
+    assert (out / TRIALS).read_text() == as_lines([*lines[1::2], *lines[::2]])
+    found = [(line["dataset"], line["query"], line[NUMBER]) for line in last_lines(out, merged.cells)]
+    assert found == [(name, f"q-{n}", 3 * at + n + 1) for at, name in enumerate(("wine", "iris")) for n in range(3)]
+    assert gc.isenabled()
 
 
 def test_a_merged_run_has_numbers_of_its_own_and_writes_none(tmp_path: Path) -> None:
