@@ -4,8 +4,9 @@ import json
 import os
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -136,11 +137,9 @@ def line_of(text: bytes, *, whole: bool = True) -> Line | None:
 
     Unless it is to be `whole`, any object counts.
     """
-    from pydantic_core import from_json  # far faster; what it does not take is left to what takes more
-
     line: object
     try:
-        line = from_json(text)
+        line = _fast_reader()(text)  # what it does not take is left to what takes more
     except ValueError:
         try:
             line = json.loads(text.decode("utf-8", "replace"))
@@ -154,6 +153,13 @@ def line_of(text: bytes, *, whole: bool = True) -> Line | None:
     if "split" not in line:
         line["split"] = first_split(str(line.get("dataset")), line.get("edition"))
     return line if is_trial(line) else None
+
+
+@cache
+def _fast_reader() -> Callable[[bytes], Any]:
+    from pydantic_core import from_json
+
+    return from_json
 
 
 FIELDS: dict[str, tuple[type, ...]] = {

@@ -1,6 +1,7 @@
 """The commands that judge or show again what was answered: `rescore`, `report` and `replay`. Nobody is asked."""
 
 import argparse
+import gc
 import sys
 from typing import TYPE_CHECKING
 
@@ -69,6 +70,7 @@ def report(options: argparse.Namespace) -> None:
     summarize(results)
     if options.open:
         open_page(out / "index.html")
+    gc.freeze()  # the process ends now: to look for garbage among all of this once more would take seconds
 
 
 def _write_excluded(options: argparse.Namespace) -> None:

@@ -6,7 +6,7 @@ indented, and copies each result before.
 """
 
 import json
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from functools import cache
 from json.encoder import encode_basestring  # of C
@@ -51,22 +51,28 @@ def end(names: Collection[str]) -> str:
 
 def compact(value: object) -> str:
     """A value as JSON on one line. Raises `UnicodeError` for a text that no UTF-8 can hold."""
-    from pydantic_core import PydanticSerializationError, to_json
-
+    encode, not_encoded = _fast_encoder()
     try:
-        return to_json(value, inf_nan_mode="constants").decode()
-    except PydanticSerializationError as error:
+        return encode(value, inf_nan_mode="constants").decode()
+    except not_encoded as error:
         raise UnicodeError(str(error)) from error
 
 
 def _written(value: object, pad: str) -> str:
     """The text of a value that may have hundreds of thousands of others beside it, as `_text` makes it."""
+    encode, not_encoded = _fast_encoder()
+    try:
+        return encode(value, indent=1, inf_nan_mode="constants").decode().replace("\n", pad)
+    except not_encoded:  # a text that no UTF-8 can hold
+        return _text(value, pad)
+
+
+@cache
+def _fast_encoder() -> tuple[Callable[..., bytes], type[ValueError]]:
+    """Pydantic's encoder, and its error."""
     from pydantic_core import PydanticSerializationError, to_json
 
-    try:
-        return to_json(value, indent=1, inf_nan_mode="constants").decode().replace("\n", pad)
-    except PydanticSerializationError:  # a text that no UTF-8 can hold
-        return _text(value, pad)
+    return to_json, PydanticSerializationError
 
 
 def _text(value: Any, pad: str) -> str:
