@@ -199,6 +199,15 @@ def column(name: str, cells: Sequence[Cell], missing: Collection[str] = ()) -> C
     return Column(name, tuple(cells), tuple(map(keys.__getitem__, cells)))
 
 
+def of_whole_numbers(name: str, numbers: Floats) -> Column:
+    """A column of these whole numbers; where one is not finite the cell is missing."""
+    different, places = np.unique(numbers, return_inverse=True)
+    cells = [str(int(number)) if isfinite(number) else None for number in different.tolist()]
+    keys = [MISSING if cell is None else value_key(cell) for cell in cells]
+    own = places.tolist()
+    return Column(name, tuple(map(cells.__getitem__, own)), tuple(map(keys.__getitem__, own)))
+
+
 def as_column(name: str, cells: Sequence[Cell] | Column, missing: Collection[str]) -> Column:
     """The cells as a column, unless they are one."""
     return cells if isinstance(cells, Column) else column(name, cells, missing)
@@ -252,12 +261,14 @@ def number_key(whole: int, decimals: int) -> str:
     return value_key(written(whole, decimals))
 
 
+@lru_cache(maxsize=200_000)
 def _decimals(key: str) -> int:
     """How many decimals the number of a key has; fewer than none where it ends in zeros."""
     digits, _, exponent = key.partition("e")
     return len(digits.partition(".")[2]) - int(exponent or 0)
 
 
+@lru_cache(maxsize=200_000)
 def as_number(key: str) -> float:
     """The number that a key writes; NaN where it is none, or too large."""
     try:

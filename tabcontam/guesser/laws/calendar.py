@@ -6,7 +6,7 @@ weeks are read as their first day; a time alone is read as a time of the first d
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
 
@@ -131,15 +131,19 @@ def dates_of(one: Column) -> Dates | None:
     if not likely:
         return None
     cells = {key: text.strip() for key, text in one.texts.items()}
-    counts = [sum(_read(pattern, text) is not None for text in cells.values()) for pattern in likely]
-    best = max(range(len(likely)), key=lambda place: (counts[place], -place))
-    if len(cells) < 2 or counts[best] < READ * len(cells):
+    each = {pattern: _known(pattern, cells) for pattern in likely}
+    best = max(likely, key=lambda pattern: len(each[pattern]))  # the first of several
+    if len(cells) < 2 or len(each[best]) < READ * len(cells):
         return None
-    return _dates(one, cells, likely[best])
+    return _dates(one, cells, best, each[best])
 
 
-def _dates(one: Column, cells: dict[str, str], pattern: re.Pattern[str]) -> Dates:
-    known = {key: seconds for key, text in cells.items() if (seconds := _read(pattern, text)) is not None}
+def _known(pattern: re.Pattern[str], cells: Mapping[str, str]) -> dict[str, float]:
+    """The seconds of the cells that are dates of one form, by their keys."""
+    return {key: seconds for key, text in cells.items() if (seconds := _read(pattern, text)) is not None}
+
+
+def _dates(one: Column, cells: Mapping[str, str], pattern: re.Pattern[str], known: Mapping[str, float]) -> Dates:
     found = {key: match for key in known if (match := pattern.fullmatch(cells[key])) is not None}
     templates = Counter(tuple((field, between) for field, between, _ in _parts(match)) for match in found.values())
     template = templates.most_common(1)[0][0]

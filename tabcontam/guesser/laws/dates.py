@@ -6,7 +6,7 @@ from itertools import permutations
 
 import numpy as np
 
-from tabcontam.guesser.columns import Column, Floats, Ints, column
+from tabcontam.guesser.columns import Column, Floats, Ints, of_whole_numbers
 from tabcontam.guesser.fit import Fit
 from tabcontam.guesser.laws.base import Follows
 from tabcontam.guesser.laws.calendar import DAY, Dates, business, calendar, dates_of, ordinals, weeks
@@ -29,8 +29,7 @@ def with_dates(columns: Iterable[Column]) -> list[Column]:
     found = [(one, read) for one in given if (read := dates_of(one)) is not None]
     for one, read in found:
         for name, numbers in _numbers(read, len(found)):
-            cells = [str(int(number)) if np.isfinite(number) else None for number in numbers.tolist()]
-            more = column(f"{one.name} {name}", cells)
+            more = of_whole_numbers(f"{one.name} {name}", numbers)
             if more.distinct > 1:
                 given.append(more)
     return given
