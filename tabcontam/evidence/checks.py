@@ -3,7 +3,6 @@
 A query that fails is drawn again; where that does not help the cell is `skipped` with the reason.
 """
 
-import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from operator import itemgetter
@@ -11,7 +10,7 @@ from typing import TypeVar
 
 from tabcontam.errors import Skip
 from tabcontam.evidence.base import Prompt
-from tabcontam.reading.words import PLAIN, pieces, without_note
+from tabcontam.reading.words import PIECES, PLAIN, pieces, stands_whole, without_note
 from tabcontam.tables.facts import cached_fact
 from tabcontam.tables.known import not_known
 from tabcontam.tables.large.excerpt import READ_WHOLE
@@ -31,20 +30,26 @@ def rendered(prompt: Prompt) -> str:
 def given_away(word: str, text: str) -> bool:
     """Whether a word stands in a text, or all its pieces do (`sepal width` where `sepal length, petal width` stand)."""
     word = without_note(word)
-    folded, shown = _taken_apart(text)
-    if len(word) > PREFIX and word.casefold() in folded:
+    folded = _folded(text)
+    if (len(word) > PREFIX and word.casefold() in folded) or stands_whole(word, text):
         return True
-    if re.search(rf"(?<![^\W_]){re.escape(word)}(?![^\W_])", text, re.IGNORECASE):
-        return True
-    return bool(PLAIN.fullmatch(word)) and all(
+    if not PLAIN.fullmatch(word) or not all(piece in folded for piece in pieces(word)):
+        return False
+    shown = _shown(text)
+    return all(
         piece in shown or (len(piece) > PREFIX and any(other.startswith(piece) for other in shown))
         for piece in pieces(word)
     )
 
 
 @lru_cache(maxsize=1)  # one text is asked about many words in a row
-def _taken_apart(text: str) -> tuple[str, frozenset[str]]:
-    return text.casefold(), frozenset(pieces(text))
+def _folded(text: str) -> str:
+    return text.casefold()
+
+
+@lru_cache(maxsize=1)
+def _shown(text: str) -> frozenset[str]:
+    return frozenset(map(str.casefold, PIECES.findall(text)))
 
 
 def hidden(words: Iterable[str], text: str) -> tuple[str, ...]:

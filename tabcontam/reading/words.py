@@ -59,15 +59,29 @@ def appears(word: str, output: str) -> bool:
 
 def stands_in(word: str, output: str) -> bool:
     """Whether `output` holds `word` as a whole: not `ATA` in `dataset`, but `PassengerId` in `passenger_id`."""
-    if re.search(rf"(?<![^\W_]){re.escape(word)}(?![^\W_])", output, re.IGNORECASE):
+    if stands_whole(word, output):
         return True
     return PLAIN.fullmatch(word) is not None and f" {' '.join(pieces(word))} " in f" {' '.join(pieces(output))} "
+
+
+def stands_whole(word: str, text: str) -> bool:
+    """Whether a text holds a word that no letter or digit stands beside, in upper or lower case."""
+    if not (word.isascii() and text.isascii()):
+        return re.search(rf"(?<![^\W_]){re.escape(word)}(?![^\W_])", text, re.IGNORECASE) is not None
+    word, text = word.lower(), text.lower()  # many times as fast
+    start = text.find(word)
+    while start >= 0:
+        end = start + len(word)
+        if not (text[max(start - 1, 0) : start].isalnum() or text[end : end + 1].isalnum()):
+            return True
+        start = text.find(word, start + 1)
+    return False
 
 
 @lru_cache(maxsize=1_000)
 def pieces(text: str) -> tuple[str, ...]:
     """The words of a name or text, in lower case: snake_case, camelCase and dotted.names fall into their parts."""
-    return tuple(piece.casefold() for piece in PIECES.findall(text))
+    return tuple(map(str.casefold, PIECES.findall(text)))
 
 
 def without_note(word: str) -> str:
