@@ -188,7 +188,7 @@ class DatasetFacts:
     @property
     def shape(self) -> str:
         """Rows and columns."""
-        return f"{self.rows or '?'} x {self.columns or '?'}"
+        return f"{f'{self.rows:,}' if self.rows else '?'} x {self.columns or '?'}"
 
 
 @dataclass(frozen=True, kw_only=True)

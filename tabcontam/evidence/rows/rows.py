@@ -115,10 +115,12 @@ class RowTest(Test):
         """The asked features that the answer gives, in whatever shape; lines that repeat the prompt are passed over."""
         sorts = sorts_of(query)
         found = self._found(query, fresh(plain(text), query), sorts, serializer)
-        may_decline = any(declines(value) for sort in sorts.values() for value in sort.likely)
+
+        def may_decline() -> bool:
+            return any(declines(value) for sort in sorts.values() for value in sort.likely)
 
         def is_none(cell: str) -> bool:
-            return _is_name(query, serializer, cell) or (not may_decline and declines(cell))
+            return _is_name(query, serializer, cell) or (declines(cell) and not may_decline())
 
         return meant(found, sorts, is_none)
 
