@@ -61,6 +61,7 @@ from tabcontam.subjects.replicas import Cluster, OnRay
 from tabcontam.tables.fresh import with_fresh
 from tabcontam.tables.keyed import with_keys
 from tabcontam.tables.known import load_known, with_known
+from tabcontam.tables.large.telling import told_to
 from tabcontam.tables.readers.base import FOUND_OUT, TextFormat
 from tabcontam.tables.serializers import DEFAULT, Serializer, load_serializer, load_template
 from tabcontam.tables.sources import without_queries
@@ -294,14 +295,15 @@ def _tables(
         else Table.from_frame(each, name=_name_of_frame(order), target=order.target)
         for each in named.values()
     ]
-    tables, shared = load_tables(
-        given,
-        order.splits,
-        target=order.target,
-        name=order.name,
-        form=order.text,
-        doing=lambda spec: progress.doing(f"reading {without_queries(spec)}"),
-    )
+    with told_to(progress.note):
+        tables, shared = load_tables(
+            given,
+            order.splits,
+            target=order.target,
+            name=order.name,
+            form=order.text,
+            doing=lambda spec: progress.doing(f"reading {without_queries(spec)}"),
+        )
     further = order.known or order.withheld or order.fresh
     with progress.doing("reading further rows") if further else contextlib.nullcontext():
         known = load_known(order.known, order.text)

@@ -22,6 +22,7 @@ from tabcontam.tables.large.facts import ColumnFacts, enumerated
 from tabcontam.tables.large.hashes import BloomFilter, cell_hash
 from tabcontam.tables.large.mates import Mates
 from tabcontam.tables.large.streams import Layout, NotUtf8, Settled, Unclosed, ahead, layouts
+from tabcontam.tables.large.telling import tell_rows, tell_share
 from tabcontam.tables.readers.archives import Member, Stored, opened, packing
 from tabcontam.tables.readers.base import MOST_CELLS, TextFormat
 from tabcontam.tables.readers.delimited import decoded_by
@@ -62,6 +63,7 @@ def read_stream(columns: tuple[str, ...], stream: Stream, target: str | None, na
         classes.add(chunk, count)
         first += chunk.texts(range(min(chunk.rows, SEEN - len(first))))
         count += chunk.rows
+        tell_rows(count)
     if count <= excerpt.READ_WHOLE:
         return None
     drawn = dict(zip(*blocks.drawn(), strict=True))
@@ -84,6 +86,7 @@ def read_stream(columns: tuple[str, ...], stream: Stream, target: str | None, na
         if answered is not None:
             held.add(sums - cells[answered])
         at += chunk.rows
+        tell_share(at, max(at, count))
     if at != count:
         raise Settled(f"{name} changed while it was read; read it again")
     names = dict(zip(columns, facts, strict=True))

@@ -32,6 +32,7 @@ from tabcontam.tables.large import classes, excerpt, files, mates, reading, stre
 from tabcontam.tables.large.chunks import chunk_of
 from tabcontam.tables.large.companions import salted_cells
 from tabcontam.tables.large.excerpt import BLOCK, Blocks
+from tabcontam.tables.large.telling import told_to
 from tabcontam.tables.readers import base
 from tabcontam.tables.serializers import load_serializer
 from tabcontam.tables.table import Table, load_table
@@ -738,3 +739,21 @@ def test_a_member_of_a_zip_archive_is_never_held_whole(tmp_path: Path, monkeypat
     (tmp_path / "a.zip").write_bytes(content.replace(b"\n300,", b"\n30,,"))  # stored as it is, with its checksum
     with pytest.raises(UsageError, match=r"a\.zip is not a whole ZIP archive: Bad CRC-32"):
         load_table(f"{tmp_path / 'a.zip'}#b.csv")
+
+
+def test_how_far_the_reading_is_is_told_in_rows_and_then_in_percent(tmp_path: Path) -> None:
+    names, rows = table_of(0)
+    path = tmp_path / "rows.csv"
+    path.write_text(
+        "\n".join(map(",".join, [names, *([str(place), *row[1:4], "w", *row[5:]] for place, row in enumerate(rows))]))
+    )
+    told: list[str] = []
+    with told_to(told.append):
+        load_table(str(path))
+    counts = [int(words.split()[0]) for words in told if words.endswith(" rows so far")]
+    assert counts == sorted(counts)
+    assert counts[-1] == ROWS
+    assert told[-1] == f"{ROWS} rows, read once more to 100%"
+    assert len(set(told)) > 10
+    load_table(str(path))
+    assert told[-1] == f"{ROWS} rows, read once more to 100%"
