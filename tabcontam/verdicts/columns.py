@@ -203,6 +203,7 @@ class Columns:
         """
         import pyarrow as pa
         from pyarrow import compute, parquet
+        from pydantic_core import from_json
 
         name, kind = FILES[part]
         if part not in self._files:
@@ -218,7 +219,7 @@ class Columns:
                 table = table.filter(compute.is_in(table[field], pa.array(list(values), pa.string())))
             for row in table.to_pylist():
                 yield {
-                    field: json.loads(value) if field in parts and value is not None else value
+                    field: from_json(value) if field in parts and value is not None else value
                     for field, value in row.items()
                     if columns is None or field in columns
                 }

@@ -7,12 +7,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict, fields, replace
 from functools import cache
-from itertools import pairwise
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
 from tabcontam.errors import UsageError, option
+from tabcontam.garbage import none_looked_for
 from tabcontam.paths import ESCAPED, replaced_together
 from tabcontam.verdicts.cells import Result
 from tabcontam.verdicts.checked import RIGHT, SAID
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 RESULTS = "results.json"
 LONGEST = 100  # characters of a foreign value
+AT_ONCE = 1_000  # cells that are held as Parquet has them, beside those that are made of them
 FIRST = ("schema", "run", "cells")  # fields of results.json, in their order
 LATER = tuple(name.name for name in fields(RunResults))[len(FIRST) :]
 LINES = {"cells": "cell", "tables": "table"}  # what one of a list is called
@@ -235,10 +237,14 @@ def cells_of(columns: Columns, **wanted: Sequence[str]) -> tuple[Result, ...]:
     """Those of the cells in Parquet files whose fields have one of the wanted values. Raises `UsageError`."""
     from pydantic import TypeAdapter, ValidationError
 
+    rows, kind, found = columns.read("cells", **wanted), TypeAdapter(list[Result]), list[Result]()
     try:
-        return tuple(TypeAdapter(list[Result]).validate_python(list(columns.read("cells", **wanted))))
+        with none_looked_for():
+            while some := list(islice(rows, AT_ONCE)):
+                found += kind.validate_python(some)
     except ValidationError as error:
         raise UsageError(f"{FILES['cells'][0]}: {_fault(error)}; delete that file: results.json has it all") from None
+    return tuple(found)
 
 
 def whole_of(columns: Columns) -> RunResults:
