@@ -75,7 +75,7 @@ def order_of(words: Mapping[str, Any], command: str) -> "RunOrder":
     """What is to be run, in the words of `tabcontam.run`; None is the default, and `command` is what the user typed."""
     from tabcontam.asking.plan import Options
     from tabcontam.runs.run import RunOrder
-    from tabcontam.subjects.replicas import check_engine
+    from tabcontam.subjects.ray.cluster import check_engine
     from tabcontam.tables.readers.base import text_format
     from tabcontam.tables.splits import Splits
 

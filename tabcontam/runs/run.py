@@ -56,8 +56,8 @@ from tabcontam.subjects.base import Model
 from tabcontam.subjects.labels import by_name, name_of
 from tabcontam.subjects.missing import MissingModel
 from tabcontam.subjects.prices import Price, load_prices
+from tabcontam.subjects.ray.cluster import Cluster, OnRay
 from tabcontam.subjects.registry import CONTROLS, Found, Settings, resolve
-from tabcontam.subjects.replicas import Cluster, OnRay
 from tabcontam.tables.fresh import with_fresh
 from tabcontam.tables.keyed import with_keys
 from tabcontam.tables.known import load_known, with_known

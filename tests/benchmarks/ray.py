@@ -36,7 +36,9 @@ from tabcontam.evidence.questions import Capability, Scores, State, Token
 from tabcontam.runs.run import RunOrder, prepare
 from tabcontam.subjects.base import Form, Model, Request
 from tabcontam.subjects.hf.provider import HFModel
-from tabcontam.subjects.replicas import USUAL, Cluster, OnRay, Replicated
+from tabcontam.subjects.ray.cluster import Cluster, OnRay
+from tabcontam.subjects.ray.library import USUAL
+from tabcontam.subjects.ray.replicated import Replicated
 from tabcontam.tables.serializers import load_serializer
 from tabcontam.tables.table import load_table
 from tests.benchmarks.engine import answered, made

@@ -18,7 +18,7 @@ from tabcontam.evidence.questions import Answer, Likelihoods, Question, Reply, S
 from tabcontam.subjects.base import FatalError, Form, Model, Request
 from tabcontam.subjects.hf.endings import MERGED
 from tabcontam.subjects.hf.provider import HFModel
-from tabcontam.subjects.replicas import About, Replica, Said
+from tabcontam.subjects.ray.replica import About, Replica, Said
 from tabcontam.subjects.vllm.provider import VLLMModel
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.version import __version__

@@ -20,11 +20,12 @@ import tabcontam
 from tabcontam.cli.commands import main
 from tabcontam.errors import Exit, UsageError
 from tabcontam.evidence.questions import Answer, Passage, Scores, State, Token, Usage
-from tabcontam.subjects import replicas
 from tabcontam.subjects.base import FatalError, Request, TransientError
 from tabcontam.subjects.hf.provider import HFModel
 from tabcontam.subjects.known.simulated import SimulatedModel
-from tabcontam.subjects.replicas import Cluster, OnRay, check_engine, packed, unpacked
+from tabcontam.subjects.ray import cluster, joining, library, replica, replicated
+from tabcontam.subjects.ray.cluster import Cluster, OnRay, check_engine
+from tabcontam.subjects.ray.replica import packed, unpacked
 from tabcontam.tables.serializers import load_serializer
 from tabcontam.tables.table import load_table
 from tests.commands import environment
@@ -34,8 +35,8 @@ from tests.subjects.hf import tiny
 IMPATIENT = """
 import sys
 from tabcontam.cli.commands import main
-from tabcontam.subjects import replicas
-replicas.PULSE, replicas.LOOKS = 0.2, 3
+from tabcontam.subjects.ray import cluster
+cluster.PULSE, cluster.LOOKS = 0.2, 3
 sys.exit(main(sys.argv[1:]))
 """
 ASKED = ("--dataset", "iris", "-k", "perplexity", "--no-controls", "--no-cache")
@@ -72,7 +73,7 @@ def test_a_bad_option_is_one_line(words: list[str], line: str, capsys: pytest.Ca
 
 
 def test_without_ray_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(replicas, "find_spec", lambda name: None)
+    monkeypatch.setattr(cluster, "find_spec", lambda name: None)
     with pytest.raises(UsageError, match=r"--engine ray needs the package ray: pip install 'tabcontam\[ray\]'"):
         check_engine("ray", None, None, None)
     assert check_engine(None, None, None, None) is None
@@ -135,7 +136,7 @@ class Actor:
     def __init__(self, version: str, answers: int) -> None:
         self.version, self.left, self.calls = version, answers, 0
         self.model = Answering()
-        self.replica = replicas.Replica(lambda: self.model)
+        self.replica = replica.Replica(lambda: self.model)
         self.here, self.about, self.answers = Called(self.replica.here), Called(self._about), Called(self._answers)
 
     @property
@@ -143,7 +144,7 @@ class Actor:
         """Questions that its model was asked."""
         return self.model.asked
 
-    async def _about(self, version: str) -> replicas.About | str:
+    async def _about(self, version: str) -> replica.About | str:
         if self.left < 0:
             raise Lost("class_name: Replica pid: 4711\nThe actor is dead because its process has died.")
         if self.version == "broken":
@@ -151,7 +152,7 @@ class Actor:
         found = await self.replica.about(version)
         return found if isinstance(found, str) else replace(found, version=self.version)
 
-    async def _answers(self, asked: Sequence[replicas.Asked]) -> list[replicas.Said]:
+    async def _answers(self, asked: Sequence[replica.Asked]) -> list[replica.Said]:
         self.calls += 1
         if self.left < len(asked):
             raise Lost("its machine is gone")
@@ -174,15 +175,15 @@ def actors(monkeypatch: pytest.MonkeyPatch) -> list[Actor]:
 
     monkeypatch.setattr(Cluster, "actor", begun)
     monkeypatch.setattr(Cluster, "all_fit", fitting)
-    monkeypatch.setattr(replicas, "_ray", lambda: SimpleNamespace(is_initialized=lambda: False, nodes=list))
-    monkeypatch.setattr(replicas, "_lost_errors", lambda: (Lost,))
-    monkeypatch.setattr(replicas, "PAUSE", 0.0)
+    monkeypatch.setattr(library, "ray", lambda: SimpleNamespace(is_initialized=lambda: False, nodes=list))
+    monkeypatch.setattr(library, "lost_errors", lambda: (Lost,))
+    monkeypatch.setattr(replicated, "PAUSE", 0.0)
     return waiting
 
 
-def held(count: int) -> replicas.Replicated:
+def held(count: int) -> replicated.Replicated:
     found = Cluster(OnRay(replicas=count)).holds(HFModel("model"))
-    assert isinstance(found, replicas.Replicated)
+    assert isinstance(found, replicated.Replicated)
     return found
 
 
@@ -225,7 +226,7 @@ def test_scores_arrive_as_they_were_sent(tokens: tuple[Token, ...]) -> None:
 
 
 def test_it_says_whether_room_or_the_model_is_waited_for(actors: list[Actor], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(replicas, "ROOM", 0.01)
+    monkeypatch.setattr(replicated, "ROOM", 0.01)
     actors += [Actor("v1", 9)]
     room, loads, said = asyncio.Event(), asyncio.Event(), list[str]()
 
@@ -233,7 +234,7 @@ def test_it_says_whether_room_or_the_model_is_waited_for(actors: list[Actor], mo
         actor = actors[0]
         actor.here = Called(room.wait)
 
-        async def about(version: str) -> replicas.About | str:
+        async def about(version: str) -> replica.About | str:
             await loads.wait()
             return await actor._about(version)
 
@@ -438,8 +439,8 @@ def headless(monkeypatch: pytest.MonkeyPatch) -> None:
         return False
 
     monkeypatch.setattr(Cluster, "_heard", silent)
-    monkeypatch.setattr(replicas, "PULSE", 0.01)
-    monkeypatch.setattr(replicas, "LOOKS", 3)
+    monkeypatch.setattr(cluster, "PULSE", 0.01)
+    monkeypatch.setattr(cluster, "LOOKS", 3)
 
 
 @pytest.mark.usefixtures("headless")
@@ -466,7 +467,7 @@ def test_without_a_head_what_is_under_way_ends_with_one_line(actors: list[Actor]
 def test_without_a_head_nobody_waits_for_a_model_to_load(actors: list[Actor]) -> None:
     actors.append(actor := Actor("v1", 999))
 
-    async def forever(version: str) -> replicas.About:
+    async def forever(version: str) -> replica.About:
         await asyncio.Event().wait()
         raise AssertionError
 
@@ -538,7 +539,7 @@ def test_on_ray_the_results_are_those_of_this_process(folder: Path, tmp_path: Pa
 def test_nodes_that_are_killed_lose_nothing(folder: Path, tmp_path: Path) -> None:
     """Two machines of one core; the one that answers is killed twice, and comes back."""
     pytest.importorskip("ray")
-    os.environ.update(replicas.USUAL)
+    os.environ.update(library.USUAL)
     from ray.cluster_utils import Cluster as Machines
 
     assert main(["run", "--llm", f"hf:{folder}", *ASKED, "--out", str(tmp_path / "here")]) == Exit.DONE
@@ -576,7 +577,7 @@ def test_nodes_that_are_killed_lose_nothing(folder: Path, tmp_path: Path) -> Non
 @pytest.mark.slow
 def test_a_lost_head_ends_the_run_and_the_same_command_continues_it(tmp_path: Path) -> None:
     pytest.importorskip("ray")
-    os.environ.update(replicas.USUAL)
+    os.environ.update(library.USUAL)
     from ray.cluster_utils import Cluster as Machines
 
     lines = tiny.rows_of(load_table("iris"), load_serializer("is"))
@@ -657,7 +658,7 @@ def test_whoever_listens_there_and_is_no_cluster_is_one_line(
     folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("ray")
-    monkeypatch.setattr(replicas, "ANSWERED", 4.0)
+    monkeypatch.setattr(joining, "ANSWERED", 4.0)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         address = "{}:{}".format(*silent.getsockname())
         asked = ["run", "--llm", f"hf:{folder}", *ASKED, "--engine", "ray", "--ray-address", address]
@@ -675,7 +676,7 @@ def test_a_cluster_that_wants_a_token_is_one_line(folder: Path, tmp_path: Path) 
     ray += ["--include-dashboard=false", f"--temp-dir={tmp_path.parent.parent / 'ray'}", "--node-ip-address=127.0.0.1"]
     token = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": "0" * 64}
     without = {name: value for name, value in environment().items() if not name.startswith("RAY_AUTH")}
-    head = subprocess.Popen(ray, env=without | replicas.USUAL | token, stdout=subprocess.PIPE, text=True)
+    head = subprocess.Popen(ray, env=without | library.USUAL | token, stdout=subprocess.PIPE, text=True)
     try:
         assert head.stdout is not None
         assert any("Ray runtime started" in line for line in head.stdout)

@@ -1,0 +1,128 @@
+"""A replica as the process that asks has it: what it is asked, and who waits for which answer."""
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+from itertools import count
+from typing import Any
+
+from tabcontam.errors import one_line
+from tabcontam.evidence.questions import Answer, Question, State, without_answer
+from tabcontam.subjects.base import FatalError, Request, TransientError
+from tabcontam.subjects.ray import library
+from tabcontam.subjects.ray.replica import About, Asked, Ended, unpacked
+from tabcontam.version import __version__
+
+
+class Held:
+    """A replica of a model, and what it is asked. `lost` is told once that it is gone.
+
+    A call costs more than a millisecond, however little it carries. So what is asked at about the same time goes with
+    one, at most as much as the model takes `at_once`, and what was answered meanwhile comes back with one; there is
+    always one that waits for the next answer.
+    """
+
+    def __init__(self, actor: Any, lost: Callable[["Held", Exception], None], at_once: int) -> None:
+        self.actor, self.at_once, self._lost = actor, at_once, lost
+        self._numbers = count()
+        self._unsent: list[Asked] = []
+        self._waiting: dict[int, tuple[Question, asyncio.Future[Answer]]] = {}
+        self._calls: set[asyncio.Task[Any]] = set()
+        self._open = 0  # calls that will bring an answer, with the one that is about to be made
+        self._gathering = False
+        self._ended = ""
+
+    @property
+    def under_way(self) -> int:
+        """How many answers it is at."""
+        return len(self._waiting)
+
+    async def ask(self, request: Request) -> Answer:
+        """Its answer. Raises `TransientError` where it is lost, `FatalError` where the cluster is."""
+        number = next(self._numbers)
+        answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+        self._waiting[number] = request.question, answer
+        self._unsent.append((number, request.question, request.max_tokens))
+        self._call()
+        return await answer
+
+    async def about(self) -> About | str:
+        """What it knows once its model is loaded. Raises `FatalError` where it is ended, and as Ray does."""
+        call = asyncio.ensure_future(self._about())
+        self._calls.add(call)
+        await asyncio.wait([call])
+        self._calls.discard(call)
+        if call.cancelled():
+            raise FatalError(self._ended)
+        return call.result()
+
+    async def _about(self) -> About | str:
+        told: About | str = await self.actor.about.remote(__version__)
+        return told
+
+    async def here(self) -> None:
+        """Wait until a machine has room for it; to no end where it is lost before."""
+        with suppress(Exception):  # whoever waits for what it knows is told
+            await self.actor.here.remote()
+            return
+        await asyncio.Event().wait()
+
+    def end(self, error: TransientError | FatalError) -> None:
+        """Wait for no answer any more: whoever does is told this."""
+        self._ended = str(error)
+        for call in self._calls:
+            call.cancel()
+        waiting, self._waiting = self._waiting, {}
+        for _, answer in waiting.values():
+            if not answer.done():  # else whoever asked waits no more
+                answer.set_exception(error)
+
+    def _call(self) -> None:
+        if self._gathering:  # it goes with the call that is about to be made
+            return
+        self._gathering = True
+        self._open += 1
+        call = asyncio.ensure_future(self._called())
+        self._calls.add(call)
+        call.add_done_callback(self._calls.discard)
+
+    async def _called(self) -> None:
+        """Send what is asked now, and take what is answered next."""
+        try:
+            said = await self.actor.answers.remote(await self._gathered())
+        except library.lost_errors() as error:
+            self._lost(self, error)
+            return
+        except Exception as error:  # the call itself failed: nobody knows whose answers it would have brought
+            said = [(number, one_line(getattr(error, "cause", error))) for number in self._waiting]
+        self._open -= 1
+        dead = ""
+        for number, answer in said:
+            if isinstance(answer, Ended):
+                dead = answer.why
+            else:
+                self._take(number, answer)
+        if dead:
+            self._lost(self, FatalError(dead))
+            return
+        if self._waiting and not self._open:
+            self._call()
+
+    async def _gathered(self) -> list[Asked]:
+        """What is asked, once that is as much as goes with a call, or nobody asks more in a turn of the loop."""
+        seen = -1
+        while seen < len(self._unsent) < self.at_once:
+            seen = len(self._unsent)
+            await asyncio.sleep(0)
+        asked, self._unsent = self._unsent[: self.at_once], self._unsent[self.at_once :]
+        self._gathering = False
+        if self._unsent:
+            self._call()
+        return asked
+
+    def _take(self, number: int, said: Answer | str) -> None:
+        if number not in self._waiting:
+            return
+        question, answer = self._waiting.pop(number)
+        if not answer.done():  # else whoever asked waits no more
+            answer.set_result(without_answer(question, State.FAILED, said) if isinstance(said, str) else unpacked(said))
