@@ -6,30 +6,27 @@ the first table and a process with the last of the last; each finding is made by
 Where a process fails, less is kept, and the run finds it out by itself.
 """
 
+import asyncio
 import gc
 import json
 import signal
 import subprocess
 import sys
-from base64 import b64decode, b64encode
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, fields
-from threading import Event, Lock
-from typing import Any
+from contextlib import ExitStack, contextmanager, suppress
 
-from tabcontam.asking.plan import Options, sheet_of
+from tabcontam.asking import beside
+from tabcontam.asking.elsewhere import visited
+from tabcontam.asking.jobs import job_of, table_from, write_for_keeps
+from tabcontam.asking.plan import Options
+from tabcontam.asking.sharing import Found, Left
 from tabcontam.evidence.base import Family, Test
-from tabcontam.evidence.registry import by_id
 from tabcontam.guesser.kept import folder_of, is_shipped, shared
 from tabcontam.processes import begun, processors, send, starting
-from tabcontam.tables.cards import Question
-from tabcontam.tables.large.excerpt import Whole
-from tabcontam.tables.planted import PlantedCell
-from tabcontam.tables.serializers import Serializer, as_facts, from_facts
+from tabcontam.subjects.ray.machines import Machines
+from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Table
-from tabcontam.tables.texts import TextForm, TextTask
 
 SMALL = 100  # rows of a single new table up to which a process would not be there before the run is done
 
@@ -44,92 +41,50 @@ def prepared_meanwhile(
     tests: Sequence[Test],
     options: Options,
     check: Callable[[], None] = lambda: None,
+    machines: Machines | None = None,
 ) -> Iterator[Callable[[Test, Table], None]]:
     """Have other processors prepare the new ones of these tables, the last test of the last table first.
 
     Yields a function to call before the queries of a test about a table are written: with those that were written
     before it no process begins any more. `check` is called before each finding of the run, and may end the plan.
+    Other `machines`, where there are some, prepare whole tables.
     """
-    new = _new(tables, tests)
-    left = {(id(table), test.id): (table, test) for table in new for test in fitted(tests)}
+    new, own = _new(tables, tests), fitted(tests)
+    left, found = Left(new, own), Found(check)
     workers = min(-(-len(left) // 3), processors() - 1) if _long(new) and sys.executable else 0
     processes: list[subprocess.Popen[bytes]] = []
-    found = _Found(check)
 
     def work() -> None:
         known = None
-        with suppress(OSError, KeyError, ValueError), _process() as process:
+        with suppress(OSError, ValueError), _process() as process:
             processes.append(process)
-            while True:
-                _, (table, test) = left.popitem()
-                send(process, _job(None if table is known else table, serializer, test, options))
+            while taken := left.take():
+                table, test = taken
+                send(process, job_of(None if table is known else table, serializer, [test], options.seed))
                 if not _served(process, found):
                     return  # it died: what it did not find the run finds by itself
                 known = table
 
-    writing: tuple[int, str] | None = None
-
-    def ready(test: Test, table: Table) -> None:
-        nonlocal writing
-        if writing is not None:
-            left.pop(writing, None)
-        writing = id(table), test.id
-
     pool = ThreadPoolExecutor(max(1, workers))
     working: list[Future[None]] = []
-    try:
-        working += [pool.submit(work) for _ in range(workers)]
-        with shared(found):
-            yield ready
-    finally:  # also where the user pressed Ctrl-C
-        left.clear()
-        for process in processes:
-            process.kill()
-        found.free()
-        pool.shutdown()
+    with ExitStack() as stack:
+        try:
+            if machines and _long(new):
+                visit = visited(machines, left, found, lambda table: job_of(table, serializer, own, options.seed))
+                done, task = stack.enter_context(beside.begun(visit))
+                working.append(done)
+                stack.callback(_cancel, task)
+            working += [pool.submit(work) for _ in range(workers)]
+            with shared(found):
+                yield left.write
+        finally:  # also where the user pressed Ctrl-C
+            left.clear()
+            for process in processes:
+                process.kill()
+            found.free()
+            pool.shutdown()
     for worker in working:
         worker.result()
-
-
-@dataclass(frozen=True)
-class _Finding:
-    """Who makes a finding, and whether it is there by now, or they gave up."""
-
-    owner: object
-    ended: Event
-
-
-class _Found:
-    """What the run and its processes find, each of them once: the run's own side of sharing the work."""
-
-    backwards = False
-
-    def __init__(self, check: Callable[[], None] = lambda: None) -> None:
-        self._check = check
-        self._findings: dict[str, _Finding] = {}
-        self._lock = Lock()
-
-    def begin(self, name: str, owner: object = None) -> bool:
-        """Whether the owner, by default the run, is to make a finding; waits where somebody else makes it."""
-        if owner is None:
-            self._check()
-        with self._lock:
-            finding = self._findings.setdefault(name, _Finding(owner, Event()))
-        if finding.owner is owner:
-            return True
-        finding.ended.wait()
-        return False
-
-    def end(self, name: str) -> None:
-        """A finding can be read, or was not made."""
-        self._findings[name].ended.set()
-
-    def free(self, owner: object = None) -> None:
-        """End all findings, or those of one owner: nobody is to wait for them any longer."""
-        with self._lock:
-            for finding in self._findings.values():
-                if owner is None or finding.owner is owner:
-                    finding.ended.set()
 
 
 class _Asking:
@@ -151,7 +106,12 @@ def _tell(what: str, name: str = "") -> None:
     print(json.dumps([what, name]), flush=True)
 
 
-def _served(process: "subprocess.Popen[bytes]", found: _Found) -> bool:
+def _cancel(task: "asyncio.Task[None]") -> None:
+    with suppress(RuntimeError):  # its loop has ended
+        task.get_loop().call_soon_threadsafe(task.cancel)
+
+
+def _served(process: "subprocess.Popen[bytes]", found: Found) -> bool:
     """Answer a process until it is done with its job; False where it died before."""
     try:
         for line in process.stdout or ():
@@ -202,52 +162,6 @@ def _nothing_kept(table: Table) -> bool:
     return False
 
 
-def _job(table: Table | None, serializer: Serializer, test: Test, options: Options) -> bytes:
-    """What a process needs to know, as JSON; without the table where it is that of the job before."""
-    job: dict[str, Any] = {"serializer": as_facts(serializer), "test": test.id, "seed": options.seed}
-    if table:
-        facts = {field.name: getattr(table, field.name) for field in fields(table) if field.init}
-        facts |= {"missing": sorted(table.missing), "question": table.question and asdict(table.question)}
-        facts |= {"drawn_cells": [asdict(cell) for cell in table.drawn_cells]}
-        facts |= {"text": table.text and asdict(table.text), "whole": table.whole and _whole_facts(table.whole)}
-        job["table"] = facts | {"hints": table.hints and dict(table.hints)}
-    return json.dumps(job).encode()
-
-
-def _whole_facts(whole: Whole) -> dict[str, Any]:
-    """What is known of all rows of a large file, as JSON can hold it."""
-    facts = {field.name: getattr(whole, field.name) for field in fields(whole) if field.init}
-    held = b64encode(whole.held).decode()
-    return facts | {"distinct": dict(whole.distinct), "numeric": sorted(whole.numeric), "held": held}
-
-
-def _whole(facts: Mapping[str, Any]) -> Whole:
-    """What `_whole_facts` took apart."""
-    distinct = {name: tuple(values) for name, values in facts["distinct"].items()}
-    found = {"places": tuple(facts["places"]), "distinct": distinct, "held": b64decode(facts["held"])}
-    found |= {name: tuple(map(tuple, facts[name])) for name in ("beside", "mates")}
-    return Whole(**dict(facts) | found | {"numeric": frozenset(facts["numeric"])})
-
-
-def _table(facts: Mapping[str, Any]) -> Table:
-    """The table that `_job` took apart."""
-    whole: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in facts.items()}
-    whole["rows"] = tuple(map(tuple, facts["rows"]))
-    whole["known"] = tuple(tuple(map(tuple, rows)) for rows in facts["known"])
-    whole |= {name: tuple(map(tuple, facts[name])) for name in ("withheld", "fresh")}
-    whole["drawn_cells"] = tuple(
-        PlantedCell(cell["row"], cell["column"], tuple(cell["alternatives"])) for cell in facts["drawn_cells"]
-    )
-    whole["missing"] = frozenset(facts["missing"])
-    whole["text"] = facts["text"] and TextTask(
-        **facts["text"] | {"form": TextForm(facts["text"]["form"]), "texts": tuple(facts["text"]["texts"])}
-    )
-    whole["question"] = facts["question"] and Question(**facts["question"])
-    whole["whole"] = facts["whole"] and _whole(facts["whole"])
-    whole["hints"] = facts["hints"] and {test: tuple(names) for test, names in facts["hints"].items()}
-    return Table(**whole)
-
-
 def main() -> None:
     """For each test that a line of standard input tells about, write its queries for the sake of what is kept."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the business of the run, which ends this process
@@ -257,9 +171,9 @@ def main() -> None:
         while line := sys.stdin.buffer.readline():
             job = json.loads(line)
             if "table" in job:
-                table = _table(job["table"])
+                table = table_from(job["table"])
                 if folder := folder_of(table):
                     folder.mkdir(parents=True, exist_ok=True)  # also where nothing is kept of it: it is prepared once
             if table is not None:
-                sheet_of(by_id()[job["test"]], table, from_facts(job["serializer"]), Options(seed=job["seed"]))
+                write_for_keeps(job, table)
             _tell(DONE)

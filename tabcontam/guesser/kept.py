@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import re
 import tempfile
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -44,6 +45,8 @@ class Sharing(Protocol):
 
 
 _SHARING: ContextVar[Sharing | None] = ContextVar("sharing", default=None)
+_FOLDER: ContextVar[Path | None] = ContextVar("folder", default=None)
+NAME = re.compile(r"[0-9a-f]{32}\.json")  # of a file with a finding
 DAMAGED = (OSError, ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError)
 
 
@@ -65,7 +68,7 @@ def kept(
     if (made := _shipped(table).get(_file_name(table, question, []))) is not None:
         return read(json.loads(made))
     folder = folder_of(table)
-    path = folder / _file_name(table, question, _libraries()) if folder else None
+    path = folder / _file_name(table, question, list(libraries().values())) if folder else None
     if not path:
         with one_thread():
             return find()
@@ -82,7 +85,7 @@ def kept(
     try:
         with one_thread():
             found = find()
-        _store(path, write(found))
+        _store(path, json.dumps(write(found)))
         return found
     finally:
         if sharing:
@@ -160,29 +163,64 @@ def _computing_libraries() -> "ThreadpoolController":
 def folder_of(table: Table) -> Path | None:
     """The folder of what is kept of a table; None where nobody knows where this user's home is."""
     try:
-        return cache_folder().parent / "guesses" / identity(table)[:16]
+        return (_FOLDER.get() or cache_folder().parent / "guesses") / identity(table)[:16]
     except RuntimeError:
         return None
 
 
+@contextmanager
+def kept_in(folder: Path) -> Iterator[None]:
+    """Keep what is found out meanwhile in this folder, and nothing in the user's."""
+    token = _FOLDER.set(folder)
+    try:
+        yield
+    finally:
+        _FOLDER.reset(token)
+
+
+def findings_of(table: Table) -> dict[str, str]:
+    """What is kept of a table: the text of each file, by its name."""
+    folder = folder_of(table)
+    return {path.name: path.read_text("utf-8") for path in sorted(folder.glob("*.json"))} if folder else {}
+
+
+def keep(table: Table, findings: Mapping[str, str]) -> list[str]:
+    """Keep what another machine found out about a table, as `findings_of` gives it; the paths of the files.
+
+    Raises `ValueError` for what is no such thing: no file is written under another name than the cache has.
+    """
+    for name, text in findings.items():
+        if not NAME.fullmatch(name):
+            raise ValueError(f"{name!r} is no name of a finding")
+        json.loads(text)
+    folder = folder_of(table)
+    if folder is None:
+        return []
+    with suppress(OSError):
+        folder.mkdir(parents=True, exist_ok=True)  # also where nothing is kept of it: it is prepared once
+    for name, text in findings.items():
+        _store(folder / name, text)
+    return [str(folder / name) for name in findings]
+
+
 @cache
-def _libraries() -> list[str]:
+def libraries() -> dict[str, str]:
     """The versions of the libraries that compute: another version may find something else."""
-    return [version("numpy"), version("scikit-learn"), version("scipy")]
+    return {name: version(name) for name in ("numpy", "scikit-learn", "scipy")}
 
 
 def _no_number(name: str) -> float:
     raise ValueError(f"{name} is no number that a finding has")
 
 
-def _store(path: Path, content: object) -> None:
+def _store(path: Path, text: str) -> None:
     """Write the whole file or none of it."""
     with suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
         descriptor, made = tempfile.mkstemp(dir=path.parent)  # readable by this user alone
         try:
             with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-                file.write(json.dumps(content))
+                file.write(text)
             os.replace(made, path)
         except BaseException:
             Path(made).unlink(missing_ok=True)

@@ -1,29 +1,14 @@
-"""Work that has an event loop and a thread of its own, beside what this thread does."""
+"""Work that has an event loop of its own: in this thread, or beside what it does."""
 
 import asyncio
 import signal
 import sys
 from collections.abc import Callable, Coroutine, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from contextvars import copy_context
 from types import FrameType
 from typing import Any
 
-
-@contextmanager
-def begun(work: Coroutine[Any, Any, None]) -> Iterator[tuple["Future[None]", "asyncio.Task[None]"]]:
-    """Begin it; its outcome, and the task that can be ended from here. The context waits for its end."""
-    under_way: Future[asyncio.Task[None]] = Future()
-
-    async def begin() -> None:
-        task = asyncio.ensure_future(work)
-        under_way.set_result(task)
-        await task
-
-    with ThreadPoolExecutor(1) as thread:
-        done = thread.submit(copy_context().run, asyncio.run, begin())  # its errors speak as those of this thread
-        yield done, under_way.result()
+from tabcontam.asking.beside import begun
 
 
 def completed(work: Coroutine[Any, Any, None], stop: Callable[[], None]) -> None:

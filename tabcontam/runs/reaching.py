@@ -4,11 +4,34 @@ import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 
+from tabcontam.asking.beside import begun
 from tabcontam.asking.plan import Subject, check_reachable
+from tabcontam.asking.progress import Progress
 from tabcontam.errors import UsageError
-from tabcontam.runs.beside import begun
 from tabcontam.subjects.base import Model
+from tabcontam.subjects.ray.cluster import Cluster
+from tabcontam.subjects.ray.machines import Machines
 from tabcontam.subjects.served import ServedModel
+
+
+def joined_early(
+    cluster: Cluster, subjects: Sequence[Subject], lacking: Mapping[str, str], asks: bool, progress: Progress
+) -> Machines | None:
+    """The machines of a cluster that is joined before the run asks, so that they prepare new tables.
+
+    None where the cluster is begun on this machine, or cannot be joined. Raises `UsageError` for the latter where the
+    run `asks`, and without the cluster no LLM under test can be reached, or not the reference.
+    """
+    if not cluster.order.address:
+        return None
+    try:
+        with progress.doing("looking for other machines"):
+            cluster.join()
+    except UsageError as error:
+        if asks:
+            check_reachable(subjects, {**lacking, **{model.spec: str(error) for model in cluster.models}})
+        return None  # the run tells of it when it reaches the LLMs
+    return Machines(cluster)
 
 
 @contextmanager

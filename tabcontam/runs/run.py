@@ -50,7 +50,7 @@ from tabcontam.runs.folder import new_folder, record
 from tabcontam.runs.judging import judge_facts, judging_of, open_judge, rows_leaving
 from tabcontam.runs.known import check_known, controls
 from tabcontam.runs.overlap import measure_for
-from tabcontam.runs.reaching import reached_meanwhile
+from tabcontam.runs.reaching import joined_early, reached_meanwhile
 from tabcontam.runs.trained import check_declared, check_searched, declared
 from tabcontam.subjects.base import Model
 from tabcontam.subjects.labels import by_name, name_of
@@ -212,8 +212,8 @@ def prepare(order: RunOrder, progress: Progress | None = None, asks: bool = True
         check_declared(declarations, {name: model for name, (model, _) in opened.items()})
         references = _references(order.references, opened, settings, order.control)
         opened |= references
-        if order.engine:
-            cluster = Cluster(order.engine, progress.note)
+        cluster = Cluster(order.engine, progress.note) if order.engine else None
+        if cluster:
             opened = {name: (cluster.holds(model), how) for name, (model, how) in opened.items()}
     subjects = tuple(
         Subject(model, name in joined, reference=name in references, further=name in list(references)[1:])
@@ -245,15 +245,17 @@ def prepare(order: RunOrder, progress: Progress | None = None, asks: bool = True
     found = {spec: found for spec, (_, found) in opened.items() if found is not None}
     leave = order.send_rows or not any(table.private or table.withheld or table.fresh for table in tables)
     may_be_asked = asks and (leave or all(subject.model.local for subject in subjects))
-    early = subjects if may_be_asked and takes_long(tables, tests) else ()
+    long = takes_long(tables, tests)
+    early = subjects if may_be_asked and long else ()
+    machines = joined_early(cluster, subjects, lacking, asks, progress) if cluster and long else None
     reaching = reached_meanwhile(early, lambda spec: found[spec].open(settings), lacking)
     with (
         progress.doing("preparing guesses") as tell,
         reaching as check,
-        prepared_meanwhile(tables, serializers[0], tests, options, check) as ready,
+        prepared_meanwhile(tables, serializers[0], tests, options, check, machines) as ready,
     ):
         grid = tuple(plan(subjects, tables, serializers, tests, options, tell, ready, prompts))
-    notices = (*notices, *fewer_rows(order, grid))
+    notices = (*notices, *fewer_rows(order, grid), *(sorted(machines.lines) if machines else ()))
     cells = tuple(part_of(grid, order.shard)) if order.shard else grid
     run = Run(order, subjects, tables, serializers, prompts, cells, english(), prices, found, left_out, known, notices)
     return replace(run, judge=judge, measure=measure, trained_on=declarations, grid=grid)

@@ -16,8 +16,10 @@ from typing import Any
 import pytest
 
 from tabcontam.asking import preparing
+from tabcontam.asking.jobs import job_of, table_from
 from tabcontam.asking.plan import Options, sheet_of
-from tabcontam.asking.preparing import _Found, _job, _table, prepared_meanwhile
+from tabcontam.asking.preparing import prepared_meanwhile
+from tabcontam.asking.sharing import Found
 from tabcontam.evidence import base
 from tabcontam.evidence.registry import by_id
 from tabcontam.guesser import chains
@@ -80,7 +82,7 @@ def prepared(tables: Sequence[Table], tests: Sequence[base.Test] = (TEST,)) -> l
             for table in tables:
                 for test in tests:
                     ready(test, table)
-    return [json.loads(job)["test"] for job in jobs]
+    return [test for job in jobs for test in json.loads(job)["tests"]]
 
 
 def facts(table: Table) -> list[tuple[object, ...]]:
@@ -125,7 +127,7 @@ def test_processes_begin_with_the_last_test_and_with_none_that_the_run_is_done_w
 import json, pathlib, sys, time
 for line in sys.stdin:
     with open({str(begun)!r}, "a") as file:
-        print(json.loads(line)["test"], file=file)
+        print(*json.loads(line)["tests"], file=file)
     while not pathlib.Path({str(go)!r}).exists():
         time.sleep(0.02)
     print(json.dumps(["done", ""]), flush=True)
@@ -146,7 +148,7 @@ for line in sys.stdin:
 
 
 def test_a_finding_is_made_by_who_begins_and_awaited_by_the_others() -> None:
-    found, process = _Found(), object()
+    found, process = Found(), object()
     assert found.begin("one", process)
     assert found.begin("two")
     assert found.begin("two")  # its own, once more
@@ -162,7 +164,7 @@ def test_a_finding_is_made_by_who_begins_and_awaited_by_the_others() -> None:
 
 
 def test_nobody_waits_for_a_process_that_died() -> None:
-    found, process = _Found(), object()
+    found, process = Found(), object()
     assert found.begin("one", process)
     assert found.begin("two")
     found.free(process)
@@ -273,9 +275,9 @@ TABLES: Mapping[str, Table] = {
 
 @pytest.mark.parametrize("table", TABLES.values(), ids=TABLES)
 def test_a_process_gets_the_whole_table(table: Table) -> None:
-    job = _job(table, IS, TEST, Options())
+    job = job_of(table, IS, [TEST], 0)
     assert b"\n" not in job
-    known = _table(json.loads(job)["table"])
+    known = table_from(json.loads(job)["table"])
     assert known == table
     assert folder_of(known) == folder_of(table)
 

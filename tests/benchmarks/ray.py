@@ -1,4 +1,4 @@
-"""What `run --engine ray` costs and keeps: `python -m tests.benchmarks.ray [api|hf|nodes|cells|kills]... [--runs N]`.
+"""What `run --engine ray` costs and keeps: `python -m tests.benchmarks.ray [PART]... [--runs N]`.
 
 Each part prints a line of Markdown with what was measured beside what is wanted; without a name all parts run. Both
 sides of a ratio are measured in turns, in one sitting, and the medians are compared, so that what else the machine does
@@ -11,10 +11,13 @@ meets both. The load of the machine stands before each part. Clusters are local 
 - `cells`: a model that answers at once, so that the calls are all that is left; by the clock, and in processor time of
   this process and the replica's.
 - `kills`: whole commands on two to four nodes, which are killed at seeded moments, each replaced by a new one.
+- `tables`: the whole command about new tables, on one processor alone, and with a node that has the other one; by the
+  clock, and in processor time of the command and of the node. Once; results have to be the same.
 """
 
 import argparse
 import asyncio
+import csv
 import json
 import os
 import subprocess
@@ -22,7 +25,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -40,9 +43,10 @@ from tabcontam.subjects.ray.cluster import Cluster, OnRay
 from tabcontam.subjects.ray.library import USUAL
 from tabcontam.subjects.ray.replicated import Replicated
 from tabcontam.tables.serializers import load_serializer
-from tabcontam.tables.table import load_table
+from tabcontam.tables.table import Table, load_table
 from tests.benchmarks.engine import answered, made
 from tests.benchmarks.wire import served
+from tests.made_tables import ships
 from tests.subjects.hf import tiny
 
 LATENCY, CONNECTIONS = 0.3, 64
@@ -51,6 +55,7 @@ WARM = 20  # queries that are asked before the clock starts
 ASKED = ("--dataset", "iris", "-k", "perplexity", "--no-controls", "--no-cache")  # 200 queries, two with one text
 DIFFERENT = 199
 SERIALIZERS, CELL_TURNS = ("is", "colon", "csv", "json"), 15  # of `cells`, whose answers take no time
+NEW, NEW_ROWS = 8, 2000  # tables of `tables`
 KILLS, NODES = 2, (2, 3, 4)  # how many nodes are killed in a run, and of how many
 MIDDLE = {"hidden_size": 256, "num_hidden_layers": 4, "intermediate_size": 1024}
 
@@ -360,7 +365,69 @@ def disturbed(words: Sequence[str], out: Path, rng: Random) -> tuple[int, int, s
     return deaths, run.returncode, said
 
 
-PARTS = {"api": api, "hf": hf, "nodes": nodes, "cells": cells, "kills": kills}
+def tables(runs: int) -> None:
+    """New tables, prepared on two machines."""
+    if len(os.sched_getaffinity(0)) < 2:  # type: ignore[attr-defined,unused-ignore]
+        raise SystemExit("the machine has one processor, which cannot stand for two machines")
+    own, other, *_ = sorted(os.sched_getaffinity(0))  # type: ignore[attr-defined,unused-ignore]
+    with tempfile.TemporaryDirectory() as folder:
+        words = ["--llm", "simulated:guesser", "--no-controls", "--no-cache"]
+        for seed in range(NEW):
+            words += ["--dataset", str(written(ships(NEW_ROWS, seed=seed), Path(folder, f"{seed}.csv")))]
+        alone = on_processor(own, words, Path(folder, "alone"), None)
+        os.sched_setaffinity(0, {other})  # type: ignore[attr-defined,unused-ignore] # of the nodes, which inherit it
+        with machines(1) as cluster:
+            (node,) = cluster.worker_nodes
+            there = node.all_processes["raylet"][0].process.pid
+            ray = ["--engine", "ray", "--ray-address", cluster.address]
+            both = on_processor(own, [*words, *ray], Path(folder, "both"), there)
+        same = told(Path(folder, "alone"))[0] == told(Path(folder, "both"))[0]
+    text = (
+        f"{alone[0] / both[0]:.2f} ({alone[0]:.0f} s and {both[0]:.0f} s; processor time of the command "
+        f"{alone[1]:.0f} s and {both[1]:.0f} s, of the node {both[2]:.0f} s; {'same' if same else 'other'} results)"
+    )
+    what = f"time for {NEW} new tables of {NEW_ROWS} rows, as a multiple of that with another node"
+    say("tables", what, text, "> 1", same and alone[0] > both[0])
+
+
+def written(table: Table, path: Path) -> Path:
+    """The table as a file, with one column more."""
+    rng = Random(table.sha256)
+    with path.open("w", encoding="utf-8", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow([*table.columns, "berth"])
+        rows.writerows([*row, rng.randrange(40)] for row in table.rows)
+    return path
+
+
+def on_processor(number: int, words: Sequence[str], out: Path, node: int | None) -> tuple[float, float, float]:
+    """A run on one processor, with a cache folder of its own: seconds, processor time of the run and of the node."""
+    before, start, last = os.times(), time.perf_counter(), dict[int, float]()
+    env = os.environ | {"XDG_CACHE_HOME": f"{out}-cache"}
+    pinned = ["taskset", "-c", str(number), sys.executable, "-m", "tabcontam", "run", *words, "-q", "--out", str(out)]
+    run = subprocess.Popen(pinned, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    while run.poll() is None:
+        last |= below(node) if node else {}
+        time.sleep(0.2)
+    took, after = time.perf_counter() - start, os.times()
+    if run.returncode and run.stderr:
+        raise SystemExit(run.stderr.read())
+    spent = after.children_user + after.children_system - before.children_user - before.children_system
+    return took, spent, sum(last.values())
+
+
+def below(pid: int) -> dict[int, float]:
+    """Seconds of processor time of each process that this one began, on Linux."""
+    found: dict[int, float] = {}
+    for folder in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            parent, *_, user, system = (folder / "stat").read_text().rpartition(") ")[2].split()[1:13]
+            if int(parent) == pid:
+                found[int(folder.name)] = (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
+    return found
+
+
+PARTS = {"api": api, "hf": hf, "nodes": nodes, "cells": cells, "kills": kills, "tables": tables}
 
 
 def main() -> None:

@@ -10,11 +10,14 @@ import pytest
 
 from tabcontam.asking import preparing
 from tabcontam.asking.plan import Subject
+from tabcontam.asking.progress import Progress
 from tabcontam.errors import UsageError
 from tabcontam.runs import run as running
-from tabcontam.runs.reaching import reached_meanwhile
+from tabcontam.runs.reaching import joined_early, reached_meanwhile
 from tabcontam.runs.run import RunOrder, prepare
 from tabcontam.subjects.base import Model
+from tabcontam.subjects.ray.cluster import Cluster, OnRay
+from tabcontam.subjects.ray.machines import Machines
 from tabcontam.subjects.registry import Settings, resolve
 from tests import made_tables
 from tests.loopback import LoopbackServer, Response
@@ -74,6 +77,25 @@ def test_controls_are_reached_nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tabcontam.runs.reaching.begun", None)
     with reached_meanwhile([Subject(opened("control:exposed"))], opened, {}) as check:
         check()
+
+
+def test_a_cluster_that_is_not_there_is_told_before_tables_are_prepared(monkeypatch: pytest.MonkeyPatch) -> None:
+    def join(self: Cluster) -> None:
+        if self.order.address != "there":
+            raise UsageError("no cluster")
+
+    def early(address: str, *others: str, asks: bool = True) -> Machines | None:
+        cluster = Cluster(OnRay(address))
+        models = [cluster.holds(opened("hf:model")), *map(opened, others)]
+        return joined_early(cluster, [Subject(model) for model in models], {}, asks, Progress())
+
+    monkeypatch.setattr(Cluster, "join", join)
+    assert isinstance(early("there"), Machines)
+    assert early("") is None  # a cluster that is begun here has no other machines
+    with pytest.raises(UsageError, match="no cluster"):
+        early("elsewhere")
+    assert early("elsewhere", "simulated:guesser") is None  # which is asked all the same
+    assert early("elsewhere", asks=False) is None
 
 
 def test_a_run_ends_before_a_new_table_is_prepared(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

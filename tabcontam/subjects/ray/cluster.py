@@ -11,7 +11,7 @@ listens on this machine alone.
 import asyncio
 import logging
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
@@ -68,8 +68,27 @@ class Cluster:
         return held
 
     def begin(self, model: Replicated) -> None:
-        """Begin or join the cluster. Raises `UsageError`."""
+        """Begin or join the cluster for a model, and look after its head. Raises `UsageError`."""
         self._open.add(model)
+        self.join()
+        if self._watch is None:
+            self._watch = asyncio.ensure_future(self._watched())
+
+    async def visited(self, work: Coroutine[Any, Any, None]) -> None:
+        """Do something on the cluster that was joined until its end, or until its head is lost, and leave it."""
+        tasks = [asyncio.ensure_future(work), asyncio.ensure_future(self._headless())]
+        try:
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+            await asyncio.to_thread(self._shutdown)
+        if not tasks[0].cancelled():
+            tasks[0].result()
+
+    def join(self) -> None:
+        """Begin or join the cluster. Raises `UsageError`."""
         if self._begun:
             return
         if not find_spec("ray"):
@@ -94,7 +113,6 @@ class Cluster:
             setattr(import_module("ray._private.worker"), "print_to_stdstream", lambda *given, **more: None)  # noqa: B010
         if self._watch is None:
             self._head, self.lost = str(library.ray().get_runtime_context().gcs_address), ""
-            self._watch = asyncio.ensure_future(self._watched())
 
     def _unjoined(self, error: Exception) -> str:
         if not self.order.address:
@@ -151,7 +169,14 @@ class Cluster:
     # --- the head
 
     async def _watched(self) -> None:
-        """End what is under way once the head has not been there for a while: without it Ray does nothing more."""
+        """End what is under way once the head is lost: without it Ray does nothing more."""
+        await self._headless()
+        for model in self.models:
+            model.end(self.lost)
+        await asyncio.to_thread(self._shutdown)  # it takes seconds, and others are asked meanwhile
+
+    async def _headless(self) -> None:
+        """Wait until the head has not been there for a while, and take it for lost."""
         in_vain = 0
         while in_vain < LOOKS:
             await asyncio.sleep(PULSE)
@@ -160,9 +185,6 @@ class Cluster:
             f"the head of the Ray cluster, {self._head}, does not answer any more; "
             "start a cluster, and the same command continues this run"
         )
-        for model in self.models:
-            model.end(self.lost)
-        await asyncio.to_thread(self._shutdown)  # it takes seconds, and others are asked meanwhile
 
     async def _headed(self) -> None:
         """Wait until the head is there. What asks it would otherwise wait too, and everything else with it."""

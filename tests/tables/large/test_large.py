@@ -17,8 +17,7 @@ from random import Random
 import numpy as np
 import pytest
 
-from tabcontam.asking.plan import Options
-from tabcontam.asking.preparing import _job, _table
+from tabcontam.asking.jobs import job_of, table_from
 from tabcontam.cli.commands import main
 from tabcontam.errors import Skip, UsageError
 from tabcontam.evidence.checks import alone_rows, determined_rows
@@ -372,8 +371,8 @@ def test_what_needs_all_rows_says_so(tmp_path: Path, capsys: pytest.CaptureFixtu
 
 def test_a_process_that_prepares_gets_what_is_known_of_all_rows(tmp_path: Path) -> None:
     table = load_table(str(written(tmp_path / "a.csv", *table_of(10))), target="target")
-    job = _job(table, load_serializer("is"), by_id()["feature_completion"], Options())
-    assert _table(json.loads(job)["table"]) == table
+    job = job_of(table, load_serializer("is"), [by_id()["feature_completion"]], 0)
+    assert table_from(json.loads(job)["table"]) == table
 
 
 @pytest.mark.slow

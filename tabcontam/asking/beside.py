@@ -1,0 +1,23 @@
+"""Work that has an event loop and a thread of its own, beside what this thread does."""
+
+import asyncio
+from collections.abc import Coroutine, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from contextvars import copy_context
+from typing import Any
+
+
+@contextmanager
+def begun(work: Coroutine[Any, Any, None]) -> Iterator[tuple["Future[None]", "asyncio.Task[None]"]]:
+    """Begin it; its outcome, and the task that can be ended from here. The context waits for its end."""
+    under_way: Future[asyncio.Task[None]] = Future()
+
+    async def begin() -> None:
+        task = asyncio.ensure_future(work)
+        under_way.set_result(task)
+        await task
+
+    with ThreadPoolExecutor(1) as thread:
+        done = thread.submit(copy_context().run, asyncio.run, begin())  # its errors speak as those of this thread
+        yield done, under_way.result()

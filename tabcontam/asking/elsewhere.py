@@ -1,0 +1,102 @@
+"""New tables of a plan, prepared on other machines while this one prepares the others.
+
+A machine gets what a table's preparation needs as JSON, makes all findings about it in a folder of its own, and sends
+the files back. They are written here as if a process of this machine had made them, and the run reads what was kept.
+The run waits for a table that a machine is at, as it would not be done earlier by itself. Where the machine is lost the
+table is left again, for anybody.
+"""
+
+import asyncio
+import gc
+import json
+import tempfile
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
+from contextlib import aclosing, suppress
+from pathlib import Path
+
+from tabcontam.asking.jobs import made_with, table_from, write_for_keeps
+from tabcontam.asking.sharing import Found, Left
+from tabcontam.guesser.kept import findings_of, folder_of, keep, kept_in
+from tabcontam.subjects.ray.machines import LostWork, Machines
+from tabcontam.tables.table import Table
+
+# Bytes that are sent at once. What is larger than 100 kB stays on the other machine until it is fetched. Where the head
+# is lost just then, Ray ends this process.
+PIECE = 65_536
+
+
+async def visited(machines: Machines, left: Left, found: Found, job: Callable[[Table], bytes]) -> None:
+    """Have tables prepared on these machines until nothing is left, the machines are gone, or this is cancelled."""
+    with suppress(asyncio.CancelledError):
+        await machines.visited(_prepared(machines, left, found, job))
+
+
+async def _prepared(machines: Machines, left: Left, found: Found, job: Callable[[Table], bytes]) -> None:
+    at_once = min(machines.places(), left.untouched)
+    await asyncio.gather(*(_one_after_another(machines, left, found, job) for _ in range(at_once)))
+
+
+async def _one_after_another(machines: Machines, left: Left, found: Found, job: Callable[[Table], bytes]) -> None:
+    while table := left.offer():
+        try:
+            async with aclosing(machines.doing(findings, job(table))) as said:
+                if why_not := (await anext(said)).decode():
+                    machines.lines.add(why_not)
+                    return
+                await _claimed(table, said, left, found)
+        except LostWork:
+            pass  # it is left again
+        finally:
+            left.withdraw(table)
+
+
+async def _claimed(table: Table, said: AsyncGenerator[bytes], left: Left, found: Found) -> None:
+    """Take what a machine finds out about a table, unless somebody here has begun it."""
+    folder = folder_of(table)
+    if folder is None:
+        return
+    found.prepare(folder)
+    made: list[str] = []
+    lacking = left.claim(table)
+    try:
+        if lacking:
+            pieces = [piece async for piece in said]
+            made = await asyncio.to_thread(_kept, table, b"".join(pieces))
+            lacking = False
+    finally:
+        if lacking:
+            left.give_back(table)
+        found.prepared(folder, made)
+
+
+def _kept(table: Table, said: bytes) -> list[str]:
+    try:
+        return keep(table, json.loads(said))
+    except (ValueError, TypeError, AttributeError) as error:
+        raise LostWork(str(error)) from error
+
+
+def findings(job: bytes) -> Iterator[bytes]:
+    """On another machine: say why it cannot be, or nothing; then find out what tests need of a table, and give that."""
+    known = json.loads(job)
+    if known["made_with"] != made_with():
+        yield f"a machine has {_listed(made_with())}, and this one {_listed(known['made_with'])}".encode()
+        return
+    yield b""
+    table = table_from(known["table"])
+    collects = gc.isenabled()
+    gc.disable()  # as the run itself does while it prepares
+    try:
+        with tempfile.TemporaryDirectory() as folder, kept_in(Path(folder)):
+            write_for_keeps(known, table)
+            found = findings_of(table)
+    finally:
+        if collects:
+            gc.enable()
+    whole = json.dumps(found).encode()
+    for start in range(0, len(whole), PIECE):
+        yield whole[start : start + PIECE]
+
+
+def _listed(versions: Mapping[str, str]) -> str:
+    return ", ".join(f"{name} {version}" for name, version in versions.items())

@@ -1,0 +1,82 @@
+"""What a process needs to know to prepare a table, as JSON, and what it does with that."""
+
+import json
+import platform
+from base64 import b64decode, b64encode
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, fields
+from typing import Any
+
+from tabcontam.asking.plan import Options, sheet_of
+from tabcontam.evidence.base import Test
+from tabcontam.evidence.registry import by_id
+from tabcontam.guesser.kept import libraries
+from tabcontam.tables.cards import Question
+from tabcontam.tables.large.excerpt import Whole
+from tabcontam.tables.planted import PlantedCell
+from tabcontam.tables.serializers import Serializer, as_facts, from_facts
+from tabcontam.tables.table import Table
+from tabcontam.tables.texts import TextForm, TextTask
+from tabcontam.version import __version__
+
+
+def job_of(table: Table | None, serializer: Serializer, tests: Sequence[Test], seed: int) -> bytes:
+    """These tests of a table; without the table where it is that of the job before."""
+    job: dict[str, Any] = {"serializer": as_facts(serializer), "tests": [test.id for test in tests], "seed": seed}
+    job["made_with"] = made_with()
+    if table:
+        job["table"] = _facts_of(table)
+    return json.dumps(job).encode()
+
+
+def write_for_keeps(job: Mapping[str, Any], table: Table) -> None:
+    """Write the queries of a job's tests about its table, for the sake of what is kept."""
+    for test in job["tests"]:
+        sheet_of(by_id()[test], table, from_facts(job["serializer"]), Options(seed=job["seed"]))
+
+
+def made_with() -> dict[str, str]:
+    """What findings may depend on beside the table: the versions of what computes, and the kind of processor."""
+    return {"tabcontam": __version__} | libraries() | {"processor": platform.machine()}
+
+
+def _facts_of(table: Table) -> dict[str, Any]:
+    facts = {field.name: getattr(table, field.name) for field in fields(table) if field.init}
+    facts |= {"missing": sorted(table.missing), "question": table.question and asdict(table.question)}
+    facts |= {"drawn_cells": [asdict(cell) for cell in table.drawn_cells]}
+    facts |= {"text": table.text and asdict(table.text), "whole": table.whole and _whole_facts(table.whole)}
+    return facts | {"hints": table.hints and dict(table.hints)}
+
+
+def _whole_facts(whole: Whole) -> dict[str, Any]:
+    """What is known of all rows of a large file, as JSON can hold it."""
+    facts = {field.name: getattr(whole, field.name) for field in fields(whole) if field.init}
+    held = b64encode(whole.held).decode()
+    return facts | {"distinct": dict(whole.distinct), "numeric": sorted(whole.numeric), "held": held}
+
+
+def _whole(facts: Mapping[str, Any]) -> Whole:
+    """What `_whole_facts` took apart."""
+    distinct = {name: tuple(values) for name, values in facts["distinct"].items()}
+    found = {"places": tuple(facts["places"]), "distinct": distinct, "held": b64decode(facts["held"])}
+    found |= {name: tuple(map(tuple, facts[name])) for name in ("beside", "mates")}
+    return Whole(**dict(facts) | found | {"numeric": frozenset(facts["numeric"])})
+
+
+def table_from(facts: Mapping[str, Any]) -> Table:
+    """The table that `job_of` took apart."""
+    whole: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in facts.items()}
+    whole["rows"] = tuple(map(tuple, facts["rows"]))
+    whole["known"] = tuple(tuple(map(tuple, rows)) for rows in facts["known"])
+    whole |= {name: tuple(map(tuple, facts[name])) for name in ("withheld", "fresh")}
+    whole["drawn_cells"] = tuple(
+        PlantedCell(cell["row"], cell["column"], tuple(cell["alternatives"])) for cell in facts["drawn_cells"]
+    )
+    whole["missing"] = frozenset(facts["missing"])
+    whole["text"] = facts["text"] and TextTask(
+        **facts["text"] | {"form": TextForm(facts["text"]["form"]), "texts": tuple(facts["text"]["texts"])}
+    )
+    whole["question"] = facts["question"] and Question(**facts["question"])
+    whole["whole"] = facts["whole"] and _whole(facts["whole"])
+    whole["hints"] = facts["hints"] and {test: tuple(names) for test, names in facts["hints"].items()}
+    return Table(**whole)

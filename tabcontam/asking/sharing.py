@@ -1,0 +1,157 @@
+"""Who does what while new tables are prepared: what nobody has begun yet, and who makes which finding."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Event, Lock
+
+from tabcontam.evidence.base import Test
+from tabcontam.tables.table import Table
+
+OFFERS = 2  # times that a table is offered to other machines: one that is lost with its machine is offered once more
+
+Key = tuple[int, str]  # a table and a test of it
+
+
+class Left:
+    """The tests of new tables that nobody has begun yet: this run takes the first, whoever helps it the last.
+
+    A process of this machine takes a test, and another machine a whole table, of which nobody has begun anything. A
+    table is offered to a machine before it has room for it. Until it claims the table others may take it all the same.
+    """
+
+    def __init__(self, tables: Sequence[Table], tests: Sequence[Test]) -> None:
+        self._lock = Lock()
+        self._every = {id(table): {(id(table), test.id): (table, test) for test in tests} for table in tables}
+        self._left = {key: each for own in self._every.values() for key, each in own.items()}
+        # A large table stays here, with what is known of all of its rows.
+        self._untouched = {id(table): table for table in tables if table.whole is None}
+        self._offered: set[int] = set()
+        self._offers: Counter[int] = Counter()
+        self._writing: Key | None = None
+        self._written: set[Key] = set()
+
+    def __len__(self) -> int:
+        """How many tests are left."""
+        return len(self._left)
+
+    @property
+    def untouched(self) -> int:
+        """Of how many tables nobody has begun anything."""
+        return len(self._untouched)
+
+    def write(self, test: Test, table: Table) -> None:
+        """This run writes a test about a table now, and is done with the one before."""
+        with self._lock:
+            if self._writing is not None:
+                self._written.add(self._writing)
+                self._left.pop(self._writing, None)
+            self._writing = id(table), test.id
+            self._untouched.pop(id(table), None)
+
+    def take(self) -> tuple[Table, Test] | None:
+        """The last test that is left, of a table that is offered to another machine only where there is no other."""
+        with self._lock:
+            key = next((key for key in reversed(self._left) if key[0] not in self._offered), None)
+            key = key or next(reversed(self._left), None)
+            if key is None:
+                return None
+            self._untouched.pop(key[0], None)
+            return self._left.pop(key)
+
+    def offer(self) -> Table | None:
+        """The last table of which nobody has begun anything, and which is offered to nobody else."""
+        with self._lock:
+            for place in reversed(self._untouched):
+                if place not in self._offered and self._offers[place] < OFFERS:
+                    self._offered.add(place)
+                    self._offers[place] += 1
+                    return self._untouched[place]
+            return None
+
+    def claim(self, table: Table) -> bool:
+        """Whether the machine that a table is offered to is to prepare it: nobody has begun it meanwhile."""
+        with self._lock:
+            if self._untouched.pop(id(table), None) is None:
+                return False
+            for key in self._every[id(table)]:
+                self._left.pop(key, None)
+            return True
+
+    def withdraw(self, table: Table) -> None:
+        """Offer a table no more."""
+        with self._lock:
+            self._offered.discard(id(table))
+
+    def give_back(self, table: Table) -> None:
+        """What a machine claimed and did not prepare is left again, but for what this run has begun meanwhile."""
+        with self._lock:
+            own = self._every.get(id(table), {})
+            self._left |= {key: each for key, each in own.items() if key not in self._written}
+            if self._writing is None or self._writing[0] != id(table):
+                self._untouched[id(table)] = table
+
+    def clear(self) -> None:
+        """Nothing is left: the plan is written."""
+        with self._lock:
+            for held in (self._every, self._left, self._untouched):
+                held.clear()
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Who makes a finding, and whether it is there by now, or they gave up."""
+
+    owner: object
+    ended: Event
+
+
+class Found:
+    """What the run and its helpers find, each of them once: the run's own side of sharing the work."""
+
+    backwards = False
+
+    def __init__(self, check: Callable[[], None] = lambda: None) -> None:
+        self._check = check
+        self._findings: dict[str, Finding] = {}
+        self._elsewhere: dict[str, Event] = {}
+        self._lock = Lock()
+
+    def begin(self, name: str, owner: object = None) -> bool:
+        """Whether the owner, by default the run, is to make a finding; waits where somebody else makes it."""
+        if owner is None:
+            self._check()
+        if prepared := self._elsewhere.get(str(Path(name).parent)):
+            prepared.wait()
+        with self._lock:
+            finding = self._findings.setdefault(name, Finding(owner, Event()))
+        if finding.owner is owner:
+            return True
+        finding.ended.wait()
+        return False
+
+    def end(self, name: str) -> None:
+        """A finding can be read, or was not made."""
+        self._findings[name].ended.set()
+
+    def prepare(self, folder: Path) -> None:
+        """Another machine prepares the table that has this folder: whoever needs what is kept there waits for it."""
+        self._elsewhere[str(folder)] = Event()
+
+    def prepared(self, folder: Path, names: Iterable[str]) -> None:
+        """It does so no more, and has made these findings."""
+        for name in names:
+            with self._lock:
+                self._findings.setdefault(name, Finding(folder, Event())).ended.set()
+        self._elsewhere.pop(str(folder)).set()
+
+    def free(self, owner: object = None) -> None:
+        """End all findings, or those of one owner: nobody is to wait for them any longer."""
+        with self._lock:
+            for finding in self._findings.values():
+                if owner is None or finding.owner is owner:
+                    finding.ended.set()
+        if owner is None:
+            for prepared in list(self._elsewhere.values()):
+                prepared.set()

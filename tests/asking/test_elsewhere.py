@@ -1,0 +1,287 @@
+"""New tables of a plan are prepared on other machines, whatever becomes of these."""
+
+import asyncio
+import json
+import os
+import signal
+import threading
+import time
+from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tabcontam.asking import elsewhere, preparing
+from tabcontam.asking.elsewhere import findings, visited
+from tabcontam.asking.jobs import job_of
+from tabcontam.asking.plan import Options, sheet_of
+from tabcontam.asking.preparing import prepared_meanwhile
+from tabcontam.asking.sharing import Found, Left
+from tabcontam.evidence.registry import by_id
+from tabcontam.guesser.kept import findings_of, folder_of
+from tabcontam.runs.run import RunOrder, prepare
+from tabcontam.subjects.ray import library
+from tabcontam.subjects.ray.cluster import Cluster, OnRay
+from tabcontam.subjects.ray.machines import LostWork, Machines
+from tabcontam.tables.serializers import load_serializers
+from tabcontam.tables.table import Table
+from tests import made_tables as tables
+
+IS = load_serializers()["is"]
+TESTS = [by_id()[name] for name in ("full_completion", "feature_completion")]
+NAME = f"{0:032x}.json"
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A cache folder without what other tests made, on a machine with one processor."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setenv("LOCALAPPDATA", str(tmp_path))
+    monkeypatch.setattr(preparing, "processors", lambda: 1)
+    return tmp_path
+
+
+def ships(seed: int, rows: int = 40) -> Table:
+    """A table of its own, of which nothing is known yet."""
+    return tables.ships.__wrapped__(rows, seed=seed)
+
+
+class Here(Machines):
+    """Machines whose work is done in this process: `say` tells what comes of a table after it has begun."""
+
+    def __init__(self, say: Callable[[str], bytes], processors: int = 1) -> None:
+        super().__init__(Cluster(OnRay("auto")))
+        self.say, self.processors, self.asked = say, processors, list[str]()
+
+    def places(self) -> int:
+        """As many as there are said to be."""
+        return self.processors
+
+    async def visited(self, work: Coroutine[Any, Any, None]) -> None:
+        """Do it."""
+        await work
+
+    async def doing(self, work: object, given: bytes) -> AsyncGenerator[bytes]:
+        """What is said of the table."""
+        digest = json.loads(given)["table"]["sha256"]
+        self.asked.append(digest)
+        yield b""
+        yield self.say(digest)
+
+
+def said(text: str) -> bytes:
+    """What a machine sends that has made one finding."""
+    return json.dumps({NAME: text}).encode()
+
+
+def sent(machines: Machines, left: Left, found: Found) -> None:
+    """Have these machines prepare what is left."""
+    asyncio.run(visited(machines, left, found, lambda table: job_of(table, IS, TESTS, 0)))
+
+
+def test_what_machines_find_is_kept_and_read_by_the_run() -> None:
+    both, found = [ships(0), ships(1)], Found()
+    machines, left = Here(lambda digest: said(f'"{digest}"'), 2), Left(both, TESTS)
+    sent(machines, left, found)
+    assert machines.asked == [table.sha256 for table in reversed(both)]
+    assert not left
+    for table in both:
+        assert findings_of(table) == {NAME: f'"{table.sha256}"'}
+        assert not found.begin(str(folder_of(table)) + os.sep + NAME)
+        assert found.begin(str(folder_of(table)) + os.sep + f"{1:032x}.json")  # which the machine did not make
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        json.dumps({"../" + NAME: "1"}),
+        json.dumps({NAME: "1", "/tmp/" + NAME: "1"}),
+        json.dumps({NAME + "\n": "1"}),
+        json.dumps({"known.json": "1"}),
+        json.dumps({NAME: "no JSON"}),
+        json.dumps({NAME: 1}),
+        json.dumps([NAME]),
+        "no JSON",
+    ],
+)
+def test_what_is_no_finding_is_written_nowhere(wrong: str, cache: Path) -> None:
+    table = ships(0)
+    machines, left = Here(lambda digest: wrong.encode()), Left([table], TESTS)
+    sent(machines, left, Found())
+    assert len(machines.asked) == 2
+    assert left.take() == (table, TESTS[1])
+    assert [path for path in cache.rglob("*") if path.is_file()] == []
+
+
+def test_a_table_that_is_lost_is_offered_once_more_and_then_left_to_others() -> None:
+    def lost(digest: str) -> bytes:
+        raise LostWork(digest)
+
+    both, machines = [ships(0), ships(1)], Here(lost)
+    left, found = Left(both, TESTS), Found()
+    sent(machines, left, found)
+    assert sorted(machines.asked) == sorted([both[0].sha256, both[1].sha256] * 2)
+    assert len(left) == 4
+    assert found.begin(str(folder_of(both[1])) + os.sep + NAME)  # nobody waits for it
+
+
+def test_a_machine_with_other_versions_prepares_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Other(Here):
+        async def doing(self, work: Any, given: bytes) -> AsyncGenerator[bytes]:
+            monkeypatch.setattr(elsewhere, "made_with", lambda: {"tabcontam": "0", "numpy": "0"})
+            for one in work(given):
+                yield one
+
+    machines, left = Other(said), Left([ships(0)], TESTS)
+    sent(machines, left, Found())
+    (line,) = machines.lines
+    assert line.startswith("a machine has tabcontam 0, numpy 0, and this one tabcontam ")
+    assert len(left) == 2
+
+
+def test_a_table_that_has_to_wait_for_a_machine_may_be_begun_here() -> None:
+    table, other = ships(0), ships(1)
+
+    class Crowded(Here):
+        async def doing(self, work: object, given: bytes) -> AsyncGenerator[bytes]:
+            if json.loads(given)["table"]["sha256"] == table.sha256:
+                left.write(TESTS[0], table)
+            async for one in super().doing(work, given):
+                yield one
+
+    left = Left([table, other], TESTS)
+    sent(Crowded(lambda digest: said("1")), left, Found())
+    assert [findings_of(one) for one in (table, other)] == [{}, {NAME: "1"}]
+    assert left.take() == (table, TESTS[1])
+
+
+def test_processes_take_what_is_offered_to_no_machine_as_long_as_there_is_some() -> None:
+    both = [ships(0), ships(1)]
+    left = Left(both, TESTS)
+    assert left.offer() is both[1]
+    taken = [left.take() for _ in range(5)]
+    assert taken == [(both[0], TESTS[1]), (both[0], TESTS[0]), (both[1], TESTS[1]), (both[1], TESTS[0]), None]
+    assert not left.claim(both[1])
+
+
+def test_what_the_run_has_written_is_not_left_again() -> None:
+    table = ships(0)
+    left = Left([table], TESTS)
+    assert left.offer() is table
+    assert left.claim(table)
+    left.write(TESTS[0], table)
+    left.write(TESTS[1], table)
+    left.give_back(table)
+    assert [left.take(), left.take()] == [(table, TESTS[1]), None]
+
+
+def test_the_run_waits_for_a_table_that_a_machine_is_at() -> None:
+    folder, found, waiting = Path("tables") / "one", Found(), list[bool]()
+    found.prepare(folder)
+    thread = threading.Thread(target=lambda: waiting.append(found.begin(str(folder / NAME))))
+    thread.start()
+    time.sleep(0.1)
+    assert waiting == []
+    found.prepared(folder, [str(folder / NAME)])
+    thread.join()
+    assert waiting == [False]
+
+
+def test_ctrl_c_ends_what_machines_do() -> None:
+    ended: list[str] = []
+
+    class Slow(Here):
+        async def doing(self, work: object, given: bytes) -> AsyncGenerator[bytes]:
+            yield b""
+            threading.Timer(0.1, signal.pthread_kill, [threading.main_thread().ident, signal.SIGINT]).start()
+            try:
+                await asyncio.Event().wait()
+            finally:
+                ended.append("cancelled")
+
+    def planned() -> None:
+        both = [ships(0), ships(1)]
+        with prepared_meanwhile(both, IS, TESTS, Options(), machines=Slow(said)) as ready:
+            ready(TESTS[0], both[0])
+            time.sleep(30)
+
+    with pytest.raises(KeyboardInterrupt):
+        planned()
+    assert ended == ["cancelled"]
+
+
+def test_without_a_head_the_run_goes_on_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def lost(self: Cluster) -> None:
+        self.lost = "gone"
+
+    monkeypatch.setattr(Cluster, "_headless", lost)
+    cluster = Cluster(OnRay("auto"))
+    asyncio.run(asyncio.wait_for(cluster.visited(asyncio.Event().wait()), 20))  # type: ignore[arg-type] # to no end
+    assert cluster.lost == "gone"
+
+
+@pytest.mark.slow
+def test_another_machine_finds_what_this_one_does(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(elsewhere, "PIECE", 1000)
+    table = ships(0)
+    begun, *pieces = findings(job_of(table, IS, TESTS, 3))
+    assert begun == b""
+    assert list(cache.iterdir()) == []
+    for test in TESTS:
+        sheet_of(test, table, IS, Options(seed=3))
+    assert json.loads(b"".join(pieces)) == findings_of(table) != {}
+    assert {len(piece) for piece in pieces[:-1]} == {1000}
+
+
+# --- on a cluster
+
+
+@pytest.mark.slow
+def test_a_node_that_is_killed_while_it_prepares_changes_nothing(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A machine without a core plans; one of two others is killed as soon as both prepare a table."""
+    pytest.importorskip("ray")
+    os.environ.update(library.USUAL)
+    from ray.cluster_utils import Cluster as Nodes
+
+    alone = planned(None)
+    kept = {path.name: path.read_text() for path in tmp_path.rglob("guesses/*/*.json")}
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cluster"))
+    nodes = Nodes(initialize_head=True, head_node_args={"num_cpus": 0, "include_dashboard": False})
+    asked, begun, done = list[str](), set[str](), set[str]()
+    doing = Machines.doing
+
+    async def disturbed(self: Machines, work: Any, given: bytes) -> AsyncGenerator[bytes]:
+        digest = json.loads(given)["table"]["sha256"]
+        asked.append(digest)
+        async for one in doing(self, work, given):
+            begun.add(digest)
+            if len(begun) == len(nodes.worker_nodes) == 2:
+                nodes.remove_node(next(iter(nodes.worker_nodes)), allow_graceful=False)
+            done.update([digest] if one else [])
+            yield one
+
+    monkeypatch.setattr(Machines, "doing", disturbed)
+    try:
+        for _ in range(2):
+            nodes.add_node(num_cpus=1)
+        together = planned(OnRay(nodes.address))
+    finally:
+        nodes.shutdown()  # type: ignore[no-untyped-call]
+    assert together == alone
+    assert {path.name: path.read_text() for path in (tmp_path / "cluster").rglob("guesses/*/*.json")} == kept
+    assert set(asked[:2]) == {ships(1).sha256, ships(2).sha256}
+    assert 1 <= len(done) < len(asked)  # one was lost, and the other machine prepared another
+
+
+def planned(engine: OnRay | None) -> Sequence[object]:
+    """What is planned for three new tables, with the chance of each query."""
+    own = tuple(replace(ships(seed), edition=f"made-up-{seed}") for seed in range(3))
+    order = RunOrder(("simulated:guesser",), own, tests=tuple(TESTS), controls=False, engine=engine)
+    return [
+        (cell.name, [(query.id, query.prompt, query.expected, query.chance) for query in cell.queries])
+        for cell in prepare(order).cells
+    ]
