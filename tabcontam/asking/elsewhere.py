@@ -1,7 +1,7 @@
 """New tables of a plan, prepared on other machines while this one prepares the others.
 
-A machine gets what a table's preparation needs as JSON, makes all findings about it in a folder of its own, and sends
-the files back. They are written here as if a process of this machine had made them, and the run reads what was kept.
+A machine gets what a table's preparation needs as JSON, makes all findings about it, and sends them back. They are
+written here as if a process of this machine had made them, and the run reads what was kept. Nothing is written there.
 The run waits for a table that a machine is at, as it would not be done earlier by itself. Where the machine is lost the
 table is left again, for anybody.
 """
@@ -9,14 +9,12 @@ table is left again, for anybody.
 import asyncio
 import gc
 import json
-import tempfile
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
 from contextlib import aclosing, suppress
-from pathlib import Path
 
 from tabcontam.asking.jobs import made_with, table_from, write_for_keeps
 from tabcontam.asking.sharing import Found, Left
-from tabcontam.guesser.kept import findings_of, folder_of, keep, kept_in
+from tabcontam.guesser.kept import collected, folder_of, keep
 from tabcontam.subjects.ray.machines import LostWork, Machines
 from tabcontam.tables.table import Table
 
@@ -87,9 +85,8 @@ def findings(job: bytes) -> Iterator[bytes]:
     collects = gc.isenabled()
     gc.disable()  # as the run itself does while it prepares
     try:
-        with tempfile.TemporaryDirectory() as folder, kept_in(Path(folder)):
+        with collected() as found:
             write_for_keeps(known, table)
-            found = findings_of(table)
     finally:
         if collects:
             gc.enable()

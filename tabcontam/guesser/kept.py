@@ -45,7 +45,7 @@ class Sharing(Protocol):
 
 
 _SHARING: ContextVar[Sharing | None] = ContextVar("sharing", default=None)
-_FOLDER: ContextVar[Path | None] = ContextVar("folder", default=None)
+_COLLECTED: ContextVar[dict[str, str] | None] = ContextVar("collected", default=None)
 NAME = re.compile(r"[0-9a-f]{32}\.json")  # of a file with a finding
 DAMAGED = (OSError, ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError)
 
@@ -67,8 +67,15 @@ def kept(
     """
     if (made := _shipped(table).get(_file_name(table, question, []))) is not None:
         return read(json.loads(made))
-    folder = folder_of(table)
-    path = folder / _file_name(table, question, list(libraries().values())) if folder else None
+    file_name, folder = _file_name(table, question, list(libraries().values())), folder_of(table)
+    if (together := _COLLECTED.get()) is not None:
+        if file_name in together:
+            return read(json.loads(together[file_name]))
+        with one_thread():
+            found = find()
+        together[file_name] = json.dumps(write(found))
+        return found
+    path = folder / file_name if folder else None
     if not path:
         with one_thread():
             return find()
@@ -163,29 +170,24 @@ def _computing_libraries() -> "ThreadpoolController":
 def folder_of(table: Table) -> Path | None:
     """The folder of what is kept of a table; None where nobody knows where this user's home is."""
     try:
-        return (_FOLDER.get() or cache_folder().parent / "guesses") / identity(table)[:16]
+        return cache_folder().parent / "guesses" / identity(table)[:16]
     except RuntimeError:
         return None
 
 
 @contextmanager
-def kept_in(folder: Path) -> Iterator[None]:
-    """Keep what is found out meanwhile in this folder, and nothing in the user's."""
-    token = _FOLDER.set(folder)
+def collected() -> Iterator[dict[str, str]]:
+    """What is found out meanwhile about one table: the text of each file, by its name, in place of the files."""
+    found: dict[str, str] = {}
+    token = _COLLECTED.set(found)
     try:
-        yield
+        yield found
     finally:
-        _FOLDER.reset(token)
-
-
-def findings_of(table: Table) -> dict[str, str]:
-    """What is kept of a table: the text of each file, by its name."""
-    folder = folder_of(table)
-    return {path.name: path.read_text("utf-8") for path in sorted(folder.glob("*.json"))} if folder else {}
+        _COLLECTED.reset(token)
 
 
 def keep(table: Table, findings: Mapping[str, str]) -> list[str]:
-    """Keep what another machine found out about a table, as `findings_of` gives it; the paths of the files.
+    """Keep what another machine `collected` about a table; the paths of the files.
 
     Raises `ValueError` for what is no such thing: no file is written under another name than the cache has.
     """

@@ -20,7 +20,7 @@ from tabcontam.asking.plan import Options, sheet_of
 from tabcontam.asking.preparing import prepared_meanwhile
 from tabcontam.asking.sharing import Found, Left
 from tabcontam.evidence.registry import by_id
-from tabcontam.guesser.kept import findings_of, folder_of
+from tabcontam.guesser.kept import folder_of
 from tabcontam.runs.run import RunOrder, prepare
 from tabcontam.subjects.ray import library
 from tabcontam.subjects.ray.cluster import Cluster, OnRay
@@ -46,6 +46,13 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def ships(seed: int, rows: int = 40) -> Table:
     """A table of its own, of which nothing is known yet."""
     return tables.ships.__wrapped__(rows, seed=seed)
+
+
+def kept_of(table: Table) -> dict[str, str]:
+    """What is kept of a table: the text of each file, by its name."""
+    folder = folder_of(table)
+    assert folder is not None
+    return {path.name: path.read_text("utf-8") for path in folder.glob("*")}
 
 
 class Here(Machines):
@@ -88,7 +95,7 @@ def test_what_machines_find_is_kept_and_read_by_the_run() -> None:
     assert machines.asked == [table.sha256 for table in reversed(both)]
     assert not left
     for table in both:
-        assert findings_of(table) == {NAME: f'"{table.sha256}"'}
+        assert kept_of(table) == {NAME: f'"{table.sha256}"'}
         assert not found.begin(str(folder_of(table)) + os.sep + NAME)
         assert found.begin(str(folder_of(table)) + os.sep + f"{1:032x}.json")  # which the machine did not make
 
@@ -153,7 +160,7 @@ def test_a_table_that_has_to_wait_for_a_machine_may_be_begun_here() -> None:
 
     left = Left([table, other], TESTS)
     sent(Crowded(lambda digest: said("1")), left, Found())
-    assert [findings_of(one) for one in (table, other)] == [{}, {NAME: "1"}]
+    assert [kept_of(one) for one in (table, other)] == [{}, {NAME: "1"}]
     assert left.take() == (table, TESTS[1])
 
 
@@ -231,7 +238,7 @@ def test_another_machine_finds_what_this_one_does(cache: Path, monkeypatch: pyte
     assert list(cache.iterdir()) == []
     for test in TESTS:
         sheet_of(test, table, IS, Options(seed=3))
-    assert json.loads(b"".join(pieces)) == findings_of(table) != {}
+    assert json.loads(b"".join(pieces)) == kept_of(table) != {}
     assert {len(piece) for piece in pieces[:-1]} == {1000}
 
 
