@@ -18,6 +18,7 @@ meets both. The load of the machine stands before each part. Clusters are local 
 import argparse
 import asyncio
 import csv
+import gc
 import json
 import os
 import subprocess
@@ -269,6 +270,7 @@ def cells(runs: int) -> None:
     """What a call costs."""
     with model_of() as folder:
         own = planned(folder, SERIALIZERS)
+    gc.freeze()  # as the command does with its plan
 
     async def timed(model: Model) -> tuple[float, float]:
         subject = Subject(model)

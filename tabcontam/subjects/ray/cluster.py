@@ -9,6 +9,7 @@ listens on this machine alone.
 """
 
 import asyncio
+import gc
 import logging
 import os
 from collections.abc import Callable, Coroutine
@@ -109,6 +110,7 @@ class Cluster:
             except Exception as error:  # OSError, RuntimeError, ValueError: by what is wrong with the address
                 raise UsageError(self._unjoined(error)) from error
             self._begun = True
+            gc.freeze()  # Ray stays, and is large: to look for what is free in it takes longer than its calls
             # It says what becomes of machines on standard output, which is the report's: no option turns that off.
             setattr(import_module("ray._private.worker"), "print_to_stdstream", lambda *given, **more: None)  # noqa: B010
         if self._watch is None:
@@ -206,6 +208,7 @@ class Cluster:
         if self._begun:
             self._begun = False
             library.ray().shutdown()
+            gc.unfreeze()
 
 
 def check_engine(engine: str | None, address: str | None, replicas: int | None, gpus: int | None) -> OnRay | None:

@@ -7,10 +7,10 @@ from itertools import count
 from typing import Any
 
 from tabcontam.errors import one_line
-from tabcontam.evidence.questions import Answer, Question, State, without_answer
+from tabcontam.evidence.questions import Answer, Passage, Question, State, without_answer
 from tabcontam.subjects.base import FatalError, Request, TransientError
 from tabcontam.subjects.ray import library
-from tabcontam.subjects.ray.replica import About, Asked, Ended, unpacked
+from tabcontam.subjects.ray.replica import About, Asked, Columns, Ended, unpacked
 from tabcontam.version import __version__
 
 
@@ -41,8 +41,9 @@ class Held:
         """Its answer. Raises `TransientError` where it is lost, `FatalError` where the cluster is."""
         number = next(self._numbers)
         answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
-        self._waiting[number] = request.question, answer
-        self._unsent.append((number, request.question, request.max_tokens))
+        question = request.question
+        self._waiting[number] = question, answer
+        self._unsent.append((number, question.text if isinstance(question, Passage) else question, request.max_tokens))
         self._call()
         return await answer
 
@@ -120,7 +121,7 @@ class Held:
             self._call()
         return asked
 
-    def _take(self, number: int, said: Answer | str) -> None:
+    def _take(self, number: int, said: Answer | Columns | str) -> None:
         if number not in self._waiting:
             return
         question, answer = self._waiting.pop(number)

@@ -1,19 +1,28 @@
 """What runs in an actor on a machine of the cluster: a replica of a model, and how questions and answers are sent."""
 
 import asyncio
+import gc
 from array import array
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from tabcontam.errors import UsageError, one_line
-from tabcontam.evidence.questions import Answer, Capability, Question, Scores, Token
+from tabcontam.evidence.questions import Answer, Capability, Passage, Question, Reply, Scores, State, Token
 from tabcontam.subjects.base import FatalError, Form, Model, Request
 from tabcontam.version import __version__
 
+# Bytes of answers that go with a call. What is larger than 100 kB stays on the replica's machine until it is fetched.
+# Where the head is lost just then, Ray ends the process that asks.
+MOST = 65_536
+SMALL = 200  # bytes of an answer that has no text
+BETWEEN = "\0"  # what stands between the texts of tokens that are sent
+
 # What goes to a replica and back: plain tuples, which Ray writes many times as fast as those that have a class.
-Asked = tuple[int, Question, int]  # the number that its answer will have, a question, and the most tokens of the answer
+Asked = tuple[
+    int, Question | str, int
+]  # the number that its answer will have, a question, the most tokens of the answer
 
 
 @dataclass(frozen=True)
@@ -23,7 +32,8 @@ class Ended:
     why: str
 
 
-Said = tuple[int, Answer | Ended | str]  # an answer, or the line that says why there is none
+Columns = tuple[Any, ...]  # scores, as they are sent
+Said = tuple[int, Answer | Ended | Columns | str]  # an answer, or the line that says why there is none
 
 
 @dataclass(frozen=True)
@@ -60,24 +70,30 @@ class Replica:
                     await self._model.connect()
                 except UsageError as error:
                     return str(error)
+                gc.freeze()  # what is loaded stays: to look for what is free in it takes longer than to answer
                 own = self._model
                 self._about = About(own.form, own.capabilities, own.version, own.connections or 1)
         return self._about
 
     async def answers(self, asked: Sequence[Asked]) -> list[Said]:
-        """Ask the model these questions too, and wait for an answer to any that it was asked: all that there are then.
+        """Ask the model these questions too, and wait for an answer to any that it was asked: all that there are then,
+        as far as they go with one call.
 
         Where several calls wait, one of them takes them. None are given once the model is asked nothing more.
         """
         for number, question, max_tokens in asked:
             self._under_way.add(number)
-            task = asyncio.create_task(self._ask(number, Request(question, max_tokens)))
+            task = asyncio.create_task(self._ask(number, Request(question_of(question), max_tokens)))
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
         while self._under_way and not self._answered:
             self._changed.clear()
             await self._changed.wait()
-        answered, self._answered = self._answered, []
+        taken = size = 0
+        while taken < len(self._answered) and size < MOST:
+            size += _size(self._answered[taken][1])
+            taken += 1
+        answered, self._answered = self._answered[:taken], self._answered[taken:]
         return answered
 
     async def _ask(self, number: int, request: Request) -> None:
@@ -92,26 +108,48 @@ class Replica:
         self._changed.set()
 
 
-def packed(answer: Answer | Ended | str) -> Answer | Ended | str:
-    """As it is sent: tokens column by column, numbers as bytes, which are written many times as fast as single ones."""
-    if isinstance(answer, Scores) and answer.tokens:
+def question_of(sent: Question | str) -> Question:
+    """The question that was sent: of a passage its text alone."""
+    return Passage(sent) if isinstance(sent, str) else sent
+
+
+def packed(answer: Answer | Ended | str) -> "Answer | Ended | str | Columns":
+    """As it is sent: scores column by column, their texts as one, numbers as bytes.
+
+    What has a class of its own, or many parts, takes Ray many times as long.
+    """
+    if not isinstance(answer, Scores):
+        return answer
+    columns: list[object] = []
+    if answer.tokens:
         texts, *numbers = zip(*answer.tokens, strict=True)
-        return replace(answer, tokens=(texts, *map(_as_bytes, numbers)))  # type: ignore[arg-type] # until unpacked
-    return answer
+        joined = BETWEEN.join(texts)
+        columns = [joined if joined.count(BETWEEN) == len(texts) - 1 else texts, *map(_as_bytes, numbers)]
+    return columns, answer.state.value, answer.detail, answer.usage, answer.seconds
 
 
-def unpacked(answer: Answer) -> Answer:
+def unpacked(sent: "Answer | Columns") -> Answer:
     """As it was before it was sent."""
-    if isinstance(answer, Scores) and answer.tokens:
-        texts, *numbers = answer.tokens
-        rows = zip(texts, *map(_as_numbers, numbers), strict=True)
-        return replace(answer, tokens=tuple(map(partial(tuple.__new__, Token), rows)))
-    return answer
+    if not isinstance(sent, tuple):
+        return sent
+    columns, state, *more = sent
+    tokens: tuple[Token, ...] = ()
+    if columns:
+        texts, *numbers = columns
+        rows = zip(texts.split(BETWEEN) if isinstance(texts, str) else texts, *map(_as_numbers, numbers), strict=True)
+        tokens = tuple(map(partial(tuple.__new__, Token), rows))
+    return Scores(tokens, State(state), *more)
+
+
+def _size(answer: Answer | Ended | Columns | str) -> int:
+    """About how many bytes it has as it is sent."""
+    if isinstance(answer, tuple):
+        return sum(map(len, answer[0]))
+    return len(answer.text) if isinstance(answer, Reply) else SMALL
 
 
 def _as_bytes(numbers: Sequence[float | None]) -> object:
-    known = [one for one in numbers if type(one) is float]
-    return array("d", known).tobytes() if len(known) == len(numbers) else numbers
+    return array("d", numbers).tobytes() if set(map(type, numbers)) == {float} else numbers  # type: ignore[type-var]
 
 
 def _as_numbers(held: Any) -> Sequence[float | None]:

@@ -214,6 +214,7 @@ def test_a_lost_replica_is_replaced_and_its_questions_are_asked_again(actors: li
     [
         (Token("a", -0.1, -0.2, 0.3), Token("ä", float("-inf"), -1.0, 0.0)),
         (Token("a", -0.1), Token("b", 0, None, 1.5)),
+        (Token("a\0b", -0.1), Token("\ud800", float("-inf"))),
         (),
     ],
 )
@@ -389,6 +390,28 @@ def test_what_is_asked_at_once_goes_with_few_calls(actors: list[Actor]) -> None:
     assert actor.calls == 4
     assert isinstance(answers[0], Scores)
     assert answers[0].tokens[0].log_probability == -0.5  # a plain tuple on its way
+
+
+def test_long_answers_come_back_in_parts(actors: list[Actor], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(replica, "MOST", 60)  # two answers
+    actors.append(actor := Actor("v1", 999))
+    actor.model.connections, brought = 10, list[int]()
+
+    async def counted(asked: Sequence[replica.Asked]) -> list[replica.Said]:
+        said = await actor._answers(asked)
+        brought.append(len(said))
+        return said
+
+    actor.answers = Called(counted)
+
+    async def whole() -> list[Answer]:
+        model = held(1)
+        await model.connect()
+        return await asyncio.gather(*(model.answer(asking(f"{number}")) for number in range(20)))
+
+    answers = asyncio.run(asyncio.wait_for(whole(), 20))
+    assert [answer.detail for answer in answers] == [f"{number}" for number in range(20)]
+    assert [count for count in brought if count] == [3] * 6 + [2]
 
 
 def test_a_slow_answer_keeps_no_other_waiting(actors: list[Actor]) -> None:
