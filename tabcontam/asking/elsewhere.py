@@ -7,13 +7,13 @@ table is left again, for anybody.
 """
 
 import asyncio
-import gc
 import json
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
 from contextlib import aclosing, suppress
 
 from tabcontam.asking.jobs import made_with, table_from, write_for_keeps
 from tabcontam.asking.sharing import Found, Left
+from tabcontam.garbage import none_looked_for
 from tabcontam.guesser.kept import collected, folder_of, keep
 from tabcontam.subjects.ray.machines import LostWork, Machines
 from tabcontam.tables.table import Table
@@ -82,14 +82,8 @@ def findings(job: bytes) -> Iterator[bytes]:
         return
     yield b""
     table = table_from(known["table"])
-    collects = gc.isenabled()
-    gc.disable()  # as the run itself does while it prepares
-    try:
-        with collected() as found:
-            write_for_keeps(known, table)
-    finally:
-        if collects:
-            gc.enable()
+    with none_looked_for(), collected() as found:
+        write_for_keeps(known, table)
     whole = json.dumps(found).encode()
     for start in range(0, len(whole), PIECE):
         yield whole[start : start + PIECE]
