@@ -6,6 +6,7 @@ from array import array
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import accumulate
 from typing import Any
 
 from tabcontam.errors import UsageError, one_line
@@ -15,8 +16,8 @@ from tabcontam.version import __version__
 
 # Bytes of answers that go with a call. What is larger than 100 kB stays on the replica's machine until it is fetched.
 # Where the head is lost just then, Ray ends the process that asks.
-MOST = 65_536
-SMALL = 200  # bytes of an answer that has no text
+MOST = 96_000
+SMALL = 80  # bytes of an answer beside its text
 BETWEEN = "\0"  # what stands between the texts of tokens that are sent
 
 # What goes to a replica and back: plain tuples, which Ray writes many times as fast as those that have a class.
@@ -89,10 +90,8 @@ class Replica:
         while self._under_way and not self._answered:
             self._changed.clear()
             await self._changed.wait()
-        taken = size = 0
-        while taken < len(self._answered) and size < MOST:
-            size += _size(self._answered[taken][1])
-            taken += 1
+        sizes = accumulate(_size(answer) for _, answer in self._answered)
+        taken = max(1, sum(size <= MOST for size in sizes))
         answered, self._answered = self._answered[:taken], self._answered[taken:]
         return answered
 
@@ -144,8 +143,8 @@ def unpacked(sent: "Answer | Columns") -> Answer:
 def _size(answer: Answer | Ended | Columns | str) -> int:
     """About how many bytes it has as it is sent."""
     if isinstance(answer, tuple):
-        return sum(map(len, answer[0]))
-    return len(answer.text) if isinstance(answer, Reply) else SMALL
+        return SMALL + sum(map(len, answer[0]))
+    return SMALL + len(answer.text) if isinstance(answer, Reply) else SMALL
 
 
 def _as_bytes(numbers: Sequence[float | None]) -> object:

@@ -393,7 +393,7 @@ def test_what_is_asked_at_once_goes_with_few_calls(actors: list[Actor]) -> None:
 
 
 def test_long_answers_come_back_in_parts(actors: list[Actor], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(replica, "MOST", 60)  # two answers
+    monkeypatch.setattr(replica, "MOST", 330)  # three answers
     actors.append(actor := Actor("v1", 999))
     actor.model.connections, brought = 10, list[int]()
 
