@@ -12,6 +12,7 @@ from tabcontam.evidence.base import Test
 from tabcontam.evidence.registry import by_id
 from tabcontam.guesser.kept import libraries
 from tabcontam.tables.cards import Question
+from tabcontam.tables.large.adjoining import Adjoining
 from tabcontam.tables.large.excerpt import Whole
 from tabcontam.tables.planted import PlantedCell
 from tabcontam.tables.serializers import Serializer, as_facts, from_facts
@@ -52,7 +53,8 @@ def _whole_facts(whole: Whole) -> dict[str, Any]:
     """What is known of all rows of a large file, as JSON can hold it."""
     facts = {field.name: getattr(whole, field.name) for field in fields(whole) if field.init}
     held = b64encode(whole.held).decode()
-    return facts | {"distinct": dict(whole.distinct), "numeric": sorted(whole.numeric), "held": held}
+    facts |= {"adjoining": [one.facts() for one in whole.adjoining], "held": held}
+    return facts | {"distinct": dict(whole.distinct), "numeric": sorted(whole.numeric)}
 
 
 def _whole(facts: Mapping[str, Any]) -> Whole:
@@ -60,6 +62,7 @@ def _whole(facts: Mapping[str, Any]) -> Whole:
     distinct = {name: tuple(values) for name, values in facts["distinct"].items()}
     found = {"places": tuple(facts["places"]), "distinct": distinct, "held": b64decode(facts["held"])}
     found |= {name: tuple(map(tuple, facts[name])) for name in ("beside", "mates")}
+    found["adjoining"] = tuple(map(Adjoining.read, facts["adjoining"]))
     return Whole(**dict(facts) | found | {"numeric": frozenset(facts["numeric"])})
 
 

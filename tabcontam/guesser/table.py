@@ -12,7 +12,8 @@ from tabcontam.guesser.laws.order import runs
 from tabcontam.tables.draws import by_content, seeded
 from tabcontam.tables.facts import cached_fact
 from tabcontam.tables.known import extra_rows, known_rows
-from tabcontam.tables.table import Table
+from tabcontam.tables.large.adjoining import Adjoining
+from tabcontam.tables.table import Cell, Table
 
 if TYPE_CHECKING:
     from tabcontam.guesser.chains import Chain
@@ -102,6 +103,9 @@ def chain_of(
 
     cells, given = _cells(table, [*asked, *shown], shown, asked if before else ())
     near = _last_row(table) if before else None
+    if adjoining := _adjoining(table, shown):
+        cells |= {one.name: one for one in adjoining}
+        near, given = near or list(shown), [*given, *(one.name for one in adjoining)]
     return Chain(cells, given, asked, rows, table.missing, _order(table), near, _known(table))
 
 
@@ -119,6 +123,8 @@ def least_sure(table: Table, columns: Sequence[str], count: int, before: bool = 
         lagged = table.columns[:WIDE] if before else ()
         cells, shown = _cells(table, columns if before else table.columns, given, lagged)
         near = _last_row(table) if before else None
+        adjoining = _adjoining(table, given)
+        cells, shown = cells | {one.name: one for one in adjoining}, [*shown, *(one.name for one in adjoining)]
         order = _order(table)
         return tuple(least_sure_of(cells, shown, columns, count, table.missing, order, apart=not before, near=near))
 
@@ -175,6 +181,29 @@ def column_of(table: Table, name: str, by: int = 0) -> Column:
         return column(previous(name, by) if by else name, cells, table.missing)
 
     return cached_fact(table, ("guesser's column", name, by), made)
+
+
+def _adjoining(table: Table, shown: Collection[str]) -> list[Column]:
+    """What stands in the rows next to each row among those of its kind, where the kind and the place are shown."""
+    found: list[Column] = []
+    for line in () if table.whole is None else table.whole.adjoining:
+        if line.order in shown and (line.by is None or line.by in shown):
+            found += [one for name in line.told if name in table.columns for one in _beside(table, line, name)]
+    return found
+
+
+def _beside(table: Table, line: Adjoining, name: str) -> list[Column]:
+    """A column's cells in the rows before and behind; behind the table's rows there are none."""
+    place, length = table.columns.index(name), len(column_of(table, name).keys)
+
+    def made(called: str, rows: Sequence[Sequence[Cell] | None]) -> Column:
+        own = [None if row is None else row[place] for row in rows]
+        return column(called, [*own, *(None,) * (length - len(own))], table.missing)
+
+    return [
+        cached_fact(table, ("guesser's column", called), partial(made, called, rows))
+        for called, rows in line.columns(name)
+    ]
 
 
 def _last_row(table: Table) -> list[str]:

@@ -4,11 +4,13 @@ Of a large file a sample is kept, which shows hardly any code twice. In each of 
 branch follow from something that most kept rows share with rows that are not kept: from a `code`, from a long `number`,
 from the beginning of a `plot` number, from the `middle` of one, from the end of a `mail` address, from a `pair` of a
 route and a class, from an airline and the number of a `flight` that starts at an hour of its own, from `three` cells
-together, from the `day` of a moment and a currency, or from the first two letters of an article and its `size`; or
-they are amounts at a `rate` of the row's state, or of a day and a currency (`daily`). One answerer knows all
-companies and rates and no row: it says what follows, and draws all other cells as often as they stand in their column.
-The other knows every row by its identifier. Both answer over loopback what `run` asks: a hidden cell of a row, and the
-rest of a row that is begun. Their verdicts are printed: the first is to be found nowhere, the second everywhere.
+together, from the `day` of a moment and a currency, or from the first two letters of an article and its `size`; or they
+are amounts at a `rate` of the row's state, or of a day and a currency (`daily`). In another file an account's `balance`
+is the one before it and the amount that was booked. One answerer knows all companies and rates, has read what was
+booked before and after, and knows no row: it says what follows, and draws all other cells as often as they stand in
+their column. The other knows every row by its identifier. Both answer over loopback what `run` asks: a hidden cell of a
+row, and the rest of a row that is begun. Their verdicts are printed: the first is to be found nowhere, the second
+everywhere.
 """
 
 import argparse
@@ -18,8 +20,9 @@ import re
 import subprocess
 import sys
 import tempfile
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -33,7 +36,22 @@ FOLLOWING = ("company", "town", "branch")
 FIRMS = [
     f"{one}{end} {kind}" for one in ("North", "Old", "Port", "Sun") for end in ("ham", "by") for kind in ("AG", "plc")
 ]
-KINDS = ("code", "number", "plot", "middle", "mail", "pair", "flight", "three", "day", "size", "rate", "daily")
+KINDS = (
+    "code",
+    "number",
+    "plot",
+    "middle",
+    "mail",
+    "pair",
+    "flight",
+    "three",
+    "day",
+    "size",
+    "rate",
+    "daily",
+    "balance",
+)
+ACCOUNTS = 5000
 DAYS, FIRST_DAY = 1000, date(2019, 1, 1)
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 KEYS = (("code",), ("number",), ("route", "class"), ("airline", "flight"), ("shop", "season", "size"))
@@ -46,6 +64,8 @@ Answer = Callable[[dict[str, Any]], str]
 
 def rows_of(kind: str, count: int) -> list[Row]:
     """The rows of a file, in which three columns follow from what `shared` says."""
+    if kind == "balance":
+        return booked(count)
     rng, found = Random(kind), list[Row]()
     known = [{name: rng.choice(FIRMS) for name in FOLLOWING} for _ in range(CODES)]
     for number in range(count):
@@ -89,6 +109,38 @@ def rows_of(kind: str, count: int) -> list[Row]:
     return found
 
 
+def booked(count: int) -> list[Row]:
+    """What was booked to some accounts, in the order of time."""
+    rng, found, begin = Random("balance"), list[Row](), datetime(2021, 1, 1)
+    balances = [rng.randrange(10**6) for _ in range(ACCOUNTS)]
+    for number in range(count):
+        account, amount = rng.randrange(ACCOUNTS), rng.randrange(-20_000, 20_000)
+        balances[account] += amount
+        own = {"time": str(begin + timedelta(seconds=37 * number)), "account": f"a{10_000 + account}"}
+        own |= {"amount": f"{amount / 100:.2f}", "balance": f"{balances[account] / 100:.2f}"}
+        own |= {name: rng.choice(FIRMS) for name in ("company", "branch")}
+        found.append({"id": str(rng.randrange(10**9)), **own, "target": rng.choice(["yes", "no"])})
+    return found
+
+
+def told_by_bookings(rows: Sequence[Row]) -> Callable[[Row], Row]:
+    """What the bookings before and after one tell of it, where its account and time are shown."""
+    accounts: dict[str, list[Row]] = {}
+    for row in rows:
+        accounts.setdefault(row.get("account", ""), []).append(row)
+
+    def told(row: Row) -> Row:
+        own = accounts.get(row.get("account", ""), []) if "time" in row else []
+        place = bisect_left(own, row.get("time", ""), key=lambda one: one["time"])
+        if not 0 < place < len(own) - 1:
+            return {}
+        before, behind = float(own[place - 1]["balance"]), own[place + 1]
+        balance = float(row["balance"]) if "balance" in row else float(behind["balance"]) - float(behind["amount"])
+        return {"balance": f"{balance:.2f}", "amount": f"{balance - before:.2f}"}
+
+    return told
+
+
 def at_rates(row: Row) -> Row:
     """What the amount of a row comes to at the three rates of its state, or of its day and currency."""
     if "state" in row:
@@ -118,9 +170,13 @@ def shared(row: Row) -> tuple[str, ...] | None:
 def knower(rows: Sequence[Row]) -> Answer:
     """Knows what follows, and no row."""
     known, rng = {by: row for row in rows if (by := shared(row)) is not None}, Random(5)
+    bookings = told_by_bookings(rows) if "balance" in rows[0] else None
 
     def answer(body: dict[str, Any]) -> str:
         names, row = _asked(body)
+        if bookings is not None:
+            told = rng.choice(rows) | bookings(row)
+            return _written(names, [told[name] for name in names])
         by = shared(row)
         kinds = ({"state", "amount"}, {"time", "currency", "amount"})
         told = at_rates(row) if any(kind <= row.keys() for kind in kinds) else known.get(by, {}) if by else {}

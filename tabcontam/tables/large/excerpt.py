@@ -8,6 +8,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from tabcontam.tables.cells import Rows
+from tabcontam.tables.large.adjoining import Adjoining
 
 if TYPE_CHECKING:
     import numpy as np
@@ -26,10 +27,10 @@ class Whole:
     file that are never asked about, shown or learned from: they are there because a kept row is like them in its first
     cells, or in all cells but one, so that it is seen what follows from such cells and what does not. `mates` are rows
     that the guesser learns from beside the kept ones, because they share a telling cell with one (`mates.py`); they are
-    never asked about or shown, either. `distinct` has the values of each column that has few of them, the most frequent
-    first and then as they first appear; of the others it has nothing. `numeric` are the columns of numbers alone.
-    `enumerates_domain` is whether all combinations of the features' values occur. `held` is a Bloom filter of all rows,
-    with their target and without it.
+    never asked about or shown, either; nor are the rows `adjoining` a kept one. `distinct` has the values of each
+    column that has few of them, the most frequent first and then as they first appear; of the others it has nothing.
+    `numeric` are the columns of numbers alone. `enumerates_domain` is whether all combinations of the features' values
+    occur. `held` is a Bloom filter of all rows, with their target and without it.
     """
 
     rows: int
@@ -40,17 +41,20 @@ class Whole:
     numeric: frozenset[str]
     enumerates_domain: bool
     held: bytes = field(repr=False)
+    adjoining: tuple[Adjoining, ...] = field(default=(), repr=False)
 
     @cached_property
     def digest(self) -> str:
         """A digest of what is known beside the kept rows."""
         held = [self.places, self.beside, self.mates, sorted(self.distinct.items()), sorted(self.numeric)]
         about = [self.rows, self.enumerates_domain, sha256(self.held).hexdigest()]
-        return sha256(json.dumps([*about, *held]).encode()).hexdigest()
+        adjoining = [one.facts() for one in self.adjoining]
+        return sha256(json.dumps([*about, *held, *adjoining]).encode()).hexdigest()
 
     def with_rows(self, change: Callable[[Rows], Rows]) -> "Whole":
         """The same of a table whose rows are changed so; what other rows it has is not known any more."""
-        return replace(self, beside=change(self.beside), mates=change(self.mates), held=b"")
+        adjoining = tuple(one.with_rows(change) for one in self.adjoining)
+        return replace(self, beside=change(self.beside), mates=change(self.mates), adjoining=adjoining, held=b"")
 
     def before(self) -> tuple[int, ...]:
         """For each kept row how many of the file's rows that stand directly before it are kept, too."""

@@ -17,24 +17,21 @@ from math import prod
 from typing import NamedTuple, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import stats
 
 from tabcontam.tables.cells import Rows, is_number
 from tabcontam.tables.large.chunks import MISSING, NONE, Bools, Chunk, Ints, Words, chunk_of
 from tabcontam.tables.large.excerpt import numbered
 from tabcontam.tables.large.hashes import Sieve
+from tabcontam.tables.large.sharing import PAIRS, Floats, as_far_apart, at_most, beats
 
-Floats = NDArray[np.float64]
 One = TypeVar("One")  # a column, or two
 
 EACH = 5  # rows that are taken for a value, of which a kept row has one
 ENOUGH = 5  # rows of the sample that have a value: then they show themselves what follows from it
 MOST = 30_000  # rows that are taken in all
 SUREST = 2 / 3  # of them are for the surest key, if it has so many values
-PAIRS = 2000  # of rows that share a value, by which is judged what it tells
 FEWEST = 5  # of them, below which nothing is judged
-LEVEL = 1e-6  # of the test whether rows that share a value are more alike than others
 SAME = 1e-3  # of a ratio, by which two may differ that are the same rate: amounts are rounded
 RATIOS = 15  # of two columns of many numbers
 MOSTLY = 0.9  # of a column's numbers are positive, of which ratios are looked at
@@ -320,7 +317,7 @@ class _Sample:
                 first, second = first[apart], second[apart]
         if len(first) < FEWEST:
             return 0.0
-        others = [lambda: _as_far_apart(first, second, rows, hashes)]
+        others = [lambda: as_far_apart(first, second, rows, hashes)]
         others += [partial(self._sharing_part, part, rows) for part in key.parts]
         columns = [column for column in range(len(self.cells)) if column not in key.columns]
         if alike := self._most_alike((first, second), others, columns, self._alike):
@@ -363,7 +360,7 @@ class _Sample:
             if not left:
                 return 0.0
             pairs = find()
-            left = [one for one in left if _beats(*one[1:], _at_most(*alike(one[0], *pairs)))]
+            left = [one for one in left if beats(*one[1:], at_most(*alike(one[0], *pairs)))]
         return max((hits / count for _, hits, count in left), default=0.0)
 
     def _alike(self, column: int, first: Ints, second: Ints) -> tuple[int, int]:
@@ -396,27 +393,6 @@ class _Sample:
 def _spread(count: int, share: float) -> Ints:
     """Such a share of so many places, at equal distances."""
     return np.linspace(0, count, int(share * count), endpoint=False).astype(np.int64)
-
-
-def _at_most(hits: int, count: int) -> float:
-    """How often such pairs are alike, with two standard errors more."""
-    share = (hits + 1) / (count + 2)
-    return float(min(1.0, share + 2 * np.sqrt(share * (1 - share) / (count + 2))))
-
-
-def _beats(hits: int, count: int, chance: float) -> bool:
-    """Whether so many hits are more than chance explains."""
-    return hits > chance * count and bool(stats.binom.sf(hits - 1, count, chance) < LEVEL)
-
-
-def _as_far_apart(first: Ints, second: Ints, rows: Ints, hashes: Words) -> tuple[Ints, Ints]:
-    """Pairs of these rows that stand as far apart as the given pairs do, and share nothing: neighbours may be alike."""
-    rng = np.random.default_rng(0)
-    pairs, begin = rng.integers(len(first), size=4 * PAIRS), rng.integers(len(rows), size=4 * PAIRS)
-    apart = np.searchsorted(rows, second[pairs]) - np.searchsorted(rows, first[pairs])
-    one, other = rows[begin], rows[(begin + apart) % len(rows)]
-    different = hashes[one] != hashes[other]
-    return one[different], other[different]
 
 
 def _sharing(hashes: Words, rows: Ints) -> tuple[Ints, Ints]:

@@ -20,6 +20,7 @@ from tabcontam.tables.large.companions import Companions, in_order, salted_cells
 from tabcontam.tables.large.excerpt import Blocks, Read, Whole
 from tabcontam.tables.large.facts import ColumnFacts, enumerated
 from tabcontam.tables.large.hashes import BloomFilter, cell_hash
+from tabcontam.tables.large.lines import lines_of
 from tabcontam.tables.large.mates import Mates
 from tabcontam.tables.large.streams import Layout, NotUtf8, Settled, Unclosed, ahead, layouts
 from tabcontam.tables.large.telling import tell_rows, tell_share
@@ -73,6 +74,7 @@ def read_stream(columns: tuple[str, ...], stream: Stream, target: str | None, na
     missing = frozenset(mark for one in facts for mark in one.missing())
     own, standing = salted_cells(chunk_of(rows, len(columns))), np.array(places)
     found, mates, at = Companions(rows, own), Mates(rows, own, missing), 0
+    lines = lines_of(rows, own, places, missing)
     combinations = _Combinations([one for one in facts if columns[one.place] != target], count)
     held = BloomFilter(count * (1 if answered is None else 2))
     for chunk, cells in ahead((chunk, salted_cells(chunk)) for chunk in stream()):
@@ -80,6 +82,8 @@ def read_stream(columns: tuple[str, ...], stream: Stream, target: str | None, na
         kept[standing[(standing >= at) & (standing < at + chunk.rows)] - at] = True
         found.add(chunk, cells, at, kept)
         mates.add(chunk, cells, at, kept)
+        for line in lines:
+            line.add(chunk, cells, kept)
         combinations.add(cells)
         sums = cells.sum(axis=0, dtype=np.uint64)
         held.add(sums)
@@ -100,6 +104,7 @@ def read_stream(columns: tuple[str, ...], stream: Stream, target: str | None, na
         numeric=frozenset(name for name, one in names.items() if one.is_numeric(missing)),
         enumerates_domain=combinations.all_occur,
         held=held.held(),
+        adjoining=tuple(line.found(columns) for line in lines),
     )
     return Read(columns, rows, whole, missing, tuple(first))
 

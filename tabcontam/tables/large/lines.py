@@ -1,0 +1,229 @@
+"""The rows of a file that stand next to a kept one among those of its kind: a sensor's reading before and after.
+
+Who has read all other rows of a file in the order of time knows the reading before and the one after, the balance from
+which an account comes, the price at which a share closed the day before. A sample holds hardly ever the rows that stand
+next to a kept one in this sense, unless they are taken while the file goes by. Whether rows that stand close together
+are more alike is seen in the sample itself; so is the column that tells where a row stands.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from scipy import stats
+
+from tabcontam.tables.cells import Rows, is_number
+from tabcontam.tables.large.adjoining import Adjoining, Row
+from tabcontam.tables.large.chunks import Bools, Chunk, Ints, Words
+from tabcontam.tables.large.hashes import Sieve
+from tabcontam.tables.large.sharing import LEVEL, PAIRS, Floats, as_far_apart, at_most, beats
+
+SORTED = 0.99  # the correlation of the file's order with that of a column that tells where a row stands
+ELSEWHERE = 0.9  # of the rows that are next to each other in a kind have to stand in the order of that column
+TOGETHER = 0.5  # of the rows that follow one another in the file may be of one kind: of more, the file's order tells it
+FEWEST = 100  # pairs of rows by which a kind is judged
+KINDS = 40  # columns that are looked at
+KEPT = 2  # of them that are followed
+STEP = 0.02  # more often, or closer, than rows that stand further apart, by which kinds are compared
+
+
+class Line:
+    """Finds what adjoins the kept rows while the rows of the file go by; `cells` are hashes, `salted_cells`."""
+
+    def __init__(self, by: int | None, order: int, told: Sequence[int], cells: Words) -> None:
+        self.by, self.order, self.told = by, order, tuple(told)
+        kinds = self._kinds(cells)
+        values, self._kind = np.unique(kinds, return_inverse=True)
+        self._sieve = Sieve(values)
+        self._left = np.bincount(self._kind, minlength=len(values))  # kept rows of each kind that are still to come
+        self._seen = 0  # kept rows that went by
+        self._before: list[Row | None] = [None] * len(kinds)
+        self._behind: list[Row | None] = [None] * len(kinds)
+        self._last: dict[int, Row] = {}  # the last row of each kind
+        self._waiting: dict[int, int] = {}  # the kept row of each kind that no row of it followed yet
+
+    def add(self, chunk: Chunk, cells: Words, kept: Bools) -> None:
+        """Look at these rows, some of which are the `kept` ones."""
+        rows, kinds = self._sieve.among(self._kinds(cells))
+        order = np.argsort(kinds, kind="stable")
+        rows, kinds = rows[order], kinds[order]
+        number = self._seen - 1 + np.cumsum(kept)  # of each kept row, among all of them
+        own = np.flatnonzero(kept[rows])
+        first = np.append(True, kinds[1:] != kinds[:-1]) if len(kinds) else np.zeros(0, dtype=bool)
+        last = np.append(first[1:], True) if len(kinds) else first
+        for at in np.flatnonzero(first).tolist():
+            if (waits := self._waiting.pop(int(kinds[at]), None)) is not None:
+                self._behind[waits] = self._text(chunk, rows[at])
+        inside, ending = own[~first[own]], own[~last[own]]
+        for mine, place, text in (
+            (self._before, inside, chunk.texts(rows[inside - 1].tolist())),
+            (self._behind, ending, chunk.texts(rows[ending + 1].tolist())),
+        ):
+            for one, row in zip(number[rows[place]].tolist(), text, strict=True):
+                mine[one] = row
+        for at in own[first[own]].tolist():
+            self._before[int(number[rows[at]])] = self._last.get(int(kinds[at]))
+        for at in own[last[own]].tolist():
+            self._waiting[int(kinds[at])] = int(number[rows[at]])
+        self._left -= np.bincount(kinds[own], minlength=len(self._left))
+        self._seen += int(kept.sum())
+        ends = np.flatnonzero(last & (self._left[kinds] > 0))
+        self._last |= dict(zip(kinds[ends].tolist(), chunk.texts(rows[ends].tolist()), strict=True))
+
+    def found(self, columns: Sequence[str]) -> Adjoining:
+        """What was found in all rows."""
+        by = None if self.by is None else columns[self.by]
+        told = tuple(columns[one] for one in self.told)
+        return Adjoining(by, columns[self.order], told, tuple(self._before), tuple(self._behind))
+
+    def _kinds(self, cells: Words) -> Words:
+        return np.zeros(cells.shape[1], dtype=np.uint64) if self.by is None else cells[self.by]
+
+    @staticmethod
+    def _text(chunk: Chunk, row: int) -> Row:
+        (text,) = chunk.texts([int(row)])
+        return text
+
+
+def lines_of(rows: Rows, cells: Words, places: Sequence[int], missing: frozenset[str]) -> list[Line]:
+    """The lines that tell something: the file's own, and those of the columns whose kinds tell most."""
+    sample = _Sample.of(rows, cells, places, missing)
+    whole = sample.judged(None)
+    columns = [one for one in range(len(cells)) if 1 < sample.different(one) < len(rows)]
+    if whole:  # rows of a kind that stand together are next to each other in the file, too
+        columns = [one for one in columns if sample.together(one) < TOGETHER]
+    kinds = sorted(filter(None, map(sample.judged, columns[:KINDS])), key=lambda found: -found[0])
+    return [Line(by, order, told, cells) for _, by, order, told in [*filter(None, [whole]), *kinds[:KEPT]]]
+
+
+@dataclass(frozen=True, eq=False)
+class _Sample:
+    """The kept rows, by which it is judged which rows are alike."""
+
+    cells: Words
+    there: Bools
+    numbers: dict[int, Floats]  # of the columns of numbers
+    places: Ints
+    ranks: dict[int, Floats]  # of each column in whose order rows may stand
+
+    @classmethod
+    def of(cls, rows: Rows, cells: Words, places: Sequence[int], missing: frozenset[str]) -> "_Sample":
+        known = [[None if cell in missing else cell for cell in column] for column in zip(*rows, strict=True)]
+        there = np.array([[cell is not None for cell in column] for column in known])
+        numbers = {
+            column: np.array([float(cell) if cell else np.nan for cell in one])
+            for column, one in enumerate(known)
+            if there[column].any() and all(map(is_number, filter(None, one)))
+        }
+        ranks = {column: _ranks(one, numbers.get(column)) for column, one in enumerate(known)}
+        return cls(cells, there, numbers, np.array(places), ranks)
+
+    def different(self, column: int) -> int:
+        """How many values a column has."""
+        return len(np.unique(self.cells[column][self.there[column]]))
+
+    def together(self, column: int) -> float:
+        """How many of the rows that follow one another in the file are of one kind."""
+        next_to = np.diff(self.places) == 1
+        return float((self.cells[column][1:] == self.cells[column][:-1])[next_to].mean()) if next_to.any() else 0.0
+
+    def judged(self, by: int | None) -> tuple[float, int | None, int, list[int]] | None:
+        """How much more alike rows of a kind are that stand close together, in which order, and in which columns."""
+        kinds = np.zeros(len(self.places), dtype=np.uint64) if by is None else self.cells[by]
+        rows = np.arange(len(kinds)) if by is None else np.flatnonzero(self.there[by])
+        first, second = _pairs(kinds, rows)
+        gaps = self.places[second] - self.places[first]
+        if len(first) < FEWEST:
+            return None
+        order = next((one for one in self.ranks if one != by and self._in_order(one, by, first, second)), None)
+        if order is None:
+            return None
+        middle = 1 if by is None else np.median(gaps)
+        near = gaps <= middle
+        other, another = _pairs(kinds, np.random.default_rng(3).permutation(rows))
+        far = np.abs(self.places[other] - self.places[another]) > middle
+        pairs = [_some(first[near], second[near]), _some(other[far], another[far])]
+        if by is not None:
+            pairs.append(as_far_apart(*pairs[0], rows, kinds))
+        strengths = {
+            column: strength
+            for column in range(len(self.cells))
+            if column not in (by, order) and (strength := self._closer(column, *pairs))
+        }
+        return (max(strengths.values()), by, order, sorted(strengths)) if strengths else None
+
+    def _in_order(self, column: int, by: int | None, first: Ints, second: Ints) -> bool:
+        """Whether rows of a kind stand in the order of a column, which tells apart those next to each other."""
+        ranks = self.ranks[column]
+        steps = ranks[second] - ranks[first]
+        steps = steps[np.isfinite(steps)]
+        if (steps != 0).sum() < ELSEWHERE * len(first) or max((steps > 0).mean(), (steps < 0).mean()) < ELSEWHERE:
+            return False
+        if by is not None:
+            return True
+        known = np.isfinite(ranks)
+        return bool(abs(np.corrcoef(ranks[known], np.flatnonzero(known))[0, 1]) >= SORTED)
+
+    def _closer(self, column: int, near: tuple[Ints, Ints], *others: tuple[Ints, Ints]) -> float:
+        """How much more alike near rows are in a column than each kind of others; 0 where they are not."""
+        if column in self.numbers:
+            return self._closer_numbers(self.numbers[column], near, *others)
+        hits, count = self._alike(column, near)
+        least = 1.0
+        for pairs in others:
+            chance = at_most(*self._alike(column, pairs))
+            if not count or not beats(hits, count, chance):
+                return 0.0
+            least = min(least, hits / count - chance)
+        return max(STEP, least)
+
+    def _alike(self, column: int, pairs: tuple[Ints, Ints]) -> tuple[int, int]:
+        first, second = pairs
+        both = self.there[column][first] & self.there[column][second]
+        return int((both & (self.cells[column][first] == self.cells[column][second])).sum()), int(both.sum())
+
+    @staticmethod
+    def _closer_numbers(numbers: Floats, near: tuple[Ints, Ints], *others: tuple[Ints, Ints]) -> float:
+        def distances(pairs: tuple[Ints, Ints]) -> Floats:
+            found = np.abs(numbers[pairs[0]] - numbers[pairs[1]])
+            return np.asarray(found[np.isfinite(found)])
+
+        own, least = distances(near), 1.0
+        for pairs in others:
+            theirs = distances(pairs)
+            if not len(own) or not len(theirs):
+                return 0.0
+            found = stats.mannwhitneyu(own, theirs, alternative="less")
+            if found.pvalue > LEVEL:
+                return 0.0
+            least = min(least, 1 - 2 * float(found.statistic) / (len(own) * len(theirs)))
+        return max(STEP, least)
+
+
+def _ranks(cells: Sequence[str | None], numbers: Floats | None) -> Floats:
+    """Where each cell stands among all of its column; of texts whose rows stand together, as they first appear."""
+    if numbers is not None:
+        return np.asarray(stats.rankdata(numbers, method="dense", nan_policy="omit"), dtype=np.float64)
+    known = [cell for cell in cells if cell is not None]
+    values = list(dict.fromkeys(known))
+    runs = 1 + sum(one != other for one, other in pairwise(known))
+    if runs * SORTED > len(values) or len(values) > len(known) / 2:
+        values.sort()
+    place = {value: number for number, value in enumerate(values)}
+    return np.array([np.nan if cell is None else place[cell] for cell in cells], dtype=np.float64)
+
+
+def _pairs(kinds: Words, rows: Ints) -> tuple[Ints, Ints]:
+    """Pairs of rows of a kind that follow one another among these."""
+    order = rows[np.argsort(kinds[rows], kind="stable")]
+    same = np.flatnonzero(kinds[order][1:] == kinds[order][:-1])
+    return order[same], order[same + 1]
+
+
+def _some(first: Ints, second: Ints) -> tuple[Ints, Ints]:
+    """Some of many pairs."""
+    if len(first) > PAIRS:
+        chosen = np.random.default_rng(4).choice(len(first), PAIRS, replace=False)
+        return first[chosen], second[chosen]
+    return first, second
