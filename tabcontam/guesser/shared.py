@@ -50,11 +50,22 @@ def codes_of(hashes: Words) -> Ints:
 
 
 def _together(view: View) -> Iterator[Words]:
-    """The hashes of two and three cells, and of two of which one is a piece; 0 where one is missing."""
+    """The hashes of two and three cells, of two of which one is a piece, and of all or all but one; 0 for none."""
     cells = _cells(view.shown, LOOKED_AT, len(view.learned) / 2)
     for size, most in MOST.items():
         yield from (hashes for _, hashes in _choices(combinations(cells, size), len(view.learned) / 30, most))
     yield from (hashes for _, hashes in with_pieces(view, len(view.learned) / 30))
+    if view.large and len(cells) > max(MOST):
+        yield from _nearly_all(cells)
+
+
+def _nearly_all(cells: "Sequence[_Hashed]") -> Iterator[Words]:
+    """The hashes of all cells together, and of all but one: of rows that stand twice in a file."""
+    total: Words = np.sum([one.hashes for one in cells], axis=0, dtype=np.uint64)
+    there = np.logical_and.reduce([one.hashes > 0 for one in cells])
+    left_outs: list[Words] = [np.zeros_like(total), *(one.hashes for one in cells)]
+    for left_out in left_outs:
+        yield np.where(there, numbered(total - left_out) | np.uint64(1), np.uint64(0))
 
 
 def with_pieces(view: View, least: float) -> Iterator[tuple[str, Words]]:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 WIDE = 20  # columns up to which all are looked at for how long their cells have been the same
 POOL = 400  # rows of a table that are ever asked in one way: they share one fit
-VERSION = 20  # of the guesser: what another one made is not read
+VERSION = 21  # of the guesser: what another one made is not read
 
 
 @dataclass(frozen=True)

@@ -5,12 +5,13 @@ branch follow from something that most kept rows share with rows that are not ke
 from the beginning of a `plot` number, from the `middle` of one, from the end of a `mail` address, from a `pair` of a
 route and a class, from an airline and the number of a `flight` that starts at an hour of its own, from `three` cells
 together, from the `day` of a moment and a currency, or from the first two letters of an article and its `size`; or they
-are amounts at a `rate` of the row's state, or of a day and a currency (`daily`). In another file an account's `balance`
+are amounts at a `rate` of the row's state, or of a day and a currency (`daily`). In a file whose rows stand `twice`,
+with a number and a target of their own, they follow from all parts of a row together. In another an account's `balance`
 is the one before it and the amount that was booked. One answerer knows all companies and rates, has read what was
 booked before and after, and knows no row: it says what follows, and draws all other cells as often as they stand in
 their column. The other knows every row by its identifier. Both answer over loopback what `run` asks: a hidden cell of a
 row, and the rest of a row that is begun. Their verdicts are printed: the first is to be found nowhere, the second
-everywhere.
+everywhere but where rows stand twice: who has read the one knows the other.
 """
 
 import argparse
@@ -32,6 +33,7 @@ from tests.loopback import LoopbackServer
 CODES = 20_000
 STATES = 400
 TESTS = "feature_completion or incomplete_completion"
+PARTS = tuple(f"part{number}" for number in range(6))
 FOLLOWING = ("company", "town", "branch")
 FIRMS = [
     f"{one}{end} {kind}" for one in ("North", "Old", "Port", "Sun") for end in ("ham", "by") for kind in ("AG", "plc")
@@ -54,7 +56,7 @@ KINDS = (
 ACCOUNTS = 5000
 DAYS, FIRST_DAY = 1000, date(2019, 1, 1)
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-KEYS = (("code",), ("number",), ("route", "class"), ("airline", "flight"), ("shop", "season", "size"))
+KEYS = (PARTS, ("code",), ("number",), ("route", "class"), ("airline", "flight"), ("shop", "season", "size"))
 ASKED = re.compile(r"Which value of (\w+) does this row have")
 REST = re.compile(r"lacks its last \d+ features?: ([^.]+)\.")
 CELL = re.compile(r"The (\w+) is ([^,\n]+)")
@@ -94,6 +96,12 @@ def rows_of(kind: str, count: int) -> list[Row]:
                 own |= {"amount": f"{rng.lognormvariate(5, 1):.2f}"}
                 found.append(own | at_rates(own) | {"target": rng.choice(["yes", "no"])})
                 continue
+        elif kind == "twice":
+            again = Random(number % (count // 2))
+            own |= {part: f"v{again.randrange(12)}" for part in PARTS}
+            own |= {name: again.choice(FIRMS) for name in FOLLOWING}
+            found.append(own | {"target": rng.choice(["yes", "no"])})
+            continue
         elif kind == "size":
             letters = LETTERS[code // 26 % 26] + LETTERS[code % 26]
             own |= {"article": f"{letters}{rng.randrange(100, 100_000)}", "size": f"z{code // 676}"}

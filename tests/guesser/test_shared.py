@@ -36,7 +36,14 @@ def by_the_middle(rng: Random) -> list[list[Cell]]:
     return found
 
 
-@pytest.mark.parametrize("made", [by_three_cells, by_the_middle])
+def by_nearly_all_cells(rng: Random) -> list[list[Cell]]:
+    """A row stands twice, with a number of its own and another flag."""
+    own: list[list[Cell]] = [[*(rng.choice("abcdefgh") for _ in range(6)), rng.choice(FIRMS)] for _ in range(ROWS // 2)]
+    twice = rng.sample([*own, *own], ROWS)
+    return [[str(number), rng.choice("yn"), *row] for number, row in enumerate(twice)]
+
+
+@pytest.mark.parametrize("made", [by_three_cells, by_the_middle, by_nearly_all_cells])
 def test_rows_tell_the_firm_that_share_no_single_cell(made: Callable[[Random], list[list[Cell]]]) -> None:
     rows = made(Random(4))
     cells = {f"column {place}": list(column) for place, column in enumerate(zip(*rows, strict=True))}

@@ -4,15 +4,15 @@ Where a code stands for a city, who has the file knows the city of every code, a
 file with more codes than the sample has rows, the sample shows hardly any code twice, so that whoever learns from it
 alone would take that knowledge for memory of the row. So for each kept row a few more rows are taken that have the same
 code. What tells of others may be a cell, a piece of one (a company's mail addresses share their end), or two or three
-cells together (a route and a class have a fare). Which of these do is seen in the sample itself, by the pairs of its
-rows that share them.
+cells together (a route and a class have a fare), or nearly all (a row that stands twice in the file). Which of these
+do is seen in the sample itself, by the pairs of its rows that share them.
 """
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import combinations
+from itertools import combinations, islice
 from math import prod
 from typing import NamedTuple, TypeVar
 
@@ -30,6 +30,7 @@ One = TypeVar("One")  # a column, or two
 EACH = 5  # rows that are taken for a value, of which a kept row has one
 ENOUGH = 5  # rows of the sample that have a value: then they show themselves what follows from it
 MOST = 30_000  # rows that are taken in all
+MORE = 1.25  # times as many as there seem to be
 SUREST = 2 / 3  # of them are for the surest key, if it has so many values
 FEWEST = 5  # of them, below which nothing is judged
 SAME = 1e-3  # of a ratio, by which two may differ that are the same rate: amounts are rounded
@@ -42,6 +43,8 @@ MOST_SEPARATORS = 3  # of a column
 ENDS = (2, 3, 4, 5, 6)  # bytes at the beginning and at the end of a cell that may tell something
 MIDDLES = range(2, 9)  # bytes in the middle of a code; more than the fewest may tell something
 MOST_TOGETHER = {2: 200, 3: 400}  # choices of so many columns that are looked at together
+MOST_NEARLY_ALL = 30  # choices of all columns but one, and of all but two
+MOST_PARTS = 60  # of these, than which they have to tell more
 MOST_WITH_PIECES = 200  # choices of a piece and a column
 ONE_LENGTH = 0.98  # of a column's cells that have as many characters as most, if it is one of codes
 LONGEST_CODE = 24  # characters of a code whose middle is looked at
@@ -133,16 +136,18 @@ class _Wanted:
 class Mates:
     """Finds the mates of the kept rows while the rows of the file go by; `cells` are hashes, `salted_cells`."""
 
-    def __init__(self, rows: Rows, cells: Words, missing: frozenset[str]) -> None:
+    def __init__(self, rows: Rows, cells: Words, missing: frozenset[str], count: int) -> None:
         few = telling(rows, cells, missing)
-        usual, left = MOST // max(1, sum(map(len, few.values()))), MOST
+        usual, left = MOST // max(1, sum(len(rare.values) for rare in few.values())), float(MOST)
         self._wanted = []
-        for number, (key, hashes) in enumerate(few.items()):
-            own = 0 if number else int(SUREST * MOST) // max(1, len(hashes))
-            each = min(EACH, max(1, usual, own))
+        for number, (key, (hashes, own)) in enumerate(few.items()):
+            most = 0 if number else int(SUREST * MOST) // max(1, len(hashes))
+            each = min(EACH, max(1, usual, most))
+            # as many as the file is likely to have: of rows that stand twice in it there is one more
+            there = min(each, MORE * 2 * (len(own) / max(1, len(hashes)) - 1) * count / len(rows))
             # of more values than rows are taken, some by their hashes: from all over the file
-            hashes = hashes[_spread(len(hashes), min(1.0, left / max(1, each * len(hashes))))]
-            left -= each * len(hashes)
+            hashes = hashes[_spread(len(hashes), min(1.0, left / max(1.0, there * len(hashes))))]
+            left -= there * len(hashes)
             if len(hashes):
                 self._wanted.append(_Wanted(key, hashes, each))
         self.found: dict[int, tuple[str | None, ...]] = {}
@@ -155,12 +160,12 @@ class Mates:
         for one in self._wanted:
             taken[one.more(one.key.hashes(chunk, cells), kept)] = True
         self._wanted = [one for one in self._wanted if not one.done]
-        places = np.flatnonzero(taken).tolist()
+        places = np.flatnonzero(taken).tolist()[: MOST - len(self.found)]
         self.found |= dict(zip([first + place for place in places], chunk.texts(places), strict=True))
 
 
-def telling(rows: Rows, cells: Words, missing: frozenset[str] = frozenset()) -> dict[Key, Words]:
-    """The keys that tell something of a column, and of which a sample shows values too rarely, with these values.
+def telling(rows: Rows, cells: Words, missing: frozenset[str] = frozenset()) -> "dict[Key, _Rare]":
+    """The keys that tell something of a column, and of which a sample shows values too rarely, with these.
 
     `cells` has a line for each column with the hash of each cell. Two rows that share a value of such a key agree in a
     column that it does not hold more often than any two rows do, and than two that share a part of the key do; of a
@@ -182,7 +187,7 @@ def telling(rows: Rows, cells: Words, missing: frozenset[str] = frozenset()) -> 
         if not sure[key]:
             del rare[key]
     ranked = sorted(rare, key=lambda key: (-round(sure[key], 1), len(rare[key].values)))
-    return {key: rare[key].values for key in ranked}
+    return {key: rare[key] for key in ranked}
 
 
 class _Rare(NamedTuple):
@@ -240,6 +245,17 @@ class _Sample:
                 parts = tuple(known.get(part) or Key(part) for part in combinations(columns, size - 1))
                 known[columns] = Key(columns, parts=parts)
                 yield known[columns]
+        yield from self._nearly_all(shared, different, sorted(known.values(), key=lambda key: len(key.columns)))
+
+    def _nearly_all(self, shared: Sequence[int], different: Sequence[int], others: Sequence[Key]) -> Iterator[Key]:
+        """Nearly all columns: of a row that stands twice in the file, but for a cell or two."""
+        rows = len(self.chunk.starts[0])
+        for size in (len(shared) - 1, len(shared) - 2):
+            nearly_all = combinations(shared, size) if size > max(MOST_TOGETHER) else iter(())
+            many = (columns for columns in nearly_all if rows < prod(different[one] for one in columns) * ENOUGH)
+            for columns in islice(many, MOST_NEARLY_ALL):
+                parts = (one for one in others if set(one.columns) < set(columns))
+                yield Key(columns, parts=tuple(islice(parts, MOST_PARTS)))
 
     def _with_pieces(
         self, pieces: Sequence[Key], singles: Sequence[Key], shared: Sequence[int], different: Sequence[int]

@@ -73,7 +73,7 @@ def read_stream(columns: tuple[str, ...], stream: Stream, target: str | None, na
     rows = kept_rows(drawn[place] for place in places)
     missing = frozenset(mark for one in facts for mark in one.missing())
     own, standing = salted_cells(chunk_of(rows, len(columns))), np.array(places)
-    found, mates, at = Companions(rows, own), Mates(rows, own, missing), 0
+    found, mates, at = Companions(rows, own), Mates(rows, own, missing, count), 0
     lines = lines_of(rows, own, places, missing)
     combinations = _Combinations([one for one in facts if columns[one.place] != target], count)
     held = BloomFilter(count * (1 if answered is None else 2))

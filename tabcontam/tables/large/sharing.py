@@ -27,7 +27,7 @@ def as_far_apart(first: Ints, second: Ints, rows: Ints, hashes: Words) -> tuple[
     """Pairs of these rows that stand as far apart as the given pairs do, and share nothing: neighbours may be alike."""
     rng = np.random.default_rng(0)
     pairs, begin = rng.integers(len(first), size=4 * PAIRS), rng.integers(len(rows), size=4 * PAIRS)
-    apart = np.searchsorted(rows, second[pairs]) - np.searchsorted(rows, first[pairs])
-    one, other = rows[begin], rows[(begin + apart) % len(rows)]
+    apart = np.searchsorted(rows, second) - np.searchsorted(rows, first)
+    one, other = rows[begin], rows[(begin + apart[pairs]) % len(rows)]
     different = hashes[one] != hashes[other]
     return one[different], other[different]

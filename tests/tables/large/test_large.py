@@ -469,6 +469,13 @@ def test_what_follows_from_three_cells_is_looked_for() -> None:
     assert [key.columns for key in told_by(rows)] == [(0, 1, 2)]
 
 
+def test_a_row_that_stands_twice_is_looked_for_by_nearly_all_of_its_cells() -> None:
+    rng = Random(34)
+    rows = [[f"v{rng.randrange(12)}" for _ in range(6)] for _ in range(3800)]
+    rows = [[str(number), *row, rng.choice("yn")] for number, row in enumerate([*rows, *rows[:200]])]
+    assert (1, 2, 3, 4, 5) in [key.columns for key in told_by(rows)]
+
+
 def test_a_flight_is_known_by_its_airline_and_number_though_it_always_starts_at_the_same_time() -> None:
     rng = Random(32)
     flights = [[str(rng.randrange(700)), str(rng.randrange(18) + 5), str(rng.randrange(90))] for _ in range(3000)]
