@@ -6,6 +6,7 @@ next to a kept one in this sense, unless they are taken while the file goes by. 
 are more alike is seen in the sample itself; so is the column that tells where a row stands.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -15,15 +16,19 @@ from scipy import stats
 
 from tabcontam.tables.cells import Rows, is_number
 from tabcontam.tables.large.adjoining import Adjoining, Row
-from tabcontam.tables.large.chunks import Bools, Chunk, Ints, Words
+from tabcontam.tables.large.chunks import Bools, Chunk, Ints, Words, chunk_of
 from tabcontam.tables.large.hashes import Sieve
 from tabcontam.tables.large.sharing import LEVEL, PAIRS, Floats, as_far_apart, at_most, beats
+from tabcontam.tables.large.sorted_lines import SortedLine, marks_of
 
 SORTED = 0.99  # the correlation of the file's order with that of a column that tells where a row stands
 ELSEWHERE = 0.9  # of the rows that are next to each other in a kind have to stand in the order of that column
 TOGETHER = 0.5  # of the rows that follow one another in the file may be of one kind: of more, the file's order tells it
 FEWEST = 100  # pairs of rows by which a kind is judged
 KINDS = 40  # columns that are looked at
+FIRST = 100  # rows by which most columns are told from those with an order
+ORDERS, FEWER_KINDS = 4, 8  # columns that are tried as an order of a file that was shuffled, and as kinds there
+DIGIT = re.compile(r"[0-9]")
 KEPT = 2  # of them that are followed
 STEP = 0.02  # more often, or closer, than rows that stand further apart, by which kinds are compared
 
@@ -86,15 +91,19 @@ class Line:
         return text
 
 
-def lines_of(rows: Rows, cells: Words, places: Sequence[int], missing: frozenset[str]) -> list[Line]:
-    """The lines that tell something: the file's own, and those of the columns whose kinds tell most."""
+def lines_of(rows: Rows, cells: Words, places: Sequence[int], missing: frozenset[str]) -> "Sequence[Line | SortedLine]":
+    """The lines that tell something: the file's own, and those of the columns whose kinds tell most.
+
+    Where none does, rows are taken in the order of each of a few columns, as if the file had been shuffled.
+    """
     sample = _Sample.of(rows, cells, places, missing)
-    whole = sample.judged(None)
-    columns = [one for one in range(len(cells)) if 1 < sample.different(one) < len(rows)]
-    if whole:  # rows of a kind that stand together are next to each other in the file, too
-        columns = [one for one in columns if sample.together(one) < TOGETHER]
-    kinds = sorted(filter(None, map(sample.judged, columns[:KINDS])), key=lambda found: -found[0])
-    return [Line(by, order, told, cells) for _, by, order, told in [*filter(None, [whole]), *kinds[:KEPT]]]
+    if found := sample.best(KINDS):
+        return [Line(by, order, told, cells) for _, by, order, told in found]
+    chunk = chunk_of(rows, len(cells))
+    for order in sample.countable(rows)[:ORDERS]:
+        if found := sample.in_order_of(order, marks_of(chunk, order)).best(FEWER_KINDS):
+            return [SortedLine(by, order, told, cells, chunk) for _, by, _, told in found]
+    return []
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,6 +128,28 @@ class _Sample:
         ranks = {column: _ranks(one, numbers.get(column)) for column, one in enumerate(known)}
         return cls(cells, there, numbers, np.array(places), ranks)
 
+    def best(self, most: int) -> list[tuple[float, int | None, int, list[int]]]:
+        """What was judged of all rows, and of the kinds that tell most, of so many columns."""
+        whole = self.judged(None)
+        columns = [one for one in range(len(self.cells)) if 1 < self.different(one) < len(self.places)]
+        if whole:  # rows of a kind that stand together are next to each other in the file, too
+            columns = [one for one in columns if self.together(one) < TOGETHER]
+        kinds = sorted(filter(None, map(self.judged, columns[:most])), key=lambda found: -found[0])
+        return [*filter(None, [whole]), *kinds[:KEPT]]
+
+    def countable(self, rows: Rows) -> list[int]:
+        """The columns whose digits tell an order, of whole numbers or of texts of one form, those of most first."""
+        columns = [column for column in range(len(self.cells)) if _of_one_form(rows[:FIRST], column)]
+        found = [column for column in columns if _of_one_form(rows, column)]
+        return sorted(found, key=lambda column: -self.different(column))
+
+    def in_order_of(self, column: int, marks: Ints) -> "_Sample":
+        """The same rows in the order of the marks of a column."""
+        order = np.argsort(marks, kind="stable")
+        numbers = {one: line[order] for one, line in self.numbers.items()}
+        ranks = {column: stats.rankdata(marks[order], method="dense").astype(np.float64)}
+        return _Sample(self.cells[:, order], self.there[:, order], numbers, marks[order], ranks)
+
     def different(self, column: int) -> int:
         """How many values a column has."""
         return len(np.unique(self.cells[column][self.there[column]]))
@@ -139,7 +170,7 @@ class _Sample:
         order = next((one for one in self.ranks if one != by and self._in_order(one, by, first, second)), None)
         if order is None:
             return None
-        middle = 1 if by is None else np.median(gaps)
+        middle = np.median(gaps)
         near = gaps <= middle
         other, another = _pairs(kinds, np.random.default_rng(3).permutation(rows))
         far = np.abs(self.places[other] - self.places[another]) > middle
@@ -199,6 +230,13 @@ class _Sample:
                 return 0.0
             least = min(least, 1 - 2 * float(found.statistic) / (len(own) * len(theirs)))
         return max(STEP, least)
+
+
+def _of_one_form(rows: Rows, column: int) -> bool:
+    """Whether all cells of a column are whole numbers, or of one length with the same signs beside the digits."""
+    cells = [row[column] for row in rows]
+    forms = {cell if cell is None else DIGIT.sub("", cell) for cell in cells}
+    return None not in forms and len(forms) == 1 and (forms == {""} or len({len(cell or "") for cell in cells}) == 1)
 
 
 def _ranks(cells: Sequence[str | None], numbers: Floats | None) -> Floats:

@@ -51,9 +51,10 @@ def table_of(path: Path, rows: Sequence[Row]) -> Table:
     return load_table(str(path), target="target")
 
 
-def test_the_rows_next_to_a_kept_one_among_those_of_its_kind_are_found(tmp_path: Path) -> None:
+@pytest.mark.parametrize("shuffled", [False, True])
+def test_the_rows_next_to_a_kept_one_among_those_of_its_kind_are_found(tmp_path: Path, shuffled: bool) -> None:
     rows = bookings()
-    table = table_of(tmp_path / "a.csv", rows)
+    table = table_of(tmp_path / "a.csv", Random(6).sample(rows, len(rows)) if shuffled else rows)
     assert table.whole is not None
     (line,) = (one for one in table.whole.adjoining if one.by == "account")
     assert (line.order, line.told) == ("time", ("balance",))
@@ -80,7 +81,7 @@ def test_who_has_read_the_booking_before_knows_the_balance(tmp_path: Path) -> No
 
 
 def test_nothing_adjoins_where_no_column_tells_where_a_row_stands(tmp_path: Path) -> None:
-    rows = bookings()
+    rows = [("2021", *row[1:]) for row in bookings()]
     Random(6).shuffle(rows)
     table = table_of(tmp_path / "a.csv", rows)
     assert table.whole is not None
