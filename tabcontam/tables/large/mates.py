@@ -230,7 +230,8 @@ class _Sample:
         yield from singles
         different = [len(np.unique(cells[there])) for cells, there in zip(self.cells, self.there, strict=True)]
         rows = len(self.chunk.starts[0])
-        shared = [one for one in range(len(self.cells)) if 1 < different[one] < rows / 2]
+        repeated = [one for one in range(len(self.cells)) if 1 < different[one] <= rows - FEWEST]
+        shared = [one for one in repeated if different[one] < rows / 2]
         pieces: list[Key] = []
         for column in range(len(self.cells)):
             if different[column] > ENOUGH:
@@ -239,7 +240,8 @@ class _Sample:
         yield from self._with_pieces(pieces, singles, shared, different)
         known: dict[tuple[int, ...], Key] = {key.columns: key for key in singles}
         for size, most in MOST_TOGETHER.items():
-            chosen = [(prod(different[one] for one in columns), columns) for columns in combinations(shared, size)]
+            of = repeated if size == 2 else shared  # a row that was entered twice shares two of its many-valued cells
+            chosen = [(prod(different[one] for one in columns), columns) for columns in combinations(of, size)]
             fitting = sorted((count, columns) for count, columns in chosen if rows < count * ENOUGH <= rows**size)
             for _, columns in fitting[:most]:
                 parts = tuple(known.get(part) or Key(part) for part in combinations(columns, size - 1))

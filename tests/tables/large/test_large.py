@@ -476,6 +476,17 @@ def test_a_row_that_stands_twice_is_looked_for_by_nearly_all_of_its_cells() -> N
     assert (1, 2, 3, 4, 5) in [key.columns for key in told_by(rows)]
 
 
+def test_a_row_that_was_entered_twice_is_looked_for_by_two_of_its_cells() -> None:
+    """One of the cells has another value in the second row, so that no cell by itself tells all of the others."""
+    rng, sizes = Random(35), (9000, 9000, 300, 300)
+    rows = [[str(rng.randrange(size)) for size in sizes] for _ in range(3800)]
+    for row in rows[:200]:
+        changed = rng.randrange(4)
+        new = [str(rng.randrange(size)) for size in sizes]
+        rows.append([new[place] if place == changed else cell for place, cell in enumerate(row)])
+    assert {(0, 2), (0, 3), (1, 2), (1, 3)} & {key.columns for key in told_by(rows)}
+
+
 def test_a_flight_is_known_by_its_airline_and_number_though_it_always_starts_at_the_same_time() -> None:
     rng = Random(32)
     flights = [[str(rng.randrange(700)), str(rng.randrange(18) + 5), str(rng.randrange(90))] for _ in range(3000)]
