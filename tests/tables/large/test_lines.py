@@ -72,6 +72,7 @@ def test_the_rows_next_to_a_kept_one_among_those_of_its_kind_are_found(tmp_path:
     assert again.whole == table.whole
 
 
+@pytest.mark.slow
 def test_who_has_read_the_booking_before_knows_the_balance(tmp_path: Path) -> None:
     table = table_of(tmp_path / "a.csv", bookings())
     assert table.whole is not None
