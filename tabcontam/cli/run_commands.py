@@ -11,6 +11,7 @@ from tabcontam.cli.opening import open_page
 from tabcontam.cli.printing import command_line, print_json, print_results, read_no_more
 from tabcontam.cli.run_arguments import BATCH_SIZE, FORMS, asked
 from tabcontam.errors import Exit, UsageError
+from tabcontam.garbage import none_looked_for
 from tabcontam.verdicts.rules import ALPHA, FAMILY_OVER, MIN_POWER, RULES
 from tabcontam.version import __version__
 
@@ -157,15 +158,12 @@ def _prepared(options: argparse.Namespace) -> tuple["Run", "Progress"]:
     shown = progress(quiet=getattr(options, "quiet", 0) > 0)
     with shown.doing(f"tabcontam {__version__}: loading"):
         from tabcontam.runs.run import prepare
-    gc.disable()  # a plan's cells and queries are all in use to the end: to look for garbage among them takes long
-    try:
+    with none_looked_for():  # a plan's cells and queries are all in use to the end
         run = prepare(order_of(vars(options), command_line()), shown, asks=not options.dry_run)
         for line in run.notices:
             print(line, file=sys.stderr)
         _check_llms_of_file(run, getattr(options, "llms_of_file", ()))
         gc.freeze()
-    finally:
-        gc.enable()
     return run, shown
 
 
