@@ -31,7 +31,7 @@ def plan(table: Table) -> None:
 
 def found(table: Table, folder: Path) -> dict[str, bytes]:
     """What is found out about a table now, by the name of the file; `folder` is empty."""
-    computed = patch.multiple(kept, _libraries=list, SHIPPED=folder / "none")
+    computed = patch.multiple(kept, libraries=dict, SHIPPED=folder / "none")
     with patch.dict(os.environ, XDG_CACHE_HOME=str(folder), LOCALAPPDATA=str(folder)), computed:
         plan(table)
     return {path.name: path.read_bytes() for path in sorted(folder.rglob("guesses/*/*.json"))}
