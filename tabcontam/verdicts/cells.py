@@ -410,7 +410,7 @@ class Result(InCell):
 
 NAMES = [one.name for one in fields(Result)]
 VALUES, BECOME = attrgetter(*NAMES), [getattr(Result, name).__set__ for name in NAMES]
-FINDINGS = frozenset(vars(Result)["__dataclass_fields__"]) - frozenset(vars(InCell)["__dataclass_fields__"])
+FINDINGS = frozenset(NAMES) - {one.name for one in fields(InCell)}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -68,7 +68,7 @@ def _read_large(path: Path, adapter: "TypeAdapter[RunResults]") -> RunResults:
     from pydantic_core import from_json
 
     found: dict[Listed, list[Any]] = {one: [] for one in MANY}
-    kinds = {one: TypeAdapter(list[one.kind]) for one in MANY}  # type: ignore[name-defined]
+    kinds = {one: TypeAdapter(list[one.kind]) for one in MANY}  # type: ignore[name-defined] # known when it runs
     rest: list[bytes] = []
     try:
         with path.open("rb") as file:

@@ -112,7 +112,8 @@ class Cluster:
             self._begun = True
             gc.freeze()  # Ray stays, and is large: to look for what is free in it takes longer than its calls
             # It says what becomes of machines on standard output, which is the report's: no option turns that off.
-            setattr(import_module("ray._private.worker"), "print_to_stdstream", lambda *given, **more: None)  # noqa: B010
+            worker: Any = import_module("ray._private.worker")
+            worker.print_to_stdstream = lambda *given, **more: None
         if self._watch is None:
             self._head, self.lost = str(library.ray().get_runtime_context().gcs_address), ""
 

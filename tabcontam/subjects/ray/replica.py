@@ -148,7 +148,8 @@ def _size(answer: Answer | Ended | Columns | str) -> int:
 
 
 def _as_bytes(numbers: Sequence[float | None]) -> object:
-    return array("d", numbers).tobytes() if set(map(type, numbers)) == {float} else numbers  # type: ignore[type-var]
+    floats = set(map(type, numbers)) == {float}
+    return array("d", numbers).tobytes() if floats else numbers  # type: ignore[type-var] # which mypy does not see
 
 
 def _as_numbers(held: Any) -> Sequence[float | None]:

@@ -1,4 +1,4 @@
-"""Parquet, Feather, Arrow and OF_ORC files as streams of rows, each value as the reader of whole files writes it."""
+"""Parquet, Feather, Arrow and ORC files as streams of rows, each value as the reader of whole files writes it."""
 
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager

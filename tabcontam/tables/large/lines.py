@@ -14,11 +14,22 @@ from itertools import pairwise
 import numpy as np
 from scipy import stats
 
-from tabcontam.tables.cells import Rows, is_number
+from tabcontam.tables.cells import Rows
 from tabcontam.tables.large.adjoining import Adjoining, Row
 from tabcontam.tables.large.chunks import Bools, Chunk, Ints, Words, chunk_of
 from tabcontam.tables.large.hashes import Sieve
-from tabcontam.tables.large.sharing import LEVEL, PAIRS, Floats, as_far_apart, at_most, beats
+from tabcontam.tables.large.sharing import (
+    LEVEL,
+    PAIRS,
+    Floats,
+    alike,
+    as_far_apart,
+    at_most,
+    beats,
+    kinds_of,
+    known_cells,
+    numbers_of,
+)
 from tabcontam.tables.large.sorted_lines import SortedLine, marks_of
 
 SORTED = 0.99  # the correlation of the file's order with that of a column that tells where a row stands
@@ -38,7 +49,7 @@ class Line:
 
     def __init__(self, by: int | None, order: int, told: Sequence[int], cells: Words) -> None:
         self.by, self.order, self.told = by, order, tuple(told)
-        kinds = self._kinds(cells)
+        kinds = kinds_of(cells, by)
         values, self._kind = np.unique(kinds, return_inverse=True)
         self._sieve = Sieve(values)
         self._left = np.bincount(self._kind, minlength=len(values))  # kept rows of each kind that are still to come
@@ -50,7 +61,7 @@ class Line:
 
     def add(self, chunk: Chunk, cells: Words, kept: Bools) -> None:
         """Look at these rows, some of which are the `kept` ones."""
-        rows, kinds = self._sieve.among(self._kinds(cells))
+        rows, kinds = self._sieve.among(kinds_of(cells, self.by))
         order = np.argsort(kinds, kind="stable")
         rows, kinds = rows[order], kinds[order]
         number = self._seen - 1 + np.cumsum(kept)  # of each kept row, among all of them
@@ -81,9 +92,6 @@ class Line:
         by = None if self.by is None else columns[self.by]
         told = tuple(columns[one] for one in self.told)
         return Adjoining(by, columns[self.order], told, tuple(self._before), tuple(self._behind))
-
-    def _kinds(self, cells: Words) -> Words:
-        return np.zeros(cells.shape[1], dtype=np.uint64) if self.by is None else cells[self.by]
 
     @staticmethod
     def _text(chunk: Chunk, row: int) -> Row:
@@ -118,13 +126,8 @@ class _Sample:
 
     @classmethod
     def of(cls, rows: Rows, cells: Words, places: Sequence[int], missing: frozenset[str]) -> "_Sample":
-        known = [[None if cell in missing else cell for cell in column] for column in zip(*rows, strict=True)]
-        there = np.array([[cell is not None for cell in column] for column in known])
-        numbers = {
-            column: np.array([float(cell) if cell else np.nan for cell in one])
-            for column, one in enumerate(known)
-            if there[column].any() and all(map(is_number, filter(None, one)))
-        }
+        known, there = known_cells(rows, missing)
+        numbers = numbers_of(known)
         ranks = {column: _ranks(one, numbers.get(column)) for column, one in enumerate(known)}
         return cls(cells, there, numbers, np.array(places), ranks)
 
@@ -161,7 +164,7 @@ class _Sample:
 
     def judged(self, by: int | None) -> tuple[float, int | None, int, list[int]] | None:
         """How much more alike rows of a kind are that stand close together, in which order, and in which columns."""
-        kinds = np.zeros(len(self.places), dtype=np.uint64) if by is None else self.cells[by]
+        kinds = kinds_of(self.cells, by)
         rows = np.arange(len(kinds)) if by is None else np.flatnonzero(self.there[by])
         first, second = _pairs(kinds, rows)
         gaps = self.places[second] - self.places[first]
@@ -210,9 +213,7 @@ class _Sample:
         return max(STEP, least)
 
     def _alike(self, column: int, pairs: tuple[Ints, Ints]) -> tuple[int, int]:
-        first, second = pairs
-        both = self.there[column][first] & self.there[column][second]
-        return int((both & (self.cells[column][first] == self.cells[column][second])).sum()), int(both.sum())
+        return alike(self.cells[column], self.there[column], *pairs)
 
     @staticmethod
     def _closer_numbers(numbers: Floats, near: tuple[Ints, Ints], *others: tuple[Ints, Ints]) -> float:

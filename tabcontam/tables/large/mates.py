@@ -19,11 +19,20 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from scipy import stats
 
-from tabcontam.tables.cells import Rows, is_number
+from tabcontam.tables.cells import Rows
 from tabcontam.tables.large.chunks import MISSING, NONE, Bools, Chunk, Ints, Words, chunk_of
 from tabcontam.tables.large.excerpt import numbered
 from tabcontam.tables.large.hashes import Sieve
-from tabcontam.tables.large.sharing import PAIRS, Floats, as_far_apart, at_most, beats
+from tabcontam.tables.large.sharing import (
+    PAIRS,
+    Floats,
+    alike,
+    as_far_apart,
+    at_most,
+    beats,
+    known_cells,
+    numbers_of,
+)
 
 One = TypeVar("One")  # a column, or two
 
@@ -210,16 +219,12 @@ class _Sample:
 
     @classmethod
     def of(cls, rows: Rows, cells: Words, missing: Collection[str]) -> "_Sample":
-        columns = range(len(cells))
-        known = [[None if cell in missing else cell for cell in column] for column in zip(*rows, strict=True)]
-        there = np.array([[cell is not None for cell in column] for column in known])
+        known, there = known_cells(rows, missing)
         ranks, logs = {}, dict[int, Floats]()
-        for column in columns:
-            if there[column].any() and all(map(is_number, filter(None, known[column]))):
-                numbers = np.array([float(cell) if cell else np.nan for cell in known[column]])
-                ranks[column] = stats.rankdata(numbers, nan_policy="omit") / len(numbers)
-                if (numbers > 0).mean() > MOSTLY and len(np.unique(numbers)) > len(numbers) / ENOUGH:
-                    logs[column] = np.log(np.where(numbers > 0, numbers, np.nan))
+        for column, numbers in numbers_of(known).items():
+            ranks[column] = stats.rankdata(numbers, nan_policy="omit") / len(numbers)
+            if (numbers > 0).mean() > MOSTLY and len(np.unique(numbers)) > len(numbers) / ENOUGH:
+                logs[column] = np.log(np.where(numbers > 0, numbers, np.nan))
         pairs = list(combinations(logs, 2))[:RATIOS]
         ratios = {(one, other): logs[one] - logs[other] for one, other in pairs}
         return cls(chunk_of(rows, len(cells)), cells, there, ranks, ratios)
@@ -382,9 +387,7 @@ class _Sample:
         return max((hits / count for _, hits, count in left), default=0.0)
 
     def _alike(self, column: int, first: Ints, second: Ints) -> tuple[int, int]:
-        """How many of these pairs of rows have the same cell, and how many have cells there."""
-        both = self.there[column][first] & self.there[column][second]
-        return int((both & (self.cells[column][first] == self.cells[column][second])).sum()), int(both.sum())
+        return alike(self.cells[column], self.there[column], first, second)
 
     def _same_ratio(self, pair: tuple[int, int], first: Ints, second: Ints) -> tuple[int, int]:
         """How many of these pairs of rows have two numbers in nearly the same ratio, and how many have a ratio."""

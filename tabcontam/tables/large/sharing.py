@@ -1,15 +1,44 @@
 """Whether rows that share something are more alike than others: what is compared, and how sure it has to be."""
 
+from collections.abc import Collection, Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from tabcontam.tables.large.chunks import Ints, Words
+from tabcontam.tables.cells import Rows, is_number
+from tabcontam.tables.large.chunks import Bools, Ints, Words
 
 Floats = NDArray[np.float64]
 
 PAIRS = 2000  # of rows that share a value, by which is judged what it tells
 LEVEL = 1e-6  # of the test whether rows that share a value are more alike than others
+
+
+def known_cells(rows: Rows, missing: Collection[str]) -> tuple[list[list[str | None]], Bools]:
+    """The cells of each column, None for those that are missing, and which are not."""
+    known = [[None if cell in missing else cell for cell in column] for column in zip(*rows, strict=True)]
+    return known, np.array([[cell is not None for cell in column] for column in known])
+
+
+def numbers_of(known: Sequence[Sequence[str | None]]) -> dict[int, Floats]:
+    """The numbers of each column that has nothing else, NaN where one is missing."""
+    return {
+        column: np.array([float(cell) if cell else np.nan for cell in cells])
+        for column, cells in enumerate(known)
+        if any(cell is not None for cell in cells) and all(map(is_number, filter(None, cells)))
+    }
+
+
+def alike(cells: Words, there: Bools, first: Ints, second: Ints) -> tuple[int, int]:
+    """How many of these pairs of rows have the same cell of a column, and how many have cells there."""
+    both = there[first] & there[second]
+    return int((both & (cells[first] == cells[second])).sum()), int(both.sum())
+
+
+def kinds_of(cells: Words, by: int | None) -> Words:
+    """The kind of each row by the cell of a column; without a column all rows are of one kind."""
+    return np.zeros(cells.shape[1], dtype=np.uint64) if by is None else cells[by]
 
 
 def at_most(hits: int, count: int) -> float:

@@ -7,6 +7,7 @@ import numpy as np
 from tabcontam.tables.large.adjoining import Adjoining, Row
 from tabcontam.tables.large.chunks import Bools, Chunk, Ints, Words
 from tabcontam.tables.large.hashes import Sieve
+from tabcontam.tables.large.sharing import kinds_of
 
 LONGEST = 24  # bytes of a cell whose digits are read
 MOST_DIGITS = 18  # of a number in 64 bits
@@ -30,7 +31,7 @@ class SortedLine:
 
     def __init__(self, by: int | None, order: int, told: Sequence[int], cells: Words, rows: Chunk) -> None:
         self.by, self.order, self.told = by, order, tuple(told)
-        values, kinds = np.unique(self._kinds(cells), return_inverse=True)
+        values, kinds = np.unique(kinds_of(cells, by), return_inverse=True)
         self._sieve, marks = Sieve(values), marks_of(rows, order)
         self._marks = np.unique(marks)
         self._kept = np.lexsort((marks, kinds))  # the kept rows by kind and mark
@@ -45,7 +46,7 @@ class SortedLine:
 
     def add(self, chunk: Chunk, cells: Words, kept: Bools) -> None:
         """Look at these rows, some of which are the `kept` ones."""
-        rows, kinds = self._sieve.among(self._kinds(cells))
+        rows, kinds = self._sieve.among(kinds_of(cells, self.by))
         marks = marks_of(chunk, self.order)[rows]
         others = ~kept[rows] & (marks != NO_MARK)
         rows, kinds, marks = rows[others], kinds[others], marks[others]
@@ -77,6 +78,3 @@ class SortedLine:
 
     def _key(self, kinds: Ints, marks: Ints) -> Ints:
         return np.asarray(kinds * (len(self._marks) + 1) + np.searchsorted(self._marks, marks))
-
-    def _kinds(self, cells: Words) -> Words:
-        return np.zeros(cells.shape[1], dtype=np.uint64) if self.by is None else cells[self.by]
