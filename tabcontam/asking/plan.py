@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import cached_property
 
-from tabcontam.errors import Skip, UsageError, option_name
+from tabcontam.errors import Skip, UsageError, one_line, option_name
 from tabcontam.evidence.answering import of_twin
 from tabcontam.evidence.base import By, Capability, Family, Lookup, Query, Test
 from tabcontam.evidence.prompts import PromptSet, default_prompts
@@ -368,6 +368,9 @@ def sheet_of(
         )
     except Skip as skip:
         return Sheet(test, table, serializer, (), str(skip), prompts=prompts)
+    except (ArithmeticError, ValueError, MemoryError) as error:  # of a computation that the test cannot do without
+        unfit = f"{test.id} could not be prepared on {table.name}: {type(error).__name__}: {one_line(error)}"
+        return Sheet(test, table, serializer, (), unfit, prompts=prompts)
 
 
 def _first(queries: Sequence[Query], most: int | None, decides: bool) -> tuple[Query, ...]:

@@ -9,6 +9,7 @@ import numpy as np
 from tabcontam.guesser.chance import Guess, marginal
 from tabcontam.guesser.columns import Bools, Column, Floats, Ints, as_column
 from tabcontam.guesser.densities import densities
+from tabcontam.guesser.failures import attempt
 from tabcontam.guesser.fit import Fit
 from tabcontam.guesser.guesser import Chances, Mixture, mixture_of
 from tabcontam.guesser.laws import Follows, derived, follows, seen
@@ -98,18 +99,27 @@ class _Sampled:
         if self._apart is not None:
             differ = sum((differing(self._taken[other]) for other in self.asked[:place]), start=self._apart)
             pairs = zip(laws, sample.fits, strict=True)
-            laws = [{**law, "twin": twin(target, differ, self._like, predicted)} for law, (_, predicted) in pairs]
+            laws = [{**law, **self._twins(target, differ, predicted)} for law, (_, predicted) in pairs]
         view = self._everywhere.view(name, [*self._close, *self.asked[:place]])
         return mixture_of(target, self._given(beside), sample, self._wanted, view, laws, self._like)
+
+    def _twins(self, target: Column, differ: Counts, predicted: Ints) -> dict[str, Follows]:
+        """What follows from the row that differs in the fewest shown cells."""
+        return attempt(f"twin of {target.name}", lambda: {"twin": twin(target, differ, self._like, predicted)}, {})
 
     def densities(self, place: int, values: Sequence[str]) -> list[Floats]:
         """For each predictor of numbers how likely each value of the asked feature is in each row."""
         given = self._given([*self._visible, *self.asked[:place]])
-        return densities(self._taken[self.asked[place]], given, self.sample.fits, self._wanted, values)
+        target = self._taken[self.asked[place]]
+        return attempt(
+            f"densities of {target.name}", lambda: densities(target, given, self.sample.fits, self._wanted, values), []
+        )
 
     def silent(self) -> list[dict[int, str]]:
         """For each asked feature what the silent predictor answers in each row, by the row."""
-        return self._everywhere.silent(self.asked, self._close)
+        nothing: list[dict[int, str]] = [{} for _ in self.asked]
+        named = f"trees of {' and '.join(self.asked)}"
+        return attempt(named, lambda: self._everywhere.silent(self.asked, self._close), nothing)
 
     @cached_property
     def _taken(self) -> dict[str, Column]:

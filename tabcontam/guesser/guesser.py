@@ -5,15 +5,17 @@ others. How much each predictor counts is found by expectation and maximisation 
 were not asked with the row in question: never by an answer. All of it is deterministic.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from math import isfinite, sqrt
+from typing import TypeVar
 
 import numpy as np
 
 from tabcontam.guesser.chance import LISTED, Guess
 from tabcontam.guesser.columns import MISSING, Bools, Column, Floats, Ints, as_number
+from tabcontam.guesser.failures import attempt
 from tabcontam.guesser.fit import NOVEL, Counted, Fit
 from tabcontam.guesser.frequencies import frequencies, informative
 from tabcontam.guesser.kin import kin
@@ -22,16 +24,23 @@ from tabcontam.guesser.lines import lines
 from tabcontam.guesser.neighbours import neighbours
 from tabcontam.guesser.ordered import ordered
 from tabcontam.guesser.rates import rates, whose
-from tabcontam.guesser.regression import Errors, boosted, heaped, regressed, squared
+from tabcontam.guesser.regression import SHOWN, Errors, boosted, heaped, regressed, squared
 from tabcontam.guesser.rounding import Rounded, chain
 from tabcontam.guesser.sample import LEAST_ROWS, Sample
 from tabcontam.guesser.texts import by_characters
 from tabcontam.guesser.view import View
 from tabcontam.guesser.weighing import LEAST, Hits, Predicted, Tops, likelihoods_of, own_places
 
-SHOWN = 14  # shown columns that are looked at, the most informative ones
 POWERS = (1.0, 1.1, 1.2, 1.35)
 PLACES = 9  # decimals of a chance that are kept
+COUNTING: Sequence[tuple[str, Callable[[View], list[Follows]]]] = (  # what knows some rows by other rows, by kind
+    ("kin", kin),
+    ("rate", rates),
+    ("rate", whose),
+    ("rate", lines),
+    ("ordered", ordered),
+)
+Made = TypeVar("Made")
 SURER = 2  # times as sure as the guesser that others may be of a number's first digits
 
 
@@ -166,8 +175,11 @@ class _Final:
 
 def _counting(view: View, sizes: Sequence[int]) -> list[dict[str, Follows]]:
     """What is known of some rows by other rows, looked for once for all fits, which predict so many rows each."""
-    rated = [*rates(view), *whose(view), *lines(view)]
-    found = {"kin": kin(view), "rate": rated, "ordered": ordered(view)}
+    found: dict[str, list[Follows]] = {}
+    for kind, counts in COUNTING:
+        found.setdefault(kind, []).extend(
+            attempt(f"{counts.__name__} of {view.target.name}", partial(counts, view), [])
+        )
     named = {f"{name} {number}": one for name, every in found.items() for number, one in enumerate(every)}
     ends = np.cumsum(sizes)
     fits = [np.arange(end - size, end) for end, size in zip(ends.tolist(), sizes, strict=True)]
@@ -180,18 +192,22 @@ def _predicted(
     train, _ = places
     shown = informative(target, given, train, SHOWN)
     fit = Fit(target, tuple(one for one, _ in shown), tuple(max(0.0, gain) for _, gain in shown), *places)
-    common, counted = frequencies(fit)
-    near, close = neighbours(fit)
-    matrices = common | near
-    if (found := boosted(fit)) is not None:
-        matrices["boosted"] = found
+
+    def tried(predict: Callable[[Fit], Made], otherwise: Made, seen: Fit = fit) -> Made:
+        return attempt(f"{predict.__name__} of {target.name}", partial(predict, seen), otherwise)
+
+    none: tuple[dict[str, Floats], dict[str, Counted]] = ({}, {})
+    common, counted = tried(frequencies, none)
+    near, close = tried(neighbours, none)
+    matrices = {"marginal": np.tile(fit.marginal, (len(fit.predicted), 1))} | common | near
     # a text says something of others however many values it has
-    if (found := by_characters(replace(fit, shown=tuple(given), scores=()))) is not None:
-        matrices["characters"] = found
+    every = replace(fit, shown=tuple(given), scores=())
+    classes = {"boosted": tried(boosted, None), "characters": tried(by_characters, None, every)}
+    matrices |= {name: found for name, found in classes.items() if found is not None}
     added: dict[str, Counted | Follows] = {**counted, **close, **laws}
-    numbers = {"regressed": regressed(fit)}
+    numbers = {"regressed": tried(regressed, None)}
     if numbers["regressed"] is not None:
-        numbers["squared"] = squared(fit, given)
+        numbers["squared"] = tried(squared, None, every)
     return Predicted(fit, matrices, added, {name: found for name, found in numbers.items() if found is not None})
 
 
@@ -321,8 +337,14 @@ def _plain(key: str) -> str:
 def _with_errors(target: Column, predicted: Sequence[Predicted], sample: Sample) -> Floats:
     """Add the distributions of the predicted numbers; the most that any value has by them, where none are listed."""
     names = [name for name in predicted[0].regressed if all(name in one.regressed for one in predicted)]
-    every = (_with_errors_of(name, target, predicted, sample) for name in names)
-    return np.asarray(np.maximum.reduce([np.zeros(len(sample.rows)), *every]))
+    nothing = np.zeros(len(sample.rows))
+    every = (
+        attempt(
+            f"errors of {name} of {target.name}", partial(_with_errors_of, name, target, predicted, sample), nothing
+        )
+        for name in names
+    )
+    return np.asarray(np.maximum.reduce([nothing, *every]))
 
 
 def _with_errors_of(name: str, target: Column, predicted: Sequence[Predicted], sample: Sample) -> Floats:
@@ -359,7 +381,7 @@ def _with_errors_of(name: str, target: Column, predicted: Sequence[Predicted], s
 
 def _add_distribution(name: str, one: Predicted, errors: "Errors", guess: Floats, own: Floats) -> None:
     """What has its own chance keeps it: missing cells, and numbers that are far more frequent than those around."""
-    fit, near = one.fit, one.dense["near"]
+    fit, near = one.fit, one.dense.get("near", one.dense["marginal"])
     apart = fit.spikes.copy()
     apart[:2] = True
     remaining = 1 - near[:, apart].sum(axis=1, keepdims=True)

@@ -16,6 +16,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
+from tabcontam.guesser.failures import record, recording
 from tabcontam.tables.draws import by_content, identity
 from tabcontam.tables.editions import cache_folder
 from tabcontam.tables.facts import cached_fact
@@ -46,6 +47,7 @@ class Sharing(Protocol):
 
 _SHARING: ContextVar[Sharing | None] = ContextVar("sharing", default=None)
 _COLLECTED: ContextVar[dict[str, str] | None] = ContextVar("collected", default=None)
+LEFT_OUT, FINDING = "left out", "finding"  # the parts of a file whose finding lacks a predictor
 NAME = re.compile(r"[0-9a-f]{32}\.json")  # of a file with a finding
 DAMAGED = (OSError, ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError)
 
@@ -70,18 +72,16 @@ def kept(
     file_name, folder = _file_name(table, question, list(libraries().values())), folder_of(table)
     if (together := _COLLECTED.get()) is not None:
         if file_name in together:
-            return read(json.loads(together[file_name]))
-        with one_thread():
-            found = find()
-        together[file_name] = json.dumps(write(found))
+            return _read(table, together[file_name], read)
+        found, failed = _computed(table, find)
+        together[file_name] = _text(write(found), failed)
         return found
     path = folder / file_name if folder else None
     if not path:
-        with one_thread():
-            return find()
+        return _computed(table, find)[0]
 
     def earlier() -> Finding:
-        return read(json.loads(path.read_bytes(), parse_constant=_no_number))
+        return _read(table, path.read_bytes(), read)
 
     with suppress(*DAMAGED):
         return earlier()
@@ -90,13 +90,35 @@ def kept(
         with suppress(*DAMAGED):
             return earlier()
     try:
-        with one_thread():
-            found = find()
-        _store(path, json.dumps(write(found)))
+        found, failed = _computed(table, find)
+        _store(path, _text(write(found), failed))
         return found
     finally:
         if sharing:
             sharing.end(name)
+
+
+def _computed(table: Table, find: Callable[[], Finding]) -> tuple[Finding, list[str]]:
+    """What is found out, and the predictors that failed meanwhile."""
+    with one_thread(), recording(table) as failed:
+        return find(), failed
+
+
+def _text(written: object, failed: Sequence[str]) -> str:
+    """The text of a finding's file; predictors that failed stand in it, too, for the runs to come."""
+    return json.dumps({LEFT_OUT: failed, FINDING: written} if failed else written)
+
+
+def _read(table: Table, text: str | bytes, read: Callable[[Any], Finding]) -> Finding:
+    """The finding of a file's text; the predictors that failed when it was made are recorded again."""
+    held = json.loads(text, parse_constant=_no_number)
+    if not (isinstance(held, dict) and held.keys() == {LEFT_OUT, FINDING}):
+        return read(held)
+    if not all(isinstance(line, str) for line in held[LEFT_OUT]):
+        raise ValueError("not lines")
+    found = read(held[FINDING])
+    record(table, held[LEFT_OUT])
+    return found
 
 
 def is_shipped(table: Table) -> bool:

@@ -6,8 +6,10 @@ import numpy as np
 
 from tabcontam.guesser.columns import FEW, Column, Floats, Ints
 from tabcontam.guesser.fit import Fit
+from tabcontam.guesser.solving import thin_svd
 
 LEAST_NUMBERS = 40  # of which a distribution is made
+SHOWN = 14  # shown columns that most predictors look at, the most informative ones
 MOST_FEATURES = 400  # of a wide table, that are looked at together
 SHRUNK = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6)  # weights, by this share of a feature's variance
 MOST_OWN = 0.999  # that a row tells of itself
@@ -75,20 +77,20 @@ def regressed(fit: Fit) -> Floats | None:
     return np.asarray(linear[fit.predicted] + boosted_numbers(_design(fit.shown), rows, left, fit.predicted))
 
 
-def squared(fit: Fit, given: Sequence[Column]) -> Floats | None:
-    """The hidden numbers by least squares of all given columns; None where a fit looks at all of these anyway.
+def squared(fit: Fit) -> Floats | None:
+    """The hidden numbers by least squares of all shown columns; None where the other predictors look at all of these.
 
     How far the weights are shrunk is what predicts each row best from the others. Of a wide table many columns together
     tell a number more exactly than the few that tell most.
     """
-    if len(given) <= len(fit.shown) or fit.numbers is None:
+    if len(fit.shown) <= SHOWN or fit.numbers is None:
         return None
     rows, numbers = _regular(fit)
-    features = _features(given, logs=False)
+    features = _features(fit.shown, logs=False)
     if not features:
         return None
     design = np.column_stack(features)[:, :MOST_FEATURES]
-    left, sizes, right = np.linalg.svd(design[rows] - design[rows].mean(axis=0), full_matrices=False)
+    left, sizes, right = thin_svd(design[rows] - design[rows].mean(axis=0))
     along = left.T @ (numbers - numbers.mean())
     tried = []
     for shrunk in SHRUNK:

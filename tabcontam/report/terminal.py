@@ -79,6 +79,8 @@ def print_header(console: "Console", view: RunResults, verbosity: int = 0) -> No
         if dataset.features and most is None:
             features = listed(dataset.features).replace("\n", ", ")
             paper.line(f"  features: {shorten(features, LONGEST['features'])}", "dim")
+        for failure in dataset.failed if verbosity > 0 else ():
+            paper.line(f"  left out of the baseline: {failure}", "yellow")
     _print_left(paper, run.datasets, most, "datasets")
     settings = {"seed": run.seed, "rules": run.rules, "alpha": run.alpha, "dictionary": run.dictionary}
     paper.line(", ".join(f"{name} {value}" for name, value in settings.items() if text(value)))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from tabcontam.asking.plan import Subject
 from tabcontam.asking.shards import digest
+from tabcontam.guesser.failures import failures_of
 from tabcontam.runs.overlap import stated
 from tabcontam.tables.known import has_columns
 from tabcontam.tables.sources import without_queries
@@ -83,6 +84,7 @@ def describe(run: "Run", started: datetime, used: Mapping[str, LlmFacts]) -> Run
                 fresh=len(table.fresh),
                 fresh_sha256=digest_of(table.fresh),
                 reading=table.reading,
+                failed=failures_of(table),
             )
             for table in run.tables
         ),

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from tabcontam.errors import UsageError
+from tabcontam.errors import UsageError, one_line
 from tabcontam.evidence.score.supervised import supervised
 from tabcontam.tables.cards import find_card
 from tabcontam.tables.dated import is_dated
@@ -33,8 +33,8 @@ def baselines(
         tell(name)
         try:
             baseline = supervised(load_table(spec))
-        except UsageError as error:
-            lines.append(f"{name}: how hard it is cannot be told: {error}")
+        except (UsageError, ArithmeticError, ValueError) as error:  # the baseline may fail on a table
+            lines.append(f"{name}: how hard it is cannot be told: {one_line(error)}")
         else:
             if baseline is not None:
                 found[name] = baseline.lift

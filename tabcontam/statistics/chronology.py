@@ -106,8 +106,8 @@ def trend(years: Sequence[float], values: Sequence[float]) -> Trend | None:
     found = spearman(years, values) if len(years) >= LEAST else None
     if found is None or found.p_value is None:
         return None
-    slope, _ = np.polyfit(years, values, 1)
     correlation = float(np.corrcoef(years, values)[0, 1])
+    slope = correlation * np.std(values) / np.std(years)  # of the least-squares line
     return Trend(len(years), float(slope), correlation**2, found.value, found.p_value)
 
 

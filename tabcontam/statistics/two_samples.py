@@ -6,6 +6,8 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from tabcontam.guesser.solving import weights_of
+
 DRAWS = 9_999  # of permutations
 READER_DRAWS = 1_999  # of those of readers, several of which are asked
 TOGETHER = 500  # that are drawn at a time
@@ -103,5 +105,4 @@ def residuals(values: Sequence[float], features: Floats) -> Floats:
     spread = features.std(axis=0)
     kept = features[:, spread > SAME]
     given = np.column_stack([np.ones(len(own)), (kept - kept.mean(axis=0)) / kept.std(axis=0)])
-    weights, *_ = np.linalg.lstsq(given, own, rcond=None)
-    return np.asarray(own - given @ weights)
+    return np.asarray(own - given @ weights_of(given, own))

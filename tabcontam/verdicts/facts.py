@@ -167,6 +167,8 @@ class DatasetFacts:
     """The SHA-256 of their cells, in hexadecimal digits; empty without such rows."""
     reading: str = ""
     """How the user said that its text is to be read, as `delimiter ';'`; empty where that is found out."""
+    failed: tuple[str, ...] = ()
+    """A line for each predictor of the baseline that failed on it and was left out: its name, and the error."""
 
     @property
     def named(self) -> str:

@@ -21,6 +21,7 @@ class NoteKind(StrEnum):
     TRAINED = "trained on"  # documents whose finds count for an LLM
     REFERENCE = "reference"  # an LLM whose answers count for nothing
     NOT_READ = "not read"  # what of documents was not searched, or not as it stands
+    FAILED = "failed"  # predictors that were left out of the baseline
     SAMPLED = "sampled"  # how many rows of a large table a control read
     TURNS = "turns"  # tables that were asked until they were decided
     EXPOSURE = "exposure"  # of an LLM that was made to read tables

@@ -354,7 +354,7 @@ class RunResults:
         if run.until_decided is not None:
             asked = "the row tests were asked in turns until each table was decided (controls were asked everything)"
             notes.append(Note(NoteKind.TURNS, f"{asked}. {E_VALUE}"))
-        notes += [*self._allowed, *self._known_exposure, *run.notes]
+        notes += [*self._allowed, *self._known_exposure, *run.notes, *self._failed]
         if run.shard is not None:
             here = f"these are {run.shard} of a run, {len(self.cells):,} of its {run.shard.cells:,} cells"
             later = "verdicts, q-values and the ranking rest on all parts and stand after the join: report with all of "
@@ -383,6 +383,16 @@ class RunResults:
                 )
             notes.append(Note(kind, again))
         return notes
+
+    @property
+    def _failed(self) -> list[Note]:
+        """For each table which predictors of the baseline failed on it: the others explain less, and may accuse."""
+        less = "the baseline may explain less than it should (-v and results.json name them)"
+        return [
+            Note(NoteKind.FAILED, f"{dataset.named}: {len(dataset.failed)} predictors failed and were left out: {less}")
+            for dataset in self.run.datasets
+            if dataset.failed
+        ]
 
     @property
     def _known_exposure(self) -> list[Note]:

@@ -14,6 +14,7 @@ from tabcontam.evidence.rows.membership import Swap
 from tabcontam.groups import grouped
 from tabcontam.guesser.altered import Copies, seen_by
 from tabcontam.guesser.kept import kept, ranks
+from tabcontam.guesser.solving import thin_svd
 from tabcontam.guesser.weighing import Hits
 from tabcontam.reading.reading import value_key
 from tabcontam.tables.draws import by_content, pool, seeded
@@ -274,7 +275,7 @@ def least_squares_laws(table: Table, rows: Sequence[int], column: int) -> list[t
 
 def _least_squares(given: Floats, target: Floats) -> Floats:
     """What least squares on all other rows make of each row."""
-    turned, sizes, _ = np.linalg.svd(given / np.maximum(np.abs(given).max(axis=0), 1e-300), full_matrices=False)
+    turned, sizes, _ = thin_svd(given / np.maximum(np.abs(given).max(axis=0), 1e-300))
     axes = turned[:, sizes > 1e-10 * sizes[0]]
     made = np.einsum("ij,j->i", axes, np.einsum("ij,i->j", axes, target))
     left = np.maximum(1 - (axes**2).sum(axis=1), 0.01)

@@ -29,6 +29,7 @@ from tabcontam.evidence.checks import drawn
 from tabcontam.evidence.rows.choices import ChoiceTest, given
 from tabcontam.groups import grouped
 from tabcontam.guesser.chance import Guess
+from tabcontam.guesser.failures import attempt
 from tabcontam.guesser.kept import kept, ranks
 from tabcontam.statistics.exact import clopper_pearson
 from tabcontam.tables.cards import Question
@@ -241,7 +242,11 @@ def _kept(table: Table, target: str, labels: Mapping[int, str], rows: Sequence[i
         return guesses
 
     which = [target, [[rank[row], labels[row]] for row in rows], sorted(table.missing)]
-    return kept(table, ["few-shot", VERSION, which], lambda: _few_shot(table, target, labels, rows), write, read)
+
+    def find() -> dict[int, Guess]:
+        return attempt("few-shot logistic regression", lambda: _few_shot(table, target, labels, rows), {})
+
+    return kept(table, ["few-shot", VERSION, which], find, write, read)
 
 
 def _few_shot(table: Table, target: str, labels: Mapping[int, str], rows: Sequence[int]) -> dict[int, Guess]:

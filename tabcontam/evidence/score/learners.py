@@ -86,8 +86,6 @@ def learned(learner: Learner, shown: Floats, labels: Sequence[str], asked: Float
         model.fit(shown, np.array(labels))
         said = np.asarray(model.predict_proba(asked), dtype=np.float64)
         names = [str(name) for name in model.classes_]
-    except Exception as error:  # of somebody else's package, which may want weights that are not here
-        if not learner.package:
-            raise
+    except Exception as error:  # whatever a library raises, which may want weights that are not here
         return f"{learner.name} could not be asked: {one_line(error)}"
     return [dict(zip(names, map(float, row), strict=True)) for row in said]

@@ -6,10 +6,12 @@ it counts where it holds, and costs nothing where it does not.
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
 from tabcontam.guesser.columns import LAGS, Column, Floats, previous, remembered
+from tabcontam.guesser.failures import attempt
 from tabcontam.guesser.fit import Fit
 from tabcontam.guesser.laws.base import Follows as Follows
 from tabcontam.guesser.laws.base import Law
@@ -44,11 +46,16 @@ def follows(fit: Fit) -> dict[str, Follows]:
     """What follows in the predicted rows of a fit by the laws found in its trained ones, by the kind of the law."""
     both = replace(fit, predicted=np.concatenate([fit.train, fit.predicted]))
     with np.errstate(all="ignore"):  # cells are hostile: a formula may come to anything
-        return {
-            f"{name} {number}": in_context(fit, found)
+        every: dict[str, list[Follows]] = {
+            name: attempt(f"{name} of {fit.target.name}", partial(_found, fit, law, both), [])
             for name, law in LAWS.items()
-            for number, found in enumerate(law(both))
         }
+    return {f"{name} {number}": found for name, several in every.items() for number, found in enumerate(several)}
+
+
+def _found(fit: Fit, law: Law, both: Fit) -> list[Follows]:
+    """What follows in the predicted rows of a fit by the laws of one kind, which look at trained and predicted rows."""
+    return [in_context(fit, found) for found in law(both)]
 
 
 def with_derived(columns: Iterable[Column]) -> list[Column]:

@@ -6,6 +6,7 @@ import numpy as np
 
 from tabcontam.guesser.columns import Bools, Floats
 from tabcontam.guesser.laws.terms import PARTS
+from tabcontam.guesser.solving import inverse_of, weights_of
 
 FEW = 24  # columns of a sum that is looked for among more columns than there are rows
 SURE = 0.95  # of the rows that it has to come close to
@@ -78,7 +79,7 @@ def _sparse(x: Floats, y: Floats, varied: Bools, unit: float) -> list[Sum]:
 
 
 def _fit(x: Floats, y: Floats) -> Floats:
-    return np.asarray(np.linalg.lstsq(x, y, rcond=1e-10)[0])
+    return weights_of(x, y, rcond=1e-10)
 
 
 def _robust(x: Floats, y: Floats, unit: float) -> Bools | None:
@@ -161,7 +162,7 @@ def _with_errors(x: Floats, y: Floats, unit: float) -> tuple[Floats, Floats]:
     beta = _fit(scaled, y)
     off = y - scaled @ beta
     noise = max(float(off.std()), 1e-6 * unit)
-    inverse = np.linalg.pinv(scaled.T @ scaled, rcond=1e-12)
+    inverse = inverse_of(scaled.T @ scaled, rcond=1e-12)
     error = noise * np.sqrt(np.maximum(np.diag(inverse), 0)) + 1e-13
     return np.append(beta[:-1] / spread, beta[-1]), np.append(error[:-1] / spread, error[-1])
 

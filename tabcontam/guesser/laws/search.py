@@ -10,6 +10,7 @@ from tabcontam.guesser.columns import Column, Floats, Ints
 from tabcontam.guesser.laws.linear import ROWS, powers, sums
 from tabcontam.guesser.laws.rounding import Sought
 from tabcontam.guesser.laws.terms import Terms, factors, interest, met_at_most, most_met, nicest, terms
+from tabcontam.guesser.solving import weights_of
 
 FEW = 13  # rows on which all terms are tried
 SECOND_ROUND = 400  # terms that are tried on more rows
@@ -278,7 +279,7 @@ def _divided(search: Search) -> Iterator[Found]:
     for number, divisor in enumerate(divisors):
         if (divisor[rows] > 0).all():
             made = (parts[:, few] / divisor[few]).T
-            off = np.abs(y[few] - made @ np.linalg.lstsq(made, y[few], rcond=1e-10)[0])
+            off = np.abs(y[few] - made @ weights_of(made, y[few], rcond=1e-10))
             close.append((float(np.median(off)), number))
     for off, number in sorted(close)[:DIVIDED]:
         if off <= CLOSE * search.target.unit:
