@@ -69,15 +69,24 @@ class Asker:
             self.progress.ended(self.llm, line)
         self.stop()
 
-    async def ask(self, model: Model, query: Query, unwanted: Callable[[], bool] = lambda: False) -> Answer:
+    async def ask(
+        self,
+        model: Model,
+        query: Query,
+        keep: Callable[[Answer], object],
+        unwanted: Callable[[], bool] = lambda: False,
+    ) -> Answer:
         """The subject's answer, `failed` where every try was in vain. Raises `StoppedError` where there is to be none.
 
-        `unwanted` is asked just before a request is sent.
+        `keep` writes the answer down before the request's connection takes another query: whenever the process is
+        killed, no answer is lost that had come. `unwanted` is asked just before a request is sent.
         """
         try:
-            answer = await self._tried(model, query, unwanted)
+            answer = await self._tried(model, query, keep, unwanted)
         except TransientError as error:
-            return self._gave_up(error, query)
+            answer = self._gave_up(error, query)
+            keep(answer)
+            return answer
         except LackError as error:
             raise StoppedError from error
         except (FatalError, SpentError) as error:
@@ -88,7 +97,9 @@ class Asker:
         self._given_up = 0
         return answer
 
-    async def _tried(self, model: Model, query: Query, unwanted: Callable[[], bool]) -> Answer:
+    async def _tried(
+        self, model: Model, query: Query, keep: Callable[[Answer], object], unwanted: Callable[[], bool]
+    ) -> Answer:
         """Ask again after what may pass. A rate limit uses up none of the tries while other queries are answered.
 
         This is no case for tenacity: its functions for stopping and waiting would share this loop's state, in twice the
@@ -97,7 +108,7 @@ class Asker:
         used, before, answers = 0, 0, self._answers
         while True:
             try:
-                return await self._slotted(model, query, unwanted)
+                return await self._slotted(model, query, keep, unwanted)
             except TransientError as error:
                 moving, answers = self._answers > answers, self._answers
                 used += not (error.crowded and moving)
@@ -109,13 +120,17 @@ class Asker:
             await self.pause(seconds)
             before += 1
 
-    async def _slotted(self, model: Model, query: Query, unwanted: Callable[[], bool]) -> Answer:
+    async def _slotted(
+        self, model: Model, query: Query, keep: Callable[[Answer], object], unwanted: Callable[[], bool]
+    ) -> Answer:
         request = object()
         await self.limiter.take(request, self.pause)
         try:
             if self.stopped or unwanted():
                 raise StoppedError
-            return await self._send(model, query)
+            answer = await self._send(model, query)
+            keep(answer)
+            return answer
         finally:
             self.limiter.free(request)
 

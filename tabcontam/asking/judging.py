@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from tabcontam.asking.asker import Asker, StoppedError
@@ -173,14 +174,16 @@ class Judging:
         return list(asked.values()), stored
 
     async def _answer(self, asker: Asker, same: Sequence[Pair], admitted: object) -> None:
-        query = same[0].query
         try:
-            reply = await asker.ask(self.model, query)
+            await asker.ask(self.model, same[0].query, partial(self._take, same))
         except StoppedError:
             return
         finally:
             asker.limiter.dismiss(admitted)
-        self._put(query, reply)
+
+    def _take(self, same: Sequence[Pair], reply: Answer) -> None:
+        """Keep a reply, in the store and for every pair that it judges."""
+        self._put(same[0].query, reply)
         if isinstance(reply, Reply):
             self._note(same, reply)
         for _ in same:

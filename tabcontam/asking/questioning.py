@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from tabcontam.asking.asker import Asker, StoppedError
 from tabcontam.asking.budget import Budget
@@ -109,13 +110,16 @@ class Questioning:
     async def _answer(
         self, asker: Asker, model: Model, same: Sequence[Query], admitted: object, found: dict[str, Answer]
     ) -> None:
-        query = same[0]
         try:
-            answer = await asker.ask(model, query)
+            await asker.ask(model, same[0], partial(self._take, model, same, found))
         except StoppedError:
             return
         finally:
             asker.limiter.dismiss(admitted)
+
+    def _take(self, model: Model, same: Sequence[Query], found: dict[str, Answer], answer: Answer) -> None:
+        """Keep an answer, in the store and under every query that it answers."""
+        query = same[0]
         if model.identity is not None:
             asked = key(model.identity, model.version, model.form, query.question, query.max_tokens)
             self.store.put(asked, model.spec, answer)

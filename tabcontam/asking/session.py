@@ -350,13 +350,11 @@ class Session(Account):
     async def _answer(self, asker: Asker, job: Job) -> Answer | None:
         cell, query = job.places[0]
         try:
-            reply = await asker.ask(job.model, query, unwanted=lambda: self._over(cell))
+            return await asker.ask(job.model, query, partial(self._take, asker, job), lambda: self._over(cell))
         except StoppedError:
             return None
         finally:
             asker.limiter.dismiss(job)
-        self._take(asker, job, reply)
-        return reply
 
     def _take(self, asker: Asker, job: Job, reply: Answer) -> None:
         """Keep a reply, in the store, and in the folder for every place where it belongs."""

@@ -90,11 +90,15 @@ def asking(told: Told, budget: Budget | None = None, price: Price | None = None)
     return Asker("spy:one", limiter, budget or Budget(), price, told)
 
 
+def keep(answer: Answer) -> None:
+    """Write down nothing."""
+
+
 def ask(asker: Asker, model: Model, queries: int = 1) -> list[Answer | BaseException]:
     """The replies to so many queries at once, or what they raised."""
 
     async def whole() -> list[Answer | BaseException]:
-        asked = (asker.ask(model, QUERY) for _ in range(queries))
+        asked = (asker.ask(model, QUERY, keep) for _ in range(queries))
         return await asyncio.gather(*asked, return_exceptions=True)
 
     return asyncio.run(whole())
@@ -194,7 +198,7 @@ def test_a_rate_limit_uses_up_no_tries_while_others_are_answered(told: Told, mon
 
     async def another() -> object:
         asker.limiter._paced = False  # the turn of a request is no wait between tries
-        return await asker.ask(easy, QUERY)
+        return await asker.ask(easy, QUERY, keep)
 
     without_waiting(monkeypatch, another)
     hard = Scripted(*[BUSY] * (3 * TRIES), FINE)
@@ -216,7 +220,7 @@ def test_a_fault_that_is_no_rate_limit_uses_up_tries_though_others_are_answered(
 
     async def another() -> object:
         asker.limiter._paced = False  # the turn of a request is no wait between tries
-        return await asker.ask(easy, QUERY)
+        return await asker.ask(easy, QUERY, keep)
 
     without_waiting(monkeypatch, another)
     ask(asker, hard)
@@ -240,7 +244,7 @@ def test_what_is_fatal_ends_the_llm_with_one_line(told: Told) -> None:
 def test_whoever_waits_for_another_try_gives_up(told: Told, end: Callable[[Asker], None]) -> None:
     async def body() -> None:
         asker, model = asking(told), Scripted(TransientError("HTTP 503", "503", 500.0))
-        waiting = [asyncio.create_task(asker.ask(model, QUERY)) for _ in range(3)]
+        waiting = [asyncio.create_task(asker.ask(model, QUERY, keep)) for _ in range(3)]
         while len(told.waited) < 3:
             await asyncio.sleep(0)
         end(asker)
@@ -254,11 +258,11 @@ def test_whoever_waits_for_another_try_gives_up(told: Told, end: Callable[[Asker
 def test_a_fatal_reply_ends_those_that_wait(told: Told) -> None:
     async def body() -> None:
         asker, model = asking(told), Scripted(TransientError("HTTP 503", "503", 500.0))
-        waiting = asyncio.create_task(asker.ask(model, QUERY))
+        waiting = asyncio.create_task(asker.ask(model, QUERY, keep))
         while not told.waited:
             await asyncio.sleep(0)
         with pytest.raises(StoppedError):
-            await asker.ask(Scripted(FatalError("quota")), QUERY)
+            await asker.ask(Scripted(FatalError("quota")), QUERY, keep)
         with pytest.raises(StoppedError):
             await asyncio.wait_for(waiting, 1)
 
@@ -273,11 +277,11 @@ def test_after_stopping_nothing_is_sent_and_what_is_under_way_is_waited_for(told
 
     async def body() -> None:
         asker, model = asking(told), Slow(FINE)
-        under_way = asyncio.create_task(asker.ask(model, QUERY))
+        under_way = asyncio.create_task(asker.ask(model, QUERY, keep))
         await asyncio.sleep(0.001)
         asker.stop()
         with pytest.raises(StoppedError):
-            await asker.ask(model, QUERY)
+            await asker.ask(model, QUERY, keep)
         assert await under_way == FINE
         assert model.asked == 1
         assert asker.ended == ""
@@ -301,7 +305,7 @@ def test_one_that_waits_for_the_budget_is_not_sent_after_stopping(told: Told) ->
         model = Held(Reply("fine", State.OK, usage=Usage(1, 1)))
         most = DOLLAR_A_TOKEN.cost(tokens_read(model, PROMPT), QUERY.max_tokens)
         asker = asking(told, Budget(dollars=most + 10), DOLLAR_A_TOKEN)
-        both = [asyncio.create_task(asker.ask(model, QUERY)) for _ in range(2)]
+        both = [asyncio.create_task(asker.ask(model, QUERY, keep)) for _ in range(2)]
         await asyncio.sleep(0.001)
         asker.stop()
         model.go.set()
@@ -321,7 +325,7 @@ def test_whoever_waits_for_its_turn_gives_up_too(told: Told) -> None:
         asker, model = asking(told), Scripted(FINE)
         asker.limiter.answered(asker.clock() - 500.0)
         asker.limiter.crowded(asker.clock(), "429")
-        asked = [asyncio.create_task(asker.ask(model, QUERY)) for _ in range(3)]
+        asked = [asyncio.create_task(asker.ask(model, QUERY, keep)) for _ in range(3)]
         await asyncio.sleep(0.005)
         asker.stop()
         first, *others = await asyncio.wait_for(asyncio.gather(*asked, return_exceptions=True), 1)
@@ -333,11 +337,35 @@ def test_whoever_waits_for_its_turn_gives_up_too(told: Told) -> None:
     run(body())
 
 
+def test_an_answer_is_written_down_before_its_connection_takes_the_next_query(told: Told) -> None:
+    async def body() -> None:
+        asker = Asker("spy:one", Limiter(1, 1, lambda before, now, kind: None), Budget(), None, told)
+        model, written = Scripted(FINE), list[int]()
+
+        def written_down(answer: Answer) -> None:
+            written.append(model.asked)
+
+        await asyncio.gather(*(asker.ask(model, QUERY, written_down) for _ in range(5)))
+        assert written == [1, 2, 3, 4, 5]  # after so many requests each answer was written
+
+    run(body())
+
+
+def test_a_query_that_is_given_up_is_written_down_as_failed(told: Told) -> None:
+    async def body() -> None:
+        written = list[Answer]()
+        answer = await asking(told).ask(Scripted(BROKEN), QUERY, written.append)
+        assert written == [answer]
+        assert answer.state is State.FAILED
+
+    run(body())
+
+
 def test_a_query_that_is_not_wanted_any_more_is_not_sent(told: Told) -> None:
     async def body() -> None:
         model = Scripted(FINE)
         with pytest.raises(StoppedError):
-            await asking(told).ask(model, QUERY, unwanted=lambda: True)
+            await asking(told).ask(model, QUERY, keep, unwanted=lambda: True)
         assert model.asked == 0
 
     run(body())
@@ -503,7 +531,7 @@ def test_answers_make_more_requests_at_a_time(told: Told) -> None:
     async def body() -> None:
         model, asked = Scripted(FINE), []
         for _ in range(30):
-            asked += [asyncio.create_task(asker.ask(model, QUERY)) for _ in range(2)]
+            asked += [asyncio.create_task(asker.ask(model, QUERY, keep)) for _ in range(2)]
             await asyncio.sleep(0)
         await asyncio.gather(*asked)
 
@@ -519,7 +547,7 @@ def test_what_is_broken_off_is_charged_in_full(told: Told) -> None:
 
     async def body() -> None:
         asker, model = asking(told, Budget(), DOLLAR_A_TOKEN), Endless(FINE)
-        asked = asyncio.create_task(asker.ask(model, QUERY))
+        asked = asyncio.create_task(asker.ask(model, QUERY, keep))
         await asyncio.sleep(0.005)
         asked.cancel()
         with pytest.raises(asyncio.CancelledError):
