@@ -5,9 +5,13 @@ Everything heavy is imported where a command needs it, so that `--help` and `lis
 
 import argparse
 import io
+import os
+import signal
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from types import FrameType
 
 from tabcontam.cli.arguments import commands_of, parser, typed
 from tabcontam.cli.chronology import chronology
@@ -41,8 +45,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a name or a reply may hold what the terminal cannot show
     try:
-        _set_defaults(options, command_line, arguments)
-        return COMMANDS[options.command](options) or Exit.DONE
+        with _ended_as_by_ctrl_c():
+            _set_defaults(options, command_line, arguments)
+            return COMMANDS[options.command](options) or Exit.DONE
     except UsageError as error:
         from tabcontam.verdicts.wording import visible
 
@@ -60,6 +65,30 @@ def main(arguments: Sequence[str] | None = None) -> int:
         traceback.print_exc()
         print(f"tabcontam {__version__}: internal error; please report the lines above", file=sys.stderr)
         return Exit.INTERNAL_ERROR
+
+
+@contextmanager
+def _ended_as_by_ctrl_c() -> Iterator[None]:
+    """End as by Ctrl-C where a scheduler ends the process or its terminal goes, unless these signals are ignored."""
+    shown = [stream for stream in (1, 2) if os.isatty(stream)]
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        if number != signal.SIGTERM:  # there is no terminal any more that could show something
+            with open(os.devnull, "wb") as nowhere:
+                for stream in shown:
+                    os.dup2(nowhere.fileno(), stream)
+        signal.raise_signal(signal.SIGINT)
+
+    before = {}
+    for number in (getattr(signal, name, None) for name in ("SIGTERM", "SIGHUP")):
+        with suppress(ValueError):  # not the main thread: signals are its caller's business
+            if number is not None and signal.getsignal(number) is signal.SIG_DFL:
+                before[number] = signal.signal(number, interrupt)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _set_defaults(

@@ -4,7 +4,7 @@ import asyncio
 import signal
 import sys
 from collections.abc import Callable, Coroutine, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Any
 
@@ -44,7 +44,8 @@ def interruptible(finish: Callable[[], None]) -> Iterator[None]:
     def stop(number: int, frame: FrameType | None) -> None:
         loop.call_soon_threadsafe(finish)  # which also wakes the loop
         signal.signal(signal.SIGINT, before)
-        print("stopping: finishing what is in flight; press Ctrl-C again to end at once", file=sys.stderr)
+        with suppress(OSError):  # the terminal may be gone
+            print("stopping: finishing what is in flight; press Ctrl-C again to end at once", file=sys.stderr)
 
     try:
         before = signal.signal(signal.SIGINT, stop)

@@ -1,6 +1,7 @@
 """The command line as a user meets it."""
 
 import json
+import os
 import re
 import shutil
 import signal
@@ -616,11 +617,12 @@ def wait_for(count: int, folder: Path) -> None:
 
 
 @pytest.mark.slow
-def test_ctrl_c_writes_the_report_of_what_there_is(tmp_path: Path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP], ids=lambda one: one.name)
+def test_ctrl_c_or_a_scheduler_writes_the_report_of_what_there_is(tmp_path: Path, number: signal.Signals) -> None:
     with slow(0.05) as server:
         process = started(server, tmp_path / "run")
         wait_for(5, tmp_path / "run")
-        process.send_signal(signal.SIGINT)
+        process.send_signal(number)
         output, errors = process.communicate(timeout=PATIENCE)
     assert process.returncode == 2, errors
     assert "continue with the same command" in errors
@@ -628,6 +630,24 @@ def test_ctrl_c_writes_the_report_of_what_there_is(tmp_path: Path) -> None:
     cells = document(tmp_path / "run")["cells"]
     assert "not detected" not in {cell["verdict"] for cell in cells}
     assert "interrupted" in output
+
+
+@pytest.mark.slow
+def test_a_terminal_that_goes_leaves_the_report_of_what_there_is(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    with slow(0.05) as server:
+        ours, theirs = os.openpty()
+        command = [sys.executable, "-m", "tabcontam", "run", "--llm", f"openai:slow@{server.url}", "--no-controls"]
+        command += ["--dataset", "iris", "--out", str(folder), "--max-connections", "2"]
+        process = subprocess.Popen(
+            command, env=environment(), stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True
+        )
+        os.close(theirs)
+        wait_for(5, folder)
+        os.close(ours)  # what is written to it from now on is an error
+        process.send_signal(signal.SIGHUP)
+        assert process.wait(PATIENCE) == 2
+    assert json.loads((folder / "results.json").read_text())["run"]["interrupted"]
 
 
 @pytest.mark.slow
