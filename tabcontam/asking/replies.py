@@ -54,8 +54,12 @@ TABLES = (
     "CREATE TABLE forms (server BLOB PRIMARY KEY, form TEXT NOT NULL)",
     f"PRAGMA user_version = {SCHEMA}",
 )
+LONGEST = 2**27  # bytes of a stored reply
 # An unknown table or column counts as damage too: the statements are ours, and the file says that it has them.
-_DAMAGE = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT, sqlite3.SQLITE_ERROR}
+_DAMAGE = {
+    *(sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT, sqlite3.SQLITE_ERROR),
+    sqlite3.SQLITE_SCHEMA,
+}
 _UNREADABLE = (ValueError, TypeError, KeyError, RecursionError)
 
 Found = TypeVar("Found")
@@ -263,6 +267,12 @@ class _OtherSchemaError(sqlite3.Error):
     """The file is of another schema, and not ours to change."""
 
 
+class _ForeignSchemaError(sqlite3.Error):
+    """The file says that it is ours, and what it holds is not: a trigger would run whenever a reply is stored."""
+
+    sqlite_errorcode = sqlite3.SQLITE_SCHEMA
+
+
 def _prepare(connection: sqlite3.Connection) -> None:
     """Set the connection up, and make the tables in a file that has none."""
     connection.text_factory = bytes  # a damaged row need not hold UTF-8
@@ -283,8 +293,11 @@ def _prepare(connection: sqlite3.Connection) -> None:
                     connection.execute(statement)
     if (schema := _schema(connection)) != SCHEMA:
         raise _OtherSchemaError(f"it is of schema {schema}, written by another version of tabcontam")
-    connection.execute("SELECT key, llm, reply, checksum FROM replies LIMIT 1").fetchone()
-    connection.execute("SELECT server, form FROM forms LIMIT 1").fetchone()
+    master = connection.execute("SELECT sql FROM sqlite_master WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\'")
+    made = {bytes(text).decode(errors="replace") for (text,) in master}
+    if made != {statement for statement in TABLES if statement.startswith("CREATE")}:
+        raise _ForeignSchemaError("it holds other tables, a view or a trigger")
+    connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LONGEST)
 
 
 def _schema(connection: sqlite3.Connection) -> int:
@@ -293,7 +306,9 @@ def _schema(connection: sqlite3.Connection) -> int:
 
 def _replies(connection: sqlite3.Connection, wanted: Sequence[bytes]) -> Iterator[tuple[str, Answer]]:
     for digest in wanted:
-        row = connection.execute("SELECT reply, checksum FROM replies WHERE key = ?", [digest]).fetchone()
+        row = None
+        with suppress(sqlite3.DataError):  # it is longer than any reply
+            row = connection.execute("SELECT reply, checksum FROM replies WHERE key = ?", [digest]).fetchone()
         if row and (reply := _read(digest, *row)) is not None:
             yield digest.hex(), reply
 

@@ -36,7 +36,7 @@ def key_of(number: int) -> str:
     return key(IDENTITY, "", Form.CHAT, PROMPT, 16, repeat=number)
 
 
-KEY = key_of(0)
+KEY, OTHER = key_of(0), key_of(1)
 
 
 def fill(path: Path, number: int) -> list[str]:
@@ -413,6 +413,41 @@ def test_a_row_with_a_right_checksum_and_other_json_is_as_if_absent(path: Path) 
             file.commit()
         with closing(Store.open(path)) as store:
             assert store.get([KEY]) == {}
+
+
+@pytest.mark.parametrize(
+    "tampered",
+    [
+        "CREATE TRIGGER forget AFTER INSERT ON replies BEGIN DELETE FROM replies; END",
+        "CREATE TRIGGER wait AFTER INSERT ON replies BEGIN SELECT count(*) FROM (WITH RECURSIVE c(x) AS "
+        "(SELECT 1 UNION ALL SELECT x + 1 FROM c LIMIT 1000000000) SELECT x FROM c); END",
+        "CREATE VIEW more AS SELECT * FROM replies",
+        "CREATE TABLE more (key BLOB)",
+    ],
+)
+def test_a_store_that_holds_more_than_it_should_is_set_aside(
+    path: Path, capsys: pytest.CaptureFixture[str], tampered: str
+) -> None:
+    with closing(Store.open(path)) as store:
+        store.put(KEY, LLM, REPLY)
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute(tampered)
+    with closing(Store.open(path)) as store:
+        store.put(OTHER, LLM, REPLY)
+        assert set(store.get([KEY, OTHER])) == {OTHER}
+    assert "are damaged: set aside as" in capsys.readouterr().err
+
+
+def test_a_reply_that_would_fill_the_memory_is_as_if_absent(
+    path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with closing(Store.open(path)) as store:
+        store.put(KEY, LLM, REPLY)
+        store.put(OTHER, LLM, Reply("x" * 100_000, State.OK))
+    monkeypatch.setattr(replies, "LONGEST", 10_000)
+    with closing(Store.open(path)) as store:
+        assert set(store.get([KEY, OTHER])) == {KEY}
+    assert not capsys.readouterr().err
 
 
 def test_two_runs_that_find_the_damage_set_aside_one_file(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
