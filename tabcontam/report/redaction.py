@@ -284,7 +284,8 @@ class Redaction:
         sha256 = "" if (one.name, one.edition) in self.editions else one.sha256  # a card states it for all to see
         split = self.split(one.name, one.edition, one.split) if one.split else None
         kept = replace(one, edition=edition, split=split, sha256=sha256, features=features, order=None, reading="")
-        return replace(kept, withheld_sha256="", fresh_sha256="")
+        failed = ("of a column that is not shown",) * len(one.failed)
+        return replace(kept, withheld_sha256="", fresh_sha256="", failed=failed)
 
     def _note(self, note: Note) -> Note:
         """A note of a run, by the names that are published."""

@@ -25,7 +25,7 @@ LOOKED_AT = {
         judge known datasets tests serializers prompts runs redacted notes finished interrupted limit durations""",
     LlmFacts: "spec resolved stands_for version control checks documents requests retries dollars ended",
     DatasetFacts: """name title edition split elsewhere sha256 rows sampled columns features order reading withheld
-        withheld_sha256 fresh fresh_sha256""",
+        withheld_sha256 fresh fresh_sha256 failed""",
     KnownFacts: "name sha256 rows datasets",
     MergedRun: "folder version seed queries command started",
     Result: """llm dataset edition split serializer prompts test source kind control verdict otherwise paper_verdict
@@ -77,6 +77,7 @@ def quoting() -> RunResults:
         features=(SECRET, "b"),
         order=f"by {SECRET}",
         reading=SECRET,
+        failed=(f"squared of {SECRET}: LinAlgError",),
     )
     runs = (MergedRun(folder=f"/home/{SECRET}/one", command=SECRET),)
     notes = (
