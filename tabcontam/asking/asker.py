@@ -16,7 +16,7 @@ from tabcontam.asking.limiter import Limiter
 from tabcontam.asking.progress import Progress
 from tabcontam.evidence.base import Query
 from tabcontam.evidence.questions import Answer, Prompt, Question, State, without_answer
-from tabcontam.subjects.base import FatalError, LackError, Model, Request, SpentError, TransientError
+from tabcontam.subjects.base import PAGE, FatalError, LackError, Model, Request, SpentError, TransientError
 from tabcontam.subjects.prices import Price
 
 TRIES = 10
@@ -51,6 +51,7 @@ class Asker:
     dollars: Decimal = NOTHING
     _answers: int = 0
     _given_up: int = 0
+    _first: asyncio.Lock = field(default_factory=asyncio.Lock)  # held by the one that is asked before any was answered
     _stopped: asyncio.Event = field(default_factory=asyncio.Event)
 
     @property
@@ -123,6 +124,16 @@ class Asker:
     async def _slotted(
         self, model: Model, query: Query, keep: Callable[[Answer], object], unwanted: Callable[[], bool]
     ) -> Answer:
+        """Ask once a slot is free. What a model learns from its first answer costs every other query nothing."""
+        if model.learns and not self._answers:
+            async with self._first:
+                if not self._answers:
+                    return await self._in_turn(model, query, keep, unwanted)
+        return await self._in_turn(model, query, keep, unwanted)
+
+    async def _in_turn(
+        self, model: Model, query: Query, keep: Callable[[Answer], object], unwanted: Callable[[], bool]
+    ) -> Answer:
         request = object()
         await self.limiter.take(request, self.pause)
         try:
@@ -174,7 +185,8 @@ class Asker:
     def _most(self, model: Model, question: Question, max_tokens: int) -> Decimal:
         """The most that a request can cost."""
         thought = model.allowance if isinstance(question, Prompt) else 0
-        return self.price.cost(tokens_read(model, question), max_tokens + thought) if self.price else NOTHING
+        most = max(max_tokens, model.least) + thought
+        return self.price.cost(tokens_read(model, question), most) if self.price else NOTHING
 
     def _spent(self, answer: Answer, charge: Charge) -> Decimal:
         """What an answer cost: by what the server counted, else the most that it could. A refused request is free."""
@@ -195,6 +207,8 @@ class Asker:
         self._given_up += 1
         if (error.wait or 0) > MOST_WAIT:
             self.end(f"{error}; it asks to wait {error.wait:.0f} s: run the same command again then")
+        elif error.kind == PAGE and not self._answers:
+            self.end(f"{error}: the server answers with a web page; correct the address, or wait until it is up")
         elif self._given_up >= DEAD:
             self.end(f"{error}; gave up after {DEAD} queries in a row failed {TRIES} times each")
         return without_answer(query.question, State.FAILED, str(error))

@@ -329,7 +329,9 @@ class InBatches:
     def _most_dollars(self, job: Job, allowance: int) -> Decimal:
         price = self._price
         return (
-            price.cost(tokens_read(self.model, job.query.question), job.query.max_tokens + allowance)
+            price.cost(
+                tokens_read(self.model, job.query.question), max(job.query.max_tokens, self.model.least) + allowance
+            )
             if price
             else NOTHING
         )

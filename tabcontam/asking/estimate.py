@@ -88,7 +88,7 @@ def estimate(
     for query in left:
         question = query.question
         times, allowance = (2, THINKING) if thinks and isinstance(question, Prompt) else (1, 0)
-        read, written = times * tokens_read(model, question), times * query.max_tokens
+        read, written = times * tokens_read(model, question), times * max(query.max_tokens, model.least)
         requests += len(set(question.endings)) if isinstance(question, Endings) and not model.local else 1
         prompts += read
         answers += written

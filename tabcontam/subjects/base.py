@@ -15,6 +15,7 @@ an answer of state `failed`     this request alone gets no answer
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
+from itertools import groupby
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from tabcontam.evidence.base import Query
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
 Kind = TypeVar("Kind", Prompt, Passage, Endings, Lookup)
 # What shows the user that something is being done until the context ends, which gives what tells how much of it is.
 Doing = Callable[[str], AbstractContextManager[Callable[[int, int], None]]]
+PAGE = "web page"  # the kind of a `TransientError` where that came in place of an answer
 THINKING = 4096  # tokens that a model may think; the limit on an answer does not count them
 
 
@@ -120,6 +122,14 @@ def without_system(messages: Sequence[Message]) -> list[Message]:
     return [Message("user", system), *turns]
 
 
+def in_turns(messages: Sequence[Message]) -> list[Message]:
+    """A chat in which user and assistant alternate: without system text, and turns of one role in a row are one."""
+    return [
+        Message(role, "\n\n".join(message.content for message in turns))
+        for role, turns in groupby(without_system(messages), key=lambda message: message.role)
+    ]
+
+
 @dataclass(frozen=True)
 class Request:
     """One question as it goes to a subject; a prompt is answered by greedy decoding of at most `max_tokens` tokens.
@@ -194,6 +204,8 @@ class Model(Protocol):
     allowance: int = 0  # tokens of thinking that may come on top of an answer's, as far as is known
     finds: frozenset[By] = frozenset(By)  # how texts can be compared with its documents, where it can be searched
     unread: str = ""  # what of its documents is not read, and why, as far as it knows before it is searched
+    learns: bool = False  # whether its first answer shows how it wants to be asked, so that this one is asked alone
+    least: int = 0  # tokens that an answer is allowed at least, as far as is known
     may_have: frozenset[Capability] = frozenset()  # what it may turn out to have, once it is asked for it
     settled: bool = True  # whether its form is known; else it finds out by asking, unless an earlier run has
 

@@ -27,6 +27,7 @@ class ServedModel(Model):
     maker: str
     service: str
     keys: tuple[str, ...]
+    learns = True
     _secret = ""
 
     def __init__(self, spec: str, model: str, address: str, own: str, variable: str = "") -> None:

@@ -12,14 +12,17 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from tabcontam.subjects.base import TransientError
+from tabcontam.subjects.base import PAGE, TransientError
 from tabcontam.subjects.openai.errors import Problem
+from tabcontam.subjects.openai.replies import is_page, parsed
+from tabcontam.subjects.openai.streams import is_stream, joined
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
 SECONDS = 300.0  # how long one request may take
 CONNECT_SECONDS = 10.0
+LONGEST_BEGINNING = 200
 EACH = 16  # connections of a client
 RAW: Any = {"headers": {"X-Stainless-Raw-Response": "true"}}  # the body as it came, as `with_raw_response` wants it
 LISTING: Any = {**RAW, "timeout": 30.0}
@@ -166,12 +169,15 @@ async def listing(clients: Clients) -> object:
 
 
 async def read(call: Awaitable[Any], sdk: str = "openai") -> object:
-    """The JSON of a raw response. Raises as `content_of` does."""
+    """The JSON of a raw response, also where it comes in events. Raises as `content_of` does."""
     content = await content_of(call, sdk)
     try:
-        return json.loads(content)
-    except (ValueError, RecursionError):
-        raise TransientError("the reply is no JSON", "broken JSON", sent=True) from None
+        return joined(content) if is_stream(content) else json.loads(content)
+    except (ValueError, RecursionError) as error:
+        if is_page(content[:LONGEST_BEGINNING].decode("utf-8", "replace")):
+            raise TransientError("a web page came in place of JSON", PAGE, sent=True) from None
+        broken = f" ({error})" if is_stream(content) else ""
+        raise TransientError(f"the reply is no JSON{broken}", "broken JSON", sent=True) from None
 
 
 async def content_of(call: Awaitable[Any], sdk: str = "openai") -> bytes:
@@ -191,7 +197,11 @@ async def content_of(call: Awaitable[Any], sdk: str = "openai") -> bytes:
 
 
 def _problem(error: Any) -> Problem:
-    return Problem(error.status_code, error.body, {name.lower(): text for name, text in error.response.headers.items()})
+    """What came with the error, whole: the SDK drops what stands beside a field `error`."""
+    body, text = error.body, error.response.text
+    if isinstance(found := parsed(text), dict):
+        body = found
+    return Problem(error.status_code, body, {name.lower(): text for name, text in error.response.headers.items()})
 
 
 def _broken(error: Exception, late: bool) -> TransientError:

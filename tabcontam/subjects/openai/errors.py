@@ -12,12 +12,13 @@ from email.utils import parsedate_to_datetime
 from enum import Enum, auto
 from math import isfinite
 
-from tabcontam.subjects.openai.replies import message
+from tabcontam.subjects.openai.replies import DEEPEST, is_page, message, parsed
 
 NOT_THERE = (404, 405, 501)
 CROWDED = (429, 503, 529)  # fewer requests at a time would help
 PASSING = (408, 409, 425, 429)  # besides 500 and above
 LONGEST_NAME = 200
+MOST_FIELDS = 20
 LONGEST_READ = 4000  # characters of an error's text that are searched
 
 SPENT = re.compile(
@@ -41,6 +42,14 @@ NO_MODEL_CODES = ("model_not_found", "model_not_available")
 FLAGGED = re.compile(r"requires moderation|flagged|content[ _](policy|filter)", re.IGNORECASE)
 FILTERED = ("content_filter", "content_policy_violation")
 TOO_MUCH_AT_ONCE = re.compile(r"request too large", re.IGNORECASE)  # no wait makes it smaller
+# What a chat template, or who checks a chat, says of turns that it does not take.
+ROLES = re.compile(
+    r"\broles?\b.{0,80}(system|assistant|\buser\b|alternat|support|convers)|"
+    r"(system|assistant|\buser\b|only).{0,60}\broles?\b|"
+    r"\balternat\w*.{0,60}(user|role|message|turn)|(role|message|turn)s?\b.{0,60}\balternat|"
+    r"(system|developer)[ _-]?(message|prompt|instruction)|raise_exception|template[ _]?error|jinja",
+    re.IGNORECASE | re.DOTALL,
+)
 LIMITED = re.compile(r"rate[ _-]?limit|too[ _]many[ _]requests|resource_exhausted|throttl", re.IGNORECASE)
 OVERLOADED = re.compile(r"overload|capacity|unavailable|busy", re.IGNORECASE)
 
@@ -91,6 +100,26 @@ class Problem:
         """The status and what the body says to a reader, in one line."""
         return f"HTTP {self.status}{self.message and ': '}{self.message}"
 
+    @property
+    def page(self) -> bool:
+        """Whether it is a web page, which no API sends."""
+        return isinstance(self.body, str) and is_page(self.body)
+
+    @property
+    def of_roles(self) -> bool:
+        """Whether it is about whose turns a chat may hold: that chat would be refused again, whatever the status."""
+        passing = self.status in (401, 402, 403, 407, *PASSING)
+        return not passing and bool(ROLES.search(self.message))
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        """The parts of the request that it says are wrong, by a field of its own: `param` or `loc`, at any depth."""
+        found: list[str] = []
+        for part in self._all(self.body, DEEPEST):
+            named = [part.get("param"), *(where if isinstance(where := part.get("loc"), list) else ())]
+            found += [name for text in named if isinstance(text, str) for name in re.split(r"[.\[\]]+", text)]
+        return tuple(filter(None, found))
+
     def field(self, name: str) -> str | int | None:
         """A short field of the error, in either place where servers put it."""
         found = next((part[name] for part in self._parts() if part.get(name) is not None), None)
@@ -100,6 +129,16 @@ class Problem:
     def names(self) -> tuple[str | int | None, str | int | None]:
         """Its code and its type."""
         return self.field("code"), self.field("type")
+
+    def _all(self, body: object, depth: int) -> Iterator[Mapping[str, object]]:
+        """Every object of the body, also what a proxy wrapped as a text."""
+        if isinstance(body, str) and body.lstrip()[:1] in ("{", "["):
+            body = parsed(body)
+        if isinstance(body, dict):
+            yield body
+        if depth and isinstance(body, dict | list):
+            for part in [*(body.values() if isinstance(body, dict) else body)][:MOST_FIELDS]:
+                yield from self._all(part, depth - 1)
 
     def _parts(self) -> Iterator[Mapping[str, object]]:
         body = self.body
@@ -117,6 +156,8 @@ def concern(problem: Problem) -> Concern:
         return Concern.CONTENT
     if status == 402 or _spent(problem):
         return Concern.QUOTA
+    if problem.of_roles:
+        return Concern.REQUEST
     if status in PASSING or (status >= 500 and status != 501):
         return Concern.REQUEST if status == 429 and TOO_MUCH_AT_ONCE.search(text) else Concern.PASSING
     if status in (401, 407) or (status in (400, 403) and wrong_key(problem)):

@@ -1,16 +1,22 @@
 """What a model was found to want, and how a request is written that it takes."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 from tabcontam.evidence.base import Prompt
-from tabcontam.subjects.base import THINKING, Form, Request
+from tabcontam.subjects.base import THINKING, Form, Request, in_turns
 from tabcontam.subjects.openai.errors import NO_MODEL, NOT_THERE, Problem
 
 MOST_STOPS = 4  # OpenAI takes no more
-OPTIONAL = ("temperature", "stop", "max_tokens", "random_seed", "seed")
+REFUSING = (200, 400, 422)  # how a server refuses what it does not take; some say so with status 200
+# Without these a request would be another one. A server that scores no text refuses the last three.
+NEEDED = ("model", "messages", "prompt", "stream", "echo", "logprobs", "prompt_logprobs")
+TOKENS = ("max_completion_tokens", "max_tokens")  # the two names of the limit
+# What a server may want otherwise besides its parameters.
+SYSTEM, WHOLE = "system messages", "answers in one piece"
 CHARACTERS = 2  # of a prompt to a token: fewer than in most texts, so that what is taken to fit does
 TEMPLATE = 32  # tokens that a chat template may add
 
@@ -18,9 +24,20 @@ UNSUPPORTED = re.compile(
     r"unsupported|not support|n't support|unrecognized|unknown|unexpected|deprecated|not (permitted|allowed)|extra",
     re.IGNORECASE,
 )
+LIMIT = re.compile(r"max(imum)?[ _-]?(\w{1,12}[ _-]?)?tokens?\b", re.IGNORECASE)
+# How a number of tokens is said to be the least, and to be just too few.
+LEAST = re.compile(
+    r"at least|minimum|>|≥|greater|larger|more than|less than|below|between|range|too (small|low|few)", re.IGNORECASE
+)
+FEWEST = re.compile(r"(minimum|at least).{0,40}\btokens|\btokens\b.{0,40}(minimum|at least)", re.IGNORECASE)
+BEYOND = re.compile(r"(?:greater than|larger than|more than|higher than|>)\s*(\d{1,4})(?![\w.])", re.IGNORECASE)
+WHOLE_NUMBER = re.compile(r"(?<![\w.,-])\d{1,4}(?![\w-]|[.,]\d)")
+MOST_LEAST = 1024  # tokens: no server's minimum is above that
+STREAM = re.compile(r"\bstream|non-?stream", re.IGNORECASE)
 NO_CHAT = re.compile(r"not a chat model|chat[ _]template|does(n't| not) support chat\b", re.IGNORECASE)
 TOO_LONG = re.compile(
     r"context_length_exceeded|exceed_context_size|(context|model)[ _](length|len|window|size)\b|"
+    r"tokens`? ?\+ ?`?max_new_tokens|"
     r"max_(completion_)?tokens\W.{0,60}(too large|less than or equal|valid range)|at most \d+ completion tokens",
     re.IGNORECASE,
 )
@@ -73,6 +90,7 @@ class Habits:
     most: int | None = None  # tokens of an answer
     room: int | None = None  # tokens of an answer to the prompt that is being asked; nothing to others
     seed: str = ""  # what the service calls the parameter for a seed, where it takes one
+    least: int = 0  # tokens that an answer must be allowed
 
     def joined(self, other: "Habits") -> "Habits":
         """What either has found of the model."""
@@ -82,18 +100,27 @@ class Habits:
             _least(self.context, other.context),
             _least(self.most, other.most),
             seed=self.seed or other.seed,
+            least=max(self.least, other.least),
         )
 
-    def adapted(self, problem: Problem, form: Form, request: Request, arguments: Mapping[str, Any]) -> "Habits | None":
-        """These, with what a refusal says that this model does not take; None where other words would not help."""
-        if found := limits(problem):
-            limit = self.limit(request, form)
-            if limit <= request.max_tokens:
+    def adapted(
+        self, problem: Problem, form: Form, request: Request | None, arguments: Mapping[str, Any]
+    ) -> "Habits | None":
+        """These, with what a refusal says that this model does not take; None where other words would not help.
+
+        There is no `request` where a text is scored: its length is what it is.
+        """
+        found = limits(problem)
+        if least := minimum(problem, arguments, found):
+            return replace(self, least=least)
+        if found:
+            limit = self.limit(request, form) if request else 0
+            if not request or limit <= self.fewest(request):
                 return None
             context, most = _least(self.context, found.context), _least(self.most, found.answer)
-            return replace(self, context=context, most=most, room=smaller(limit, request.max_tokens, found.room))
-        name = unsupported(problem, form, arguments) if problem.status in (400, 422) else None
-        return None if name is None else replace(self, refused=self.refused | {name})
+            return replace(self, context=context, most=most, room=smaller(limit, self.fewest(request), found.room))
+        what = unsupported(problem, arguments)
+        return None if what is None or what in self.refused else replace(self, refused=self.refused | {what})
 
     @property
     def reasons(self) -> bool:
@@ -105,13 +132,18 @@ class Habits:
         """The most tokens beyond the answer's."""
         return (_least(THINKING, self.context, self.most) or 0) if self.reasons else 0
 
+    def fewest(self, request: Request) -> int:
+        """The tokens that an answer is allowed: those asked for, or the fewest that its server grants."""
+        return max(request.max_tokens, self.least)
+
     def limit(self, request: Request, form: Form) -> int:
         """The tokens that a request may write: its answer's, and as many for thinking as are likely to fit."""
-        wanted = request.max_tokens + (THINKING if self.reasons else 0)
+        fewest = self.fewest(request)
+        wanted = fewest + (THINKING if self.reasons else 0)
         room = _least(self.most, self.room)
         if self.context is not None:
             room = _least(room, self.context - TEMPLATE - _length(request.prompt, form) // CHARACTERS)
-        return wanted if room is None else max(request.max_tokens, min(wanted, room))
+        return wanted if room is None else max(fewest, min(wanted, room))
 
     def arguments(self, form: Form, request: Request) -> dict[str, Any]:
         """What is sent besides the model's name: greedy decoding, where the model takes that, or a draw."""
@@ -120,7 +152,8 @@ class Habits:
         if self.seed:
             arguments[self.seed] = prompt.sample
         if form is Form.CHAT:
-            messages = [{"role": message.role, "content": message.content} for message in prompt.chat]
+            chat = in_turns(prompt.chat) if SYSTEM in self.refused else prompt.chat
+            messages = [{"role": message.role, "content": message.content} for message in chat]
             arguments |= {"messages": messages, "max_completion_tokens": limit}
             # One of the two limits: older servers know the first alone, reasoning models the second alone.
             del arguments["max_tokens" if "max_tokens" in self.refused else "max_completion_tokens"]
@@ -128,7 +161,23 @@ class Habits:
             arguments |= {"prompt": prompt.completion, "stop": list(prompt.stop[:MOST_STOPS])}
             if not prompt.stop:
                 del arguments["stop"]
-        return {name: value for name, value in arguments.items() if name not in self.refused or name == "max_tokens"}
+        return self.taken(arguments)
+
+    def taken(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """What of a request's arguments the model takes, as a stream where it answers in no other way."""
+        streamed = {"stream": True, "stream_options": {"include_usage": True}} if WHOLE in self.refused else {}
+        allowed = {name: max(arguments[name], self.least) for name in TOKENS if name in arguments}
+        return {name: value for name, value in {**arguments, **allowed, **streamed}.items() if name not in self.refused}
+
+    def notes(self, form: Form) -> str:
+        """What follows for the answers from what was left out of the requests; "" where nothing does."""
+        limit = TOKENS if form is Form.CHAT else ("max_tokens",)
+        said = (
+            ("temperature" in self.refused, "its server takes no temperature, and answered at its own"),
+            (self.refused.issuperset(limit), "its server takes no limit on tokens, and answered at any length"),
+            (SYSTEM in self.refused, "its server takes no system message, whose text was put before the question"),
+        )
+        return "; ".join(line for holds, line in said if holds)
 
 
 def smaller(limit: int, max_tokens: int, room: int | None) -> int:
@@ -142,17 +191,55 @@ def _length(prompt: Prompt, form: Form) -> int:
     return sum(map(len, texts))
 
 
-def unsupported(problem: Problem, form: Form, arguments: Mapping[str, Any]) -> str | None:
-    """The parameter that a server says this model does not take."""
-    if not UNSUPPORTED.search(problem.text):
+def unsupported(problem: Problem, arguments: Mapping[str, Any]) -> str | None:
+    """What a server says this model does not take: a parameter that was sent, system messages, or no stream."""
+    optional = {_plain(name): name for name in arguments if name not in NEEDED}
+    optional["maxoutputtokens"] = next((name for name in TOKENS if name in arguments), "")
+    places = [_plain(place) for place in problem.places] if problem.status in REFUSING else []
+    name = next((optional[place] for place in places if place in optional), None)
+    if name is None and problem.of_roles and _can_alternate(arguments.get("messages") or ()):
+        return SYSTEM
+    if name is None and problem.status in REFUSING and not any(place in NEEDED[:3] for place in places):
+        name = _named(problem, arguments)
+    # Of a limit on tokens it is more often the number that is wrong.
+    return None if name in TOKENS and not UNSUPPORTED.search(problem.text) else name
+
+
+def _can_alternate(messages: Sequence[Mapping[str, str]]) -> bool:
+    """Whether a chat has system text, or two turns of one role in a row."""
+    roles = [message["role"] for message in messages]
+    return "system" in roles or any(one == after for one, after in pairwise(roles))
+
+
+def _named(problem: Problem, arguments: Mapping[str, Any]) -> str | None:
+    """What stands first in the words of a refusal."""
+    text = f"{problem.message or problem.text} {problem.names}"
+    if "stream" not in arguments and STREAM.search(text):
+        return WHOLE
+    found = {name: _word(name).search(text) for name in arguments if name not in NEEDED}
+    return min((name for name in found if found[name]), key=lambda name: found[name].start(), default=None)  # type: ignore[union-attr]
+
+
+def _word(name: str) -> re.Pattern[str]:
+    """A parameter's name as a word of its own, however it is written: max_tokens, maxTokens, max tokens."""
+    return re.compile(rf"(?<![A-Za-z]){'[ _-]?'.join(name.split('_'))}(?![a-z])", re.IGNORECASE)
+
+
+def _plain(name: str) -> str:
+    return name.replace("_", "").lower()
+
+
+def minimum(problem: Problem, arguments: Mapping[str, Any], found: Limits | None) -> int | None:
+    """The fewest tokens that a server lets an answer have, where it was asked for fewer; None where it says none."""
+    given = next((arguments[name] for name in TOKENS if name in arguments), None)
+    text = problem.message
+    about_prompt = found is not None and (found.context or found.prompt)
+    about = LIMIT.search(f"{text} {problem.field('param')}") or FEWEST.search(text)
+    if problem.status not in REFUSING or given is None or about_prompt or not about or not LEAST.search(text):
         return None
-    param = problem.field("param")
-    for name in OPTIONAL:
-        if name not in arguments or (name == "max_tokens" and form is not Form.CHAT):
-            continue
-        if param == name if param else re.search(rf"\b{name}\b", problem.text):
-            return name
-    return None
+    beyond = [int(number) + 1 for number in BEYOND.findall(text)]
+    stated = [number for number in map(int, WHOLE_NUMBER.findall(text)) if number + 1 not in beyond]
+    return min((number for number in (*beyond, *stated) if given < number <= MOST_LEAST), default=None)
 
 
 def says_no_chat(problem: Problem) -> bool:
@@ -162,6 +249,8 @@ def says_no_chat(problem: Problem) -> bool:
 
 def may_lack_chat(problem: Problem) -> bool:
     """Whether the other form is worth a try."""
+    if problem.of_roles:
+        return False
     if problem.status in NOT_THERE:
         return says_no_chat(problem) or not NO_MODEL.search(problem.text)
     return problem.status in (400, 422) and says_no_chat(problem)

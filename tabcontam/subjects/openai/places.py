@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable
 from urllib.parse import urlsplit
 
-from tabcontam.subjects.base import TransientError
+from tabcontam.subjects.base import PAGE, TransientError
 from tabcontam.subjects.keys import host_of
 from tabcontam.subjects.openai.connection import Clients, NoAnswer, listing
 from tabcontam.subjects.openai.replies import at
@@ -13,7 +13,7 @@ from tabcontam.subjects.services import service_at
 
 # What people copy from a curl command, behind the address that is wanted.
 ENDPOINT = re.compile(r"/(chat/completions|completions|responses|embeddings|models)$")
-UNREADABLE = ("broken JSON", "broken reply")  # of an answer that is no list of models: a web page, most often
+UNREADABLE = ("broken JSON", "broken reply", PAGE)  # of an answer that is no list of models
 WANTS_KEY = (401, 403)
 
 

@@ -5,14 +5,15 @@ What the server does wrong is raised by kind, as `subjects.base` asks for. What 
 without it. A key goes to one address only.
 """
 
+import json
 import re
-from collections.abc import Awaitable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
 from tabcontam.errors import option, unknown
 from tabcontam.evidence.questions import Capability, Reply, Scores, State, Token, Usage
-from tabcontam.subjects.base import FatalError, Form, Request, TransientError, as_reply
+from tabcontam.subjects.base import PAGE, FatalError, Form, Request, TransientError, as_reply
 from tabcontam.subjects.form import FORMS
 from tabcontam.subjects.keys import OTHER_KEY, split_variable
 from tabcontam.subjects.openai.address import OPENAI, checked, parse_address
@@ -29,9 +30,9 @@ from tabcontam.subjects.openai.errors import (
     may_only_chat,
     wait,
 )
-from tabcontam.subjects.openai.habits import Habits, limits, may_lack_chat, says_no_chat
+from tabcontam.subjects.openai.habits import Habits, limits, may_lack_chat, says_no_chat, unsupported
 from tabcontam.subjects.openai.places import UNREADABLE, found_elsewhere, nowhere, without_endpoint
-from tabcontam.subjects.openai.replies import READERS, Answer, find_listed, read_listing, stated
+from tabcontam.subjects.openai.replies import READERS, Answer, at, find_listed, read_listing, stated
 from tabcontam.subjects.openai.replies import usage as usage_of
 from tabcontam.subjects.openai.scores import read_scores, score_arguments
 from tabcontam.subjects.openai.scoring import TOO_LONG, Scoring
@@ -41,6 +42,10 @@ from tabcontam.subjects.services import Service, service_at
 
 LASTING = (Concern.KEY, Concern.REGION, Concern.QUOTA, Concern.ADDRESS)  # whatever is asked, and in whatever form
 LONGEST_FATAL = 600
+LONGEST_QUOTE = 80
+PAGE_TEXT = "a web page and no JSON"
+GATEWAYS = (408, 425, 429, 502, 503, 504, 520, 521, 522, 523, 524, 529)  # whose pages may pass
+MOST_WORDINGS = 24  # of one query: what a server refuses comes to an end
 
 COMPLETION_MODEL = re.compile(r"(ft:)?(gpt-3\.5-turbo-instruct|davinci-002|babbage-002)")  # at OpenAI
 
@@ -93,6 +98,7 @@ class OpenAIModel(ServedModel):
         self._scoring = Scoring(self._scored, lambda: self._who, lacks=not self.may_have)
         self._openais = openais
         self._clients: Clients | None = None
+        self._answered = False  # whether any request was
         self._unlisted = False  # whether nothing at this host lists models
 
     def _usual(self, own: bool) -> tuple[str, ...]:
@@ -151,7 +157,7 @@ class OpenAIModel(ServedModel):
         form, habits = self.form, self._habits
         no_chat: Problem | None = None
         usages: list[Usage | None] = []
-        while True:
+        for left in reversed(range(MOST_WORDINGS)):
             arguments = habits.arguments(form, request)
             try:
                 answer = await self._answer(form, arguments)
@@ -159,9 +165,9 @@ class OpenAIModel(ServedModel):
                 problem = error.problem
                 # Another query may have settled the form while this one was under way in chat form.
                 open_form = not self.settled or self.form is not form
-                if adapted := habits.adapted(problem, form, request, arguments):
+                if left and (adapted := habits.adapted(problem, form, request, arguments)):
                     habits = adapted
-                elif form is Form.CHAT and open_form and may_lack_chat(problem):
+                elif left and form is Form.CHAT and open_form and may_lack_chat(problem):
                     if says_no_chat(problem):
                         self.form, self.settled = Form.COMPLETION, True
                     form, habits, no_chat = Form.COMPLETION, self._habits, problem
@@ -171,13 +177,16 @@ class OpenAIModel(ServedModel):
                     return replace(self._turned_down(problem), usage=charged(usages))
             else:
                 self._learn(habits)
+                self._answered = True
                 usages.append(answer.usage)
-                if habits.reasons or not (answer.cut and answer.thought):
+                if not left or habits.reasons or not (answer.cut and answer.thought):
                     break
                 habits = replace(habits, thinks=True)
             request.again()
         self.form, self.settled = form if form is Form.COMPLETION else self.form, True
-        return replace(self._reply(answer, () if form is Form.CHAT else request.prompt.stop), usage=charged(usages))
+        reply = self._reply(answer, () if form is Form.CHAT else request.prompt.stop)
+        noted = habits.notes(form) if reply.state is State.OK else reply.detail
+        return replace(reply, detail=noted, usage=charged(usages))
 
     async def score(self, request: Request) -> Scores:
         """The tokens of a passage with their log-probabilities in nats, as far as the server tells.
@@ -216,13 +225,18 @@ class OpenAIModel(ServedModel):
 
     def _learn(self, habits: Habits) -> None:
         self._habits = self._habits.joined(habits)
-        self.allowance = self._habits.allowance
+        self.allowance, self.least = self._habits.allowance, self._habits.least
 
     async def _answer(self, form: Form, arguments: Mapping[str, Any]) -> Answer:
         body = await self._send(form, arguments)
         try:
             answer = READERS[form](body)
         except ValueError as error:
+            problem = Problem(200, body)
+            if not at(body, "choices") and problem.message and unsupported(problem, arguments):
+                raise NoAnswer(problem) from None  # some servers refuse with status 200
+            if not self._answered and not (isinstance(body, dict) and {"choices", "error"} & body.keys()):
+                raise self._no_api(f"JSON that is no completion ({json.dumps(body)[:LONGEST_QUOTE]})") from None
             raise TransientError(self._line(str(error)), "no reply", sent=True) from None
         if answer.finish == "error":
             raise TransientError("the server broke off with an error", "broken reply", sent=True)
@@ -242,15 +256,20 @@ class OpenAIModel(ServedModel):
             self._judge(error.problem)
             raise
         except TransientError as error:
+            if error.kind == PAGE and not self._answered:
+                raise self._no_api(PAGE_TEXT) from None
             raise replace(error, text=self._line(error.text)) from None
         return body
 
     def _judge(self, problem: Problem) -> None:
         """Raises `TransientError` for what may pass, and `FatalError` for what will not, whatever is asked."""
-        whom = concern(problem)
+        whom, status = concern(problem), problem.status
+        page = problem.page and not self._answered
+        if page and status not in GATEWAYS:
+            raise self._no_api(f"{PAGE_TEXT} (HTTP {status})")
         if whom is Concern.PASSING:
-            status = problem.status
-            raise TransientError(self._line(problem.line), str(status), wait(problem), crowded=status in CROWDED)
+            kind = PAGE if page else str(status)
+            raise TransientError(self._line(problem.line), kind, wait(problem), crowded=status in CROWDED)
         if whom in LASTING:
             raise self._fatal(whom, problem)
 
@@ -279,16 +298,31 @@ class OpenAIModel(ServedModel):
         }[whom]
         return FatalError(self._line(f"{what} ({problem.line})", longest=LONGEST_FATAL))
 
-    async def _scored(self, text: str, way: Mapping[str, Any]) -> Scores:
-        try:
-            body = await self._send(Form.COMPLETION, score_arguments(text, way))
-        except NoAnswer as error:
-            turned_down = self._turned_down(error.problem)
-            return Scores((), turned_down.state, turned_down.detail)
+    def _no_api(self, what: str) -> FatalError:
+        """What ends a model whose server sent something else than answers before it sent any answer."""
+        v1 = f", which most often ends in /v1: {self.address}/v1" if not self.address.endswith("/v1") else ""
+        advice = "check the network and the proxy" if self._needs_key else f"correct the address behind the @{v1}"
+        return FatalError(self._line(f"{self._who} answers with {what}; {advice}", longest=LONGEST_FATAL))
+
+    async def _scored(self, text: str, way: Mapping[str, Any], again: Callable[[], None]) -> Scores:
+        habits = self._habits
+        for left in reversed(range(MOST_WORDINGS)):
+            arguments = habits.taken(score_arguments(text, way))
+            try:
+                body = await self._send(Form.COMPLETION, arguments)
+                break
+            except NoAnswer as error:
+                adapted = habits.adapted(error.problem, Form.COMPLETION, None, arguments) if left else None
+                if adapted is None:
+                    turned_down = self._turned_down(error.problem)
+                    return Scores((), turned_down.state, turned_down.detail)
+                habits = adapted
+                again()
         try:
             scored = read_scores(body, text)
         except ValueError as error:
             return Scores((), State.FAILED, self._line(str(error)), usage_of(body))
+        self._learn(habits)
         return Scores(tuple(Token(*pair) for pair in scored), State.OK, usage=usage_of(body))
 
     def _reply(self, answer: Answer, stop: Iterable[str]) -> Reply:

@@ -3,6 +3,7 @@
 The SDK's own types let anything pass as anything; here every field is checked for its type.
 """
 
+import json
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -14,6 +15,9 @@ from tabcontam.subjects.form import Form
 
 STAMPED_NOW = ("vllm", "sglang", "llamacpp")  # their `created` is the time of the listing
 RECENT_SECONDS = 600
+SAYING = ("error", "message", "detail", "msg", "errors")  # where an error's body says what is wrong
+DEEPEST = 8  # parts of a body that are read, one within the other
+MOST_PARTS = 8  # of a list
 
 Listed = Mapping[str, Any]  # what a list of models says of one
 
@@ -139,13 +143,35 @@ def tokens_at(body: object, *path: str | int) -> int | None:
     return count if isinstance(count, int) and not isinstance(count, bool) and count >= 0 else None
 
 
-def message(body: object) -> str:
-    """What an error's body says, in the shapes that servers give it; a web page says nothing."""
-    while isinstance(body, dict):
-        body = next((body[name] for name in ("error", "message", "detail") if name in body), None)
-    if isinstance(body, list):
-        body = str(body)
-    return body if isinstance(body, str) and not body.lstrip().startswith("<") else ""
+def message(body: object, depth: int = DEEPEST) -> str:
+    """What an error's body says, in the shapes that servers give it, with what a proxy wrapped; a page says nothing."""
+    texts: list[str] = []
+    if isinstance(body, str) and not is_page(body):
+        wrapped = message(parsed(body), depth - 1) if depth and body.lstrip()[:1] in ("{", "[") else ""
+        return wrapped or body
+    if isinstance(body, list) and depth:
+        texts = [message(part, depth - 1) for part in body[:MOST_PARTS]]
+        return "; ".join(filter(None, texts)) or (str(body) if body else "")
+    if isinstance(body, dict) and depth:
+        for part in (*(body.get(name) for name in SAYING), at(body, "metadata", "raw")):
+            if (text := message(part, depth - 1)) and not any(text in known for known in texts):
+                texts.append(text)
+        where = body.get("loc")
+        texts[:0] = [".".join(map(str, where[:MOST_PARTS]))] if texts and isinstance(where, list) else []
+    return ": ".join(texts)
+
+
+def is_page(text: str) -> bool:
+    """Whether a body is a web page, or other markup: no JSON begins so."""
+    return text.lstrip("\ufeff \t\r\n").startswith("<")
+
+
+def parsed(text: str) -> object:
+    """The JSON in a text; None where it is none."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
 
 
 def read_listing(listing: object) -> dict[str, Listed]:

@@ -20,7 +20,9 @@ class Scoring:
     `way` is the one that the server took, None until it has; `lacks` says that it takes none.
     """
 
-    def __init__(self, ask: Callable[[str, Way], Awaitable[Scores]], who: Callable[[], str], lacks: bool) -> None:
+    def __init__(
+        self, ask: Callable[[str, Way, Callable[[], None]], Awaitable[Scores]], who: Callable[[], str], lacks: bool
+    ) -> None:
         self.way: Way | None = None
         self.lacks = lacks
         self._ask = ask
@@ -37,7 +39,7 @@ class Scoring:
             async with self._finding_out:
                 if self.way is None:
                     return await self._found_out(request)
-        return await self._ask(request.passage.text, self.way)
+        return await self._ask(request.passage.text, self.way, request.again)
 
     async def _found_out(self, request: Request) -> Scores:
         """The scores of the first passage. Raises `LackError` where the server refuses, or scores something else."""
@@ -46,7 +48,7 @@ class Scoring:
             if number:
                 request.again()
             try:
-                scores = await self._ask(request.passage.text, way)
+                scores = await self._ask(request.passage.text, way, request.again)
             except FatalError:
                 continue  # of these requests alone: others say whether the key and the quota are good
             except TransientError as error:
