@@ -8,8 +8,9 @@ from statistics import fmean
 from tabcontam.asking.asker import Asker
 from tabcontam.asking.plan import Options, PlannedCell
 from tabcontam.asking.turns import Turns
-from tabcontam.evidence.base import Query, State, Trial, Verdict
+from tabcontam.evidence.base import Query, Reply, State, Trial, Verdict
 from tabcontam.groups import grouped
+from tabcontam.subjects.form import OTHERWISE
 from tabcontam.verdicts.cells import CellName, Result
 from tabcontam.verdicts.facts import Duration, LlmFacts
 from tabcontam.verdicts.in_turns import result_in_turns
@@ -89,6 +90,16 @@ class Account:
                 said.setdefault(model.spec, {}).update(dict.fromkeys(filter(None, (model.unread, *details))))
         what = "not all of it was read as it stands, and what was not read was not searched"
         return [visible(f"{spec}: {what}: {'; '.join(lines)}", line=True) for spec, lines in said.items() if lines]
+
+    def sent_otherwise(self) -> list[str]:
+        """Return a line for each LLM whose server refused a part of the requests: what follows for its answers."""
+        said: dict[str, dict[str, None]] = {}
+        for cell in self.cells:
+            replies = (trial.reply for trial in self.trials.get(cell.name, {}).values())
+            details = (reply.detail for reply in replies if isinstance(reply, Reply) and reply.state is State.OK)
+            lines = (line for detail in details for line in detail.split("; ") if line in OTHERWISE)
+            said.setdefault(cell.subject.model.spec, {}).update(dict.fromkeys(lines))
+        return [visible(f"{spec}: {'; '.join(lines)}", line=True) for spec, lines in said.items() if lines]
 
     def sampled(self) -> list[str]:
         """A line for each control and large table of which it read a sample of the rows; none where all were read."""

@@ -327,14 +327,8 @@ class InBatches:
         return key(self.model.identity or {}, self.model.version, form, job.query.question, job.query.max_tokens)
 
     def _most_dollars(self, job: Job, allowance: int) -> Decimal:
-        price = self._price
-        return (
-            price.cost(
-                tokens_read(self.model, job.query.question), max(job.query.max_tokens, self.model.least) + allowance
-            )
-            if price
-            else NOTHING
-        )
+        read, written = tokens_read(self.model, job.query.question), max(job.query.max_tokens, self.model.least)
+        return self._price.cost(read, written + allowance) if self._price else NOTHING
 
     def _cost(self, job: Job, reply: Reply, noted: Noted) -> Decimal:
         """What a reply cost: by what the provider counted, else the most that it could. A refused request is free."""

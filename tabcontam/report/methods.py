@@ -21,7 +21,7 @@ from tabcontam.verdicts.wording import phrase, rounded
 # What a reader of the paper must know of the run as well, in the words of the report.
 TOLD = (
     NoteKind.QUERIES, NoteKind.KNOWN, NoteKind.TRAINED, NoteKind.REFERENCE, NoteKind.REDACTED, NoteKind.SEEDS,
-    NoteKind.VERSIONS, NoteKind.NOT_READ, NoteKind.SAMPLED,
+    NoteKind.VERSIONS, NoteKind.NOT_READ, NoteKind.SENT, NoteKind.SAMPLED,
     NoteKind.EDITIONS, NoteKind.STOPPED, NoteKind.ENDED, NoteKind.INTERRUPTED, NoteKind.NOT_FINISHED,
 )  # fmt: skip
 CONTINUES = "; the same command"  # with which a note goes on for the person who made the run

@@ -433,6 +433,7 @@ def execute(run: Run, progress: Progress) -> Outcome:
             notes=(
                 *facts.notes,
                 *(Note(NoteKind.NOT_READ, line) for line in session.unread()),
+                *(Note(NoteKind.SENT, line) for line in session.sent_otherwise()),
                 *(Note(NoteKind.SAMPLED, line) for line in session.sampled()),
             ),
         )

@@ -11,3 +11,10 @@ class Form(StrEnum):
     CHAT = "chat"
     COMPLETION = "completion"
     SEQ2SEQ = "seq2seq"
+
+
+# What follows for the answers where a server does not take a part of a request: it stands in the detail of each answer.
+NO_TEMPERATURE = "its server takes no temperature, and answered at its own"
+NO_LIMIT = "its server takes no limit on tokens, and answered at any length"
+NO_SYSTEM = "its server takes no system message, whose text was put before the question"
+OTHERWISE = (NO_TEMPERATURE, NO_LIMIT, NO_SYSTEM)

@@ -22,6 +22,7 @@ class NoteKind(StrEnum):
     REFERENCE = "reference"  # an LLM whose answers count for nothing
     NOT_READ = "not read"  # what of documents was not searched, or not as it stands
     FAILED = "failed"  # predictors that were left out of the baseline
+    SENT = "sent otherwise"  # what a server does not take, and what follows for its answers
     SAMPLED = "sampled"  # how many rows of a large table a control read
     TURNS = "turns"  # tables that were asked until they were decided
     EXPOSURE = "exposure"  # of an LLM that was made to read tables

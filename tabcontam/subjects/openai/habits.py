@@ -8,6 +8,7 @@ from typing import Any
 
 from tabcontam.evidence.base import Prompt
 from tabcontam.subjects.base import THINKING, Form, Request, in_turns
+from tabcontam.subjects.form import NO_LIMIT, NO_SYSTEM, NO_TEMPERATURE
 from tabcontam.subjects.openai.errors import NO_MODEL, NOT_THERE, Problem
 
 MOST_STOPS = 4  # OpenAI takes no more
@@ -173,9 +174,9 @@ class Habits:
         """What follows for the answers from what was left out of the requests; "" where nothing does."""
         limit = TOKENS if form is Form.CHAT else ("max_tokens",)
         said = (
-            ("temperature" in self.refused, "its server takes no temperature, and answered at its own"),
-            (self.refused.issuperset(limit), "its server takes no limit on tokens, and answered at any length"),
-            (SYSTEM in self.refused, "its server takes no system message, whose text was put before the question"),
+            ("temperature" in self.refused, NO_TEMPERATURE),
+            (self.refused.issuperset(limit), NO_LIMIT),
+            (SYSTEM in self.refused, NO_SYSTEM),
         )
         return "; ".join(line for holds, line in said if holds)
 

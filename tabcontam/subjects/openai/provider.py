@@ -265,7 +265,7 @@ class OpenAIModel(ServedModel):
         """Raises `TransientError` for what may pass, and `FatalError` for what will not, whatever is asked."""
         whom, status = concern(problem), problem.status
         page = problem.page and not self._answered
-        if page and status not in GATEWAYS:
+        if page and status not in (*GATEWAYS, *NOT_THERE):  # the other form may be there
             raise self._no_api(f"{PAGE_TEXT} (HTTP {status})")
         if whom is Concern.PASSING:
             kind = PAGE if page else str(status)
@@ -285,6 +285,8 @@ class OpenAIModel(ServedModel):
 
     def _fatal(self, whom: Concern, problem: Problem) -> FatalError:
         who, key = self._who, self.key_variable
+        if problem.page and not self._answered:
+            return self._no_api(f"{PAGE_TEXT} (HTTP {problem.status})")
         if whom is Concern.MODEL and self._unlisted and not NO_MODEL.search(problem.text):
             return FatalError(self._line(nowhere(self.address, f"no API at {self.address} ({problem.line})")))
         what = {

@@ -1,0 +1,130 @@
+"""An answer that came as a stream of events, put together to the body that would have come in one piece.
+
+A stream is read once it has ended, by the same client as any other body. It is told by how it begins, since servers
+send one that nobody asked for, and call it JSON.
+"""
+
+import json
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from tabcontam.subjects.openai.replies import at
+
+LONGEST = 16 << 20  # bytes: an answer of 4,096 tokens takes a megabyte
+BEGINS = re.compile(rb"(\xef\xbb\xbf)?\s*(data|event|id|retry)?:")
+FIELD = re.compile(r"data: ?(.*)", re.DOTALL)
+
+
+def is_stream(content: bytes) -> bool:
+    """Whether a body is a stream of events: no JSON begins as one does."""
+    return bool(BEGINS.match(content))
+
+
+def joined(content: bytes) -> object:
+    """The body that a stream makes, or the error in it. Raises ValueError where it broke off, or holds no JSON."""
+    if len(content) > LONGEST:
+        raise ValueError(f"the stream is longer than {LONGEST >> 20} MiB")
+    body, whole = _Body(), False
+    for data in _events(content.decode("utf-8-sig", "replace")):
+        if data.strip() == "[DONE]":
+            whole = True
+            break
+        event = json.loads(data)
+        if not isinstance(event, dict):
+            raise ValueError("an event of the stream is no object")
+        if event.get("error"):
+            return event
+        body.add(event)
+    if not (whole or body.ended):
+        raise ValueError("the stream broke off")
+    return body.made()
+
+
+def _events(text: str) -> Iterator[str]:
+    """The data of each event."""
+    for event in re.split(r"(?:\r\n|\r|\n){2,}", text):
+        lines = (FIELD.fullmatch(line) for line in re.split(r"\r\n|\r|\n", event))
+        if data := "\n".join(line[1] for line in lines if line):
+            yield data
+
+
+class _Body:
+    """What the events of one answer add up to, in OpenAI's shape or in Anthropic's."""
+
+    def __init__(self) -> None:
+        self.ended = False
+        self._top: dict[str, Any] = {}
+        self._choice: dict[str, Any] = {}
+        self._parts: defaultdict[tuple[str, ...], list[Any]] = defaultdict(list)  # what is added up, by where it stands
+        self._blocks: list[dict[str, Any]] = []  # Anthropic's content
+
+    def add(self, event: Mapping[str, Any]) -> None:
+        """Take one event in."""
+        if isinstance(event.get("type"), str) and "choices" not in event:
+            self._add_message(event)
+            return
+        self._top |= {name: value for name, value in event.items() if value is not None and name != "choices"}
+        choices = event.get("choices")
+        for choice in choices if isinstance(choices, list) else ():
+            if isinstance(choice, dict) and choice.get("index") in (0, None):
+                self._add_choice(choice)
+
+    def made(self) -> object:
+        """The whole body."""
+        for place, parts in self._parts.items():
+            inner = self._choice if place[0] != "block" else self._blocks[int(place[1])]
+            *path, name = place if place[0] != "block" else place[2:]
+            for step in path:
+                inner = inner.setdefault(step, {})
+            inner[name] = _sum(parts)
+        if self._blocks:
+            return {**self._top, "content": self._blocks}
+        if self._choice and "text" not in self._choice:
+            self._choice.setdefault("message", {})
+        return {**self._top, "choices": [self._choice]} if self._choice else self._top
+
+    def _add_choice(self, choice: Mapping[str, Any]) -> None:
+        for name, value in choice.items():
+            if name in ("delta", "message", "logprobs") and isinstance(value, dict):
+                where = "logprobs" if name == "logprobs" else "message"
+                for inner, part in value.items():
+                    self._add_part((where, inner), part, adds=name != "message")
+            elif name == "text":
+                self._add_part((name,), value)
+            elif value is not None:
+                self._choice[name] = value
+        self.ended |= choice.get("finish_reason") is not None
+
+    def _add_message(self, event: Mapping[str, Any]) -> None:
+        """An event of Anthropic's: a message that begins, a block that begins, what is added to either."""
+        number, delta = event.get("index"), event.get("delta")
+        match event.get("type"):
+            case "message_start" if isinstance(begun := event.get("message"), dict):
+                self._top |= begun
+            case "content_block_start" if number == len(self._blocks) and isinstance(event.get("content_block"), dict):
+                self._blocks.append(dict(event["content_block"]))
+            case "content_block_delta" if isinstance(number, int) and 0 <= number < len(self._blocks):
+                for name in ("text", "thinking"):
+                    self._add_part(("block", str(number), name), at(delta, name))
+            case "message_delta":
+                self._top |= delta if isinstance(delta, dict) else {}
+                usage = event.get("usage")
+                self._top["usage"] = {**(at(self._top, "usage") or {}), **(usage if isinstance(usage, dict) else {})}
+            case "message_stop":
+                self.ended = True
+
+    def _add_part(self, place: tuple[str, ...], part: Any, adds: bool = True) -> None:
+        if isinstance(part, str | list) and place[-1] != "role":
+            if not adds:
+                self._parts[place].clear()  # the whole message, once more
+            self._parts[place].append(part)
+
+
+def _sum(parts: list[Any]) -> Any:
+    """Texts as one text; lists, and texts among them, as one list."""
+    if all(isinstance(part, str) for part in parts):
+        return "".join(parts)
+    lists = ([{"type": "text", "text": part}] if isinstance(part, str) else part for part in parts)
+    return [entry for each in lists for entry in each]
