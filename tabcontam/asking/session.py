@@ -23,7 +23,7 @@ from tabcontam.errors import Skip, UsageError
 from tabcontam.evidence.base import Answer, Query, Trial
 from tabcontam.groups import grouped
 from tabcontam.reading.words import Dictionary
-from tabcontam.subjects.base import Model
+from tabcontam.subjects.base import Model, unserved
 from tabcontam.subjects.batches import Batches
 from tabcontam.subjects.prices import FREE, Price
 from tabcontam.tables.table import Table
@@ -73,7 +73,7 @@ class Session(Account):
         self.unreachable = {}
         for subject, outcome in zip(subjects, reached, strict=True):
             if isinstance(outcome, UsageError):
-                self.unreachable[subject.model.spec] = str(outcome)
+                self.unreachable[subject.model.spec] = unserved(subject.model, outcome)
             elif isinstance(outcome, BaseException):
                 raise outcome
         check_reachable(subjects, self.unreachable)

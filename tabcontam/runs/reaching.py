@@ -8,10 +8,13 @@ from tabcontam.asking.beside import begun
 from tabcontam.asking.plan import Subject, check_reachable
 from tabcontam.asking.progress import Progress
 from tabcontam.errors import UsageError
-from tabcontam.subjects.base import Model
+from tabcontam.subjects.base import Model, unserved
+from tabcontam.subjects.hf.saved import SavedModel
 from tabcontam.subjects.ray.cluster import Cluster
 from tabcontam.subjects.ray.machines import Machines
 from tabcontam.subjects.served import ServedModel
+
+AT_ONCE = 2.0  # seconds that preparing waits for servers to answer; after that both go on
 
 
 def joined_early(
@@ -38,20 +41,20 @@ def joined_early(
 def reached_meanwhile(
     subjects: Sequence[Subject], another: Callable[[str], Model], lacking: Mapping[str, str]
 ) -> Iterator[Callable[[], None]]:
-    """Reach the LLMs that lie behind an address, each by `another` model of its spec, which is closed again.
+    """Look for the LLMs behind an address or in a folder, each by `another` model of its spec, which is closed again.
 
     `lacking` says of LLMs, by their specs, why they are not to be had anyway. Yields a function that raises
     `UsageError` where it is known by now that no LLM under test can be reached, or not the reference.
     """
-    specs = [subject.model.spec for subject in subjects if isinstance(subject.model, ServedModel)]
+    specs = [subject.model.spec for subject in subjects if isinstance(subject.model, ServedModel | SavedModel)]
     lines = dict(lacking)
 
     async def reach(spec: str) -> None:
         model = another(spec)
         try:
-            await model.connect()
+            await model.look()
         except UsageError as error:
-            lines[spec] = str(error)
+            lines[spec] = unserved(model, error)
         finally:
             await model.close()
 
@@ -68,7 +71,10 @@ def reached_meanwhile(
             if reaching.done():
                 check_reachable(subjects, lines)
 
+        with suppress(TimeoutError):  # a server that nobody listens at is known at once
+            reaching.result(AT_ONCE)
         try:
+            check()
             yield check
         finally:  # who does not answer by now is reached when the run begins to ask
             with suppress(RuntimeError):  # the loop has ended

@@ -18,6 +18,7 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
+from tabcontam.errors import UsageError
 from tabcontam.evidence.base import Query
 from tabcontam.evidence.questions import (
     Answer,
@@ -184,6 +185,11 @@ def _of_kind(question: Question, kind: type[Kind]) -> Kind:
     return question
 
 
+def unserved(model: "Model", error: UsageError) -> str:
+    """Why a model is not to be had, in a line that begins with what would serve it in another way, if anything does."""
+    return f"{model.otherwise} ({error})" if model.otherwise else str(error)
+
+
 class Model(Protocol):
     """One subject: an LLM, a control, a body of documents. `spec` is how it was named on the command line;
     `capabilities` is what tests may need of it.
@@ -199,6 +205,7 @@ class Model(Protocol):
     of_split: str = ""  # the only split of a dataset of which it knows anything, where it is one made so
     control: bool = False
     local: bool = False  # nothing leaves this machine
+    otherwise: str = ""  # how the user could have it served in another way
     version: str = ""  # what the server states: a version or digest; "" where it states none
     connections: int | None = None  # requests at a time, where it is the model that knows; else the limiter finds out
     allowance: int = 0  # tokens of thinking that may come on top of an answer's, as far as is known
@@ -244,6 +251,10 @@ class Model(Protocol):
 
     def check_at_hand(self) -> None:
         """Raise `UsageError`, as `connect` would, for what is missing here: a key. Nobody is asked, nothing loaded."""
+        return
+
+    async def look(self) -> None:
+        """See whether it is there, at no cost, where that can be seen. Raises `UsageError` as `connect` does."""
         return
 
     async def connect(self) -> None:

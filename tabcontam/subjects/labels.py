@@ -4,8 +4,10 @@ It stands in reports in the LLM's place, and in no key of a stored reply.
 """
 
 from collections.abc import Iterable, Mapping
+from itertools import product
 
 from tabcontam.errors import UsageError
+from tabcontam.subjects.catalogue import find_entry, standing_for
 
 NOT_IN_LABELS = "=:@#"
 LONGEST = 60
@@ -40,6 +42,13 @@ def by_name(specs: Iterable[str]) -> dict[str, str]:
         name = name_of(spec)
         if named.setdefault(name, spec) != spec:
             raise UsageError(f"two LLMs of one run are both named {name!r}; give one of them another label")
+    labels = [name for name, spec in named.items() if name != spec]
+    for label, (name, spec) in product(labels, named.items()):
+        entry = find_entry(label)
+        if name != label and entry is not None and entry is standing_for(split_label(spec)[1]):
+            raise UsageError(
+                f"the label {label!r} names {name}, another LLM of this run; give one of them another label"
+            )
     return named
 
 

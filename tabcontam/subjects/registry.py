@@ -7,6 +7,7 @@ working.
 """
 
 import os
+import re
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -24,7 +25,6 @@ from tabcontam.subjects.catalogue import (
     is_tag_of_ollama,
     load_catalogue,
     plain,
-    standing_for,
     successor,
 )
 from tabcontam.subjects.keys import Host, host_of
@@ -52,6 +52,8 @@ LINES = (
 )
 SERVICES = "tabcontam.subjects.openai.services:PROVIDERS"  # those that are a TOML entry each
 BOTH = "tabcontam.subjects.vllm.provider:PROVIDER"  # a service, and models that are loaded here
+AT_SERVER = re.compile(r"[^:@]@(https?://|localhost\b|[\w.-]+:\d)", re.IGNORECASE)  # NAME@ADDRESS, as openai: takes it
+LONGEST = 200
 ALIKE = 0.65  # from this share of equal letters on, one word is taken for another that is misspelt
 CONTROLS = ("control:exposed", "control:unexposed")
 
@@ -64,7 +66,8 @@ BUILT_IN = {provider.name: provider for provider in _PROVIDERS}
 class Found:
     """An LLM as it was typed, and who is asked for what. `note` says where that is not quite what was named.
 
-    `label` is the user's own name for it; `spec` is without it.
+    `label` is the user's own name for it; `spec` is without it. `otherwise` is how a provider before this one would
+    serve it.
     """
 
     spec: str
@@ -72,6 +75,7 @@ class Found:
     model: str
     note: str = ""
     label: str = ""
+    otherwise: str = ""
 
     def __str__(self) -> str:
         return self.stands_for + (f" ({self.note})" if self.note else "")
@@ -89,6 +93,8 @@ class Found:
                 model.stands_for, model.spec = self.stands_for, self.label
             except AttributeError:  # another package's, which makes its name itself
                 raise UsageError(f"{self.provider.name}: takes no label; leave {self.label}= out") from None
+        if self.otherwise:
+            model.otherwise = self.otherwise
         if isinstance(model, ServedModel):
             settings.keyring.claim(model, key_owners(model.provider))
         return model
@@ -111,7 +117,7 @@ def key_owners(asked: str = "") -> Mapping[str, tuple[Host, ...]]:
 
 
 def resolve(spec: str) -> Found:
-    """Who is asked for what, among all providers. Raises as `find` does, and for a label that is another's name."""
+    """Who is asked for what, among all providers. Raises as `find` does, and for the label of a control."""
     known, typed = dict(BUILT_IN), spec
     label, spec = split_label(spec)
     provider, colon, _ = spec.partition(":")
@@ -123,12 +129,8 @@ def resolve(spec: str) -> Found:
     if "=" in head and (error := several("llm", typed, lambda name: name != head and _is_llm(name, known))):
         raise error
     found = find(spec, known)
-    entry = find_entry(label)
     if found.provider.name == "control":
         raise UsageError(f"{spec} is a control, which has no other name; leave {label}= out")
-    if plain(label) in map(plain, known) or (entry is not None and entry is not standing_for(found.stands_for)):
-        whose = "a provider" if entry is None else entry.title
-        raise UsageError(f"the label {label!r} is the name of {whose}; choose another, for example my-{label}")
     return replace(found, label=label)
 
 
@@ -148,6 +150,8 @@ def find(spec: str, providers: Mapping[str, Provider], today: date | None = None
         if provider != "ollama" and is_tag_of_ollama(spec):
             raise UsageError(f"{spec} is how Ollama writes a model; write ollama:{spec}")
         return Found(spec, providers[provider], model)
+    if AT_SERVER.search(spec):
+        raise UsageError(f"{spec[:LONGEST]!r} names no provider; did you mean openai:{spec[:LONGEST]}?")
     entry = find_entry(provider)
     if entry is not None and entry.ollama:  # `llama3:8b` is how Ollama writes a model
         raise UsageError(f"unknown provider {provider!r}; did you mean ollama:{spec}?")
@@ -196,11 +200,11 @@ def _named(name: str, providers: Mapping[str, Provider], today: date) -> Found:
     for provider in providers.values():
         offer = provider.offer(entry)
         if offer.model:
-            return Found(name, provider, offer.model, offer.note)
+            return Found(name, provider, offer.model, offer.note, otherwise="; or ".join(ways))
         ways += offer.ways
     if entry.hf:
         ways.append(f"serve it and write openai:{entry.hf}@http://HOST:PORT/v1")
-    raise Unavailable(f"nothing here serves {entry.title}: {'; or '.join(ways)}")
+    raise Unavailable(f"{'; or '.join(ways)}; nothing here serves {entry.title}")
 
 
 def _retired(entry: Entry, today: date) -> Unavailable:
@@ -218,6 +222,8 @@ def _unknown_name(name: str) -> UsageError:
         return UsageError(f"unknown LLM {name!r}; did you mean {' or '.join(found)}?")
     if error := unknown_one_or_several("llm", "LLM", name):
         return error
+    if "@" in name:
+        return UsageError(f"{name[:LONGEST]!r} names no provider; did you mean openai:{name[:LONGEST]}?")
     return UsageError(
         f"unknown LLM {name!r}; see list llms, or write PROVIDER:MODEL, for example "
         f"openai:{name}@http://127.0.0.1:11434/v1 for a server"

@@ -64,6 +64,10 @@ class ServedModel(Model):
         """Raise `UsageError` for a key that is needed and not there, or is none."""
         self._key()
 
+    async def look(self) -> None:
+        """Ask its server what it asks it when it connects."""
+        await self.connect()
+
     def _usual(self, own: bool) -> tuple[str, ...]:
         """The variables that may hold the key, where the user names none."""
         return self.keys if own else (OTHER_KEY,)

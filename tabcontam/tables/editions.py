@@ -19,7 +19,7 @@ from urllib.request import Request, urlopen
 from tabcontam.errors import UsageError, one_line
 from tabcontam.paths import replace_file
 from tabcontam.tables.cards import Card, Edition, load_cards
-from tabcontam.tables.carried import carried
+from tabcontam.tables.carried import FILES, carried
 
 TIMEOUT_SECONDS = 30.0
 ARCHIVE_LIMIT = 64 * 1024 * 1024  # the largest archive among the cards' addresses is far below
@@ -167,14 +167,18 @@ def _not_found(card: Card, edition: Edition, folders: list[Path], failures: list
         return UsageError(f"{what}: {wrong[-1]}; {_by_hand(card, edition)}")
     data = data_folder()
     hint = f" (TABCONTAM_DATA names no folder: {data})" if data is not None and not data.is_dir() else ""
+    others = ", ".join(card.name for card in load_cards().values() if card.files[0].loader in FILES)
     reason = "; ".join(failures) or "it has no public address"
-    return UsageError(f"{what} is not on this machine{hint} and {reason}; {_by_hand(card, edition)}")
+    free = f"; no file is needed for {others}" if not card.source else ""
+    return UsageError(f"{_by_hand(card, edition)}{free}: {what} is not on this machine{hint} and {reason}")
 
 
 def _by_hand(card: Card, edition: Edition) -> str:
     if card.source:
         return f"put {edition.file} ({edition.bytes} bytes) beside its card {card.source}, or correct the card"
-    return f"put {edition.file} ({edition.bytes} bytes) into {cache_folder()}"
+    data = data_folder()
+    where = f"{data}, which TABCONTAM_DATA names" if data else "a folder and set TABCONTAM_DATA to it"
+    return f"put {edition.file} ({edition.bytes} bytes) into {where}, or into {cache_folder()}"
 
 
 def _sha256(content: bytes) -> str:

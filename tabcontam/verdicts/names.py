@@ -32,7 +32,7 @@ def _llms(view: RunResults, name: str, known: Sequence[str]) -> list[str]:
     if label in known and _means(written) & _means(stood_for.get(label, "")):
         return [label]
     means = _means(name)
-    found = [llm for llm in known if means & (_means(llm) | _means(stood_for.get(llm, llm)))]
+    found = [llm for llm in known if name == llm or means & _means(stood_for.get(llm, llm))]
     if not found:
         raise unknown("LLM of these results", name, known)
     return found

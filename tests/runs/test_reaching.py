@@ -1,10 +1,11 @@
 """A server that nobody answers at is told while tables are prepared, and one that answers late holds nothing up."""
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 
 import pytest
 
@@ -30,6 +31,15 @@ def opened(spec: str) -> Model:
     return resolve(spec).open(Settings())
 
 
+def found_missing(*subjects: Subject, lacking: Mapping[str, str] = MappingProxyType({})) -> str:
+    """What is raised for these before anything is prepared; "" for nothing."""
+    try:
+        with reached_meanwhile(subjects, opened, lacking) as check:
+            return told(check, 0.5)
+    except UsageError as error:
+        return str(error)
+
+
 def told(check: Callable[[], None], seconds: float = 5.0) -> str:
     """What the check raises within some seconds; "" for nothing."""
     end = time.monotonic() + seconds
@@ -43,25 +53,27 @@ def told(check: Callable[[], None], seconds: float = 5.0) -> str:
 
 
 def test_a_server_that_is_down_is_told() -> None:
-    with reached_meanwhile([Subject(opened(NOBODY))], opened, {}) as check:
-        assert "no server answers at http://127.0.0.1:9/v1" in told(check)
+    assert "no server answers at http://127.0.0.1:9/v1" in found_missing(Subject(opened(NOBODY)))
+
+
+def test_files_that_neither_this_machine_nor_the_hub_has_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    assert "cannot reach the Hugging Face hub" in found_missing(Subject(opened("hf:no-such/model")))
+    assert "no folder" in found_missing(Subject(opened("hf:./no-such-folder")))
 
 
 def test_one_of_two_that_answers_is_enough() -> None:
     with LoopbackServer() as server:
         there = f"openai:model@{server.url}"
-        with reached_meanwhile([Subject(opened(NOBODY)), Subject(opened(there))], opened, {}) as check:
-            assert told(check, 1.5) == ""
-        with reached_meanwhile([Subject(opened(there)), Subject(opened(NOBODY), reference=True)], opened, {}) as check:
-            assert "--reference" in told(check)
+        assert found_missing(Subject(opened(NOBODY)), Subject(opened(there))) == ""
+        assert "--reference" in found_missing(Subject(opened(there)), Subject(opened(NOBODY), reference=True))
         assert [request.method for request in server.requests] == ["GET", "GET"]  # the list of models, and no query
 
 
 def test_what_is_known_to_lack_anyway_counts() -> None:
     with LoopbackServer() as server:
         there = f"openai:model@{server.url}"
-        with reached_meanwhile([Subject(opened(there))], opened, {there: "it has no key"}) as check:
-            assert told(check) == "it has no key"
+        assert found_missing(Subject(opened(there)), lacking={there: "it has no key"}) == "it has no key"
 
 
 def test_one_that_does_not_answer_holds_nothing_up() -> None:
@@ -117,7 +129,7 @@ def test_nobody_elsewhere_is_reached_before_rows_may_leave(monkeypatch: pytest.M
         yield lambda: None
 
     monkeypatch.setattr(running, "reached_meanwhile", noted)
-    monkeypatch.setattr(running, "takes_long", lambda tables, tests: True)
+    monkeypatch.setattr(running, "may_take_long", lambda tables, tests: True)
     private = replace(made_tables.ships.__wrapped__(40, seed=11), private=True)
     elsewhere = RunOrder(llms=("openai:model@http://llm.example/v1",), datasets=(private,), expression="membership")
     prepare(elsewhere)

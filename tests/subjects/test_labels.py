@@ -9,6 +9,7 @@ import pytest
 
 from tabcontam.api import load_results, run
 from tabcontam.errors import Exit, UsageError
+from tabcontam.subjects.catalogue import find_entry
 from tabcontam.subjects.labels import by_name, split_label, written
 from tabcontam.subjects.provider import Settings
 from tabcontam.subjects.registry import resolve
@@ -45,11 +46,10 @@ def test_a_label_stands_before_an_equals_sign(spec: str, expected: tuple[str, st
         ("\u202emine=gpt-4o", "bad label"),
         (f"{'x' * 61}=gpt-4o", "at most 60 letters"),
         ("mine=", "the label 'mine' names no LLM; write mine=PROVIDER:MODEL"),
-        ("openai=gpt-4o", "the label 'openai' is the name of a provider"),
+        ("openai=gpt-4o", ""),
         ("Hugging-Face=gpt-4o", ""),
-        ("control=gpt-4o", "the label 'control' is the name of a provider"),
-        ("gpt-4o=openai:other", "the label 'gpt-4o' is the name of GPT-4o; choose another, for example my-gpt-4o"),
-        ("GPT 4o=ollama:llama3", "is the name of GPT-4o"),
+        ("gpt-4o=openai:other", ""),
+        ("smollm2=openai:model@http://127.0.0.1:9/v1", ""),
         ("mine=control:exposed", "control:exposed is a control, which has no other name; leave mine= out"),
         ("mine=nobody:x", "unknown provider 'nobody'"),
         ("mine=openai:", "names no model"),
@@ -76,6 +76,16 @@ def test_two_of_one_name_are_refused() -> None:
         by_name(["a=gpt-4o", "a=gpt-4.1"])
     with pytest.raises(UsageError, match="both named 'gpt-4o'"):
         by_name(["gpt-4o", "gpt-4o=openai:gpt-4o-2024-08-06"])
+
+
+def test_a_label_names_no_other_llm_of_the_run() -> None:
+    alone = "smollm2=openai:model@http://127.0.0.1:9/v1"
+    assert by_name([alone, "gpt-4o"]) == {"smollm2": alone, "gpt-4o": "gpt-4o"}
+    assert by_name(["gpt-4o=openai:gpt-4o-2024-08-06"])
+    for other in ("smollm2", "hf:HuggingFaceTB/SmolLM2-135M", "SmolLM-2"):
+        if find_entry(other.removeprefix("hf:")) is find_entry("smollm2"):
+            with pytest.raises(UsageError, match=r"two LLMs of one run|names .*, another LLM of this run"):
+                by_name([alone, other])
 
 
 def test_python_takes_a_mapping() -> None:

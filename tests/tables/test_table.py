@@ -457,13 +457,22 @@ def test_a_broken_archive_is_one_line(content: bytes, empty_machine: Path, site:
     assert "\n" not in str(raised.value)
 
 
-def test_without_network_the_error_names_the_address_and_the_folder(empty_machine: Path) -> None:
+def test_without_network_the_error_begins_with_where_to_put_the_file_and_ends_with_the_address(
+    empty_machine: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     edition = edition_of(CONTENT, "http://127.0.0.1:9/toy.csv")
     with pytest.raises(UsageError) as raised:
         edition_bytes(card_of(edition), edition)
     message = str(raised.value)
     assert "http://127.0.0.1:9/toy.csv cannot be fetched" in message
-    assert f"put toy.csv ({len(CONTENT)} bytes) into {cache_folder()}" in message
+    where = f"{empty_machine}, which TABCONTAM_DATA names, or into {cache_folder()}"
+    assert message.startswith(f"put toy.csv ({len(CONTENT)} bytes) into {where}; no file is needed for ")
+    assert "iris" in message.partition(":")[0]
+    monkeypatch.delenv("TABCONTAM_DATA")
+    with pytest.raises(
+        UsageError, match=r"^put toy.csv \(12 bytes\) into a folder and set TABCONTAM_DATA to it, or into "
+    ):
+        edition_bytes(card_of(edition), edition)
     assert "\n" not in message
 
 

@@ -6,7 +6,7 @@ are read by torch's `weights_only` reader, which knows tensors and plain contain
 
 import hashlib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -58,7 +58,7 @@ def load(name: str, device: str = "") -> Loaded:
     transformers.utils.logging.set_verbosity_error()  # its advice is about code that the user does not see
     transformers.utils.logging.disable_progress_bar()
     spec = f"hf:{name}"
-    folder = _folder(name, "hf")
+    folder = folder_of(name, "hf")
     safe = _check(folder, spec)
     if not safe and torch.__version__ < SAFE_TORCH:  # a TorchVersion, which compares by its numbers
         raise UsageError(f"{spec} has its weights in .bin, which needs torch {SAFE_TORCH}; type: {INSTALL} --upgrade")
@@ -71,7 +71,7 @@ def find(name: str, provider: str = "hf", pickled: bool = True) -> Path:
 
     Raises `UsageError`, which names the model as one of this provider.
     """
-    folder = _folder(name, provider, pickled)
+    folder = folder_of(name, provider, pickled=pickled)
     _check(folder, f"{provider}:{name}")
     return folder
 
@@ -119,8 +119,8 @@ def told(spec: str) -> Iterator[None]:
         raise UsageError(_unloadable(spec, error)) from error
 
 
-def _folder(name: str, provider: str, pickled: bool = True) -> Path:
-    """The folder itself, or the one that the hub's files were fetched into."""
+def folder_of(name: str, provider: str, files: Sequence[str] = FILES, pickled: bool = True) -> Path:
+    """The folder itself, or the one that these files of the hub were fetched into."""
     path = Path(name).expanduser()
     if path.is_dir():
         return path
@@ -128,16 +128,16 @@ def _folder(name: str, provider: str, pickled: bool = True) -> Path:
         raise UsageError(
             f"no folder {name!r}; type {provider}:FOLDER for a saved model, or {provider}:OWNER/NAME for one on the hub"
         )
-    return _fetched(name, provider, pickled)
+    return _fetched(name, provider, files, pickled and files == FILES)
 
 
-def _fetched(name: str, provider: str, pickled: bool) -> Path:
+def _fetched(name: str, provider: str, files: Sequence[str], pickled: bool) -> Path:
     """The hub's current files, or, without a network, those fetched before."""
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import GatedRepoError, LocalEntryNotFoundError, RepositoryNotFoundError
 
     try:
-        folder = Path(snapshot_download(name, allow_patterns=list(FILES), ignore_patterns=list(COPIES)))
+        folder = Path(snapshot_download(name, allow_patterns=list(files), ignore_patterns=list(COPIES)))
         if pickled and not any(folder.glob("*.safetensors")):
             snapshot_download(name, revision=_commit(folder), allow_patterns=list(BIN), ignore_patterns=list(COPIES))
         return folder

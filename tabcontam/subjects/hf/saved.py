@@ -1,5 +1,6 @@
 """A model whose files lie in a folder or on the Hugging Face hub and which is loaded on this machine, by any engine."""
 
+import asyncio
 from collections.abc import Callable, Mapping
 from functools import cached_property, partial
 from pathlib import Path
@@ -13,6 +14,8 @@ from tabcontam.tables.table import Table
 
 if TYPE_CHECKING:
     from tabcontam.subjects.known.exposed.card import Card
+
+SMALLEST = ("config.json",)  # the file that every model has
 
 
 class SavedModel(Model):
@@ -52,6 +55,12 @@ class SavedModel(Model):
         """Its name, by which every process on this machine finds it: of a folder its absolute path."""
         folder = Path(self._name).expanduser()
         return str(folder.resolve()) if folder.is_dir() else self._name
+
+    async def look(self) -> None:
+        """See whether its files are here, or the hub has them. Raises `UsageError` where neither is so."""
+        from tabcontam.subjects.hf.loading import folder_of
+
+        await asyncio.to_thread(folder_of, self._name, self.provider, SMALLEST)
 
     def check_at_hand(self) -> None:
         """Raise `UsageError` for a card that cannot be believed."""

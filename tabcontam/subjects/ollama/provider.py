@@ -70,7 +70,7 @@ def _offer(entry: Entry) -> Offer:
             return Offer(tag, f"the {other} model" if other else "")
     if not is_loopback(address()):  # rows would leave this machine, so it has to be written out
         return Offer(ways=(f"write ollama:{entry.ollama[0]} to ask the Ollama at OLLAMA_HOST",))
-    return Offer(ways=(f"{'' if present is not None else 'start Ollama and '}run ollama pull {entry.ollama[0]}",))
+    return Offer(ways=(f"{'' if present is not None else 'start Ollama and '}run: ollama pull {entry.ollama[0]}",))
 
 
 def _open(model: str, settings: Settings) -> OpenAIModel:
