@@ -16,6 +16,7 @@ import pytest
 from tabcontam import entry_points
 from tabcontam.errors import Unavailable, UsageError
 from tabcontam.subjects import registry
+from tabcontam.subjects.base import unserved
 from tabcontam.subjects.known.simulated import SimulatedModel
 from tabcontam.subjects.provider import Provider
 from tabcontam.subjects.registry import Found, Settings, find, resolve

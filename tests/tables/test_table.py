@@ -469,9 +469,7 @@ def test_without_network_the_error_begins_with_where_to_put_the_file_and_ends_wi
     assert message.startswith(f"put toy.csv ({len(CONTENT)} bytes) into {where}; no file is needed for ")
     assert "iris" in message.partition(":")[0]
     monkeypatch.delenv("TABCONTAM_DATA")
-    with pytest.raises(
-        UsageError, match=r"^put toy.csv \(12 bytes\) into a folder and set TABCONTAM_DATA to it, or into "
-    ):
+    with pytest.raises(UsageError, match=r"^put toy.csv .* into a folder and set TABCONTAM_DATA to it, or"):
         edition_bytes(card_of(edition), edition)
     assert "\n" not in message
 
