@@ -136,13 +136,6 @@ def takes_long(tables: Sequence[Table], tests: Sequence[Test]) -> bool:
     return _long(_new(tables, tests))
 
 
-def may_take_long(tables: Sequence[Table], tests: Sequence[Test]) -> bool:
-    """Whether it may: also where a run before this one was broken off while it found that out."""
-    return takes_long(tables, tests) or (
-        bool(fitted(tests)) and any(len(table.rows) > SMALL and not is_shipped(table) for table in tables)
-    )
-
-
 def fitted(tests: Sequence[Test]) -> list[Test]:
     """The tests that need something found out about a table."""
     return [test for test in tests if test.row_test or test.family is Family.SCORE]

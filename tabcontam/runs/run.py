@@ -14,7 +14,7 @@ from tabcontam.asking.estimate import Estimate
 from tabcontam.asking.judging import Judging
 from tabcontam.asking.limiter import CEILING
 from tabcontam.asking.plan import Options, PlannedCell, Subject, check_reachable, plan, shuffled_shown
-from tabcontam.asking.preparing import may_take_long, prepared_meanwhile, takes_long
+from tabcontam.asking.preparing import fitted, prepared_meanwhile, takes_long
 from tabcontam.asking.progress import Progress
 from tabcontam.asking.replies import Store
 from tabcontam.asking.session import Session
@@ -246,7 +246,7 @@ def prepare(order: RunOrder, progress: Progress | None = None, asks: bool = True
     leave = order.send_rows or not any(table.private or table.withheld or table.fresh for table in tables)
     may_be_asked = asks and (leave or all(subject.model.local for subject in subjects))
     long = takes_long(tables, tests)
-    early = subjects if may_be_asked and may_take_long(tables, tests) else ()
+    early = subjects if may_be_asked and fitted(tests) else ()
     machines = joined_early(cluster, subjects, lacking, asks, progress) if cluster and long else None
     reaching = reached_meanwhile(early, lambda spec: found[spec].open(settings), lacking)
     with (

@@ -47,6 +47,7 @@ Kind = TypeVar("Kind", Prompt, Passage, Endings, Lookup)
 # What shows the user that something is being done until the context ends, which gives what tells how much of it is.
 Doing = Callable[[str], AbstractContextManager[Callable[[int, int], None]]]
 PAGE = "web page"  # the kind of a `TransientError` where that came in place of an answer
+MOST_WORDINGS = 24  # of one query: what a server refuses comes to an end
 THINKING = 4096  # tokens that a model may think; the limit on an answer does not count them
 
 

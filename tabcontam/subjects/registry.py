@@ -151,11 +151,18 @@ def find(spec: str, providers: Mapping[str, Provider], today: date | None = None
             raise UsageError(f"{spec} is how Ollama writes a model; write ollama:{spec}")
         return Found(spec, providers[provider], model)
     if AT_SERVER.search(spec):
-        raise UsageError(f"{spec[:LONGEST]!r} names no provider; did you mean openai:{spec[:LONGEST]}?")
+        raise _at_server(spec)
     entry = find_entry(provider)
     if entry is not None and entry.ollama:  # `llama3:8b` is how Ollama writes a model
         raise UsageError(f"unknown provider {provider!r}; did you mean ollama:{spec}?")
     raise _unknown_provider(provider, providers)
+
+
+def _at_server(spec: str) -> UsageError:
+    """The error for NAME@ADDRESS without a provider."""
+    name, _, address = spec[:LONGEST].rpartition("@")
+    scheme = "" if "://" in address else "http://"
+    return UsageError(f"{spec[:LONGEST]!r} names no provider; did you mean openai:{name}@{scheme}{address}?")
 
 
 def _several(spec: str, providers: Mapping[str, Provider]) -> UsageError | None:
@@ -222,8 +229,8 @@ def _unknown_name(name: str) -> UsageError:
         return UsageError(f"unknown LLM {name!r}; did you mean {' or '.join(found)}?")
     if error := unknown_one_or_several("llm", "LLM", name):
         return error
-    if "@" in name:
-        return UsageError(f"{name[:LONGEST]!r} names no provider; did you mean openai:{name[:LONGEST]}?")
+    if AT_SERVER.search(name):
+        return _at_server(name)
     return UsageError(
         f"unknown LLM {name!r}; see list llms, or write PROVIDER:MODEL, for example "
         f"openai:{name}@http://127.0.0.1:11434/v1 for a server"

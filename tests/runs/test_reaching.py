@@ -129,7 +129,7 @@ def test_nobody_elsewhere_is_reached_before_rows_may_leave(monkeypatch: pytest.M
         yield lambda: None
 
     monkeypatch.setattr(running, "reached_meanwhile", noted)
-    monkeypatch.setattr(running, "may_take_long", lambda tables, tests: True)
+    monkeypatch.setattr(running, "fitted", lambda tests: tests)
     private = replace(made_tables.ships.__wrapped__(40, seed=11), private=True)
     elsewhere = RunOrder(llms=("openai:model@http://llm.example/v1",), datasets=(private,), expression="membership")
     prepare(elsewhere)

@@ -30,6 +30,8 @@ def concern(problem: Problem) -> Concern:
         return Concern.CONTENT
     if status == 402 or kind == "billing_error" or (status in (400, 403, 429) and _spent(problem)):
         return Concern.QUOTA
+    if problem.of_roles:
+        return Concern.REQUEST
     if status in PASSING or (status >= 500 and status != 501):
         return Concern.PASSING
     if status in (401, 407) or kind == "authentication_error":

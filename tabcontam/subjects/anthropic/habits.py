@@ -7,8 +7,10 @@ from typing import Any
 
 from tabcontam.subjects.anthropic.errors import MOST, concern
 from tabcontam.subjects.anthropic.replies import supports
-from tabcontam.subjects.base import THINKING, Request
+from tabcontam.subjects.base import THINKING, Request, in_turns
+from tabcontam.subjects.form import NO_SYSTEM, NO_TEMPERATURE
 from tabcontam.subjects.openai.errors import Concern, Problem
+from tabcontam.subjects.openai.habits import SYSTEM, WHOLE, minimum, unsupported
 
 # Ways to ask for no thinking. Which of them a model takes differs; some take none, and think before every answer.
 NO_THINKING = ("disabled", "between_tools")
@@ -27,23 +29,28 @@ class Habits:
     refused: frozenset[str] = frozenset()  # names of arguments, and ways to ask for no thinking
     thinks: bool = False  # whether it was seen to think although it was asked not to
     most: int | None = None  # tokens that it can write
+    least: int = 0  # tokens that an answer must be allowed
 
     def joined(self, other: "Habits") -> "Habits":
         """What either has found."""
         limits = [most for most in (self.most, other.most) if most is not None]
-        return Habits(self.refused | other.refused, self.thinks or other.thinks, min(limits, default=None))
+        least = max(self.least, other.least)
+        return Habits(self.refused | other.refused, self.thinks or other.thinks, min(limits, default=None), least)
 
     def without(self, problem: Problem, arguments: Mapping[str, Any]) -> "Habits | None":
         """These, without what a server says this model does not take; None where other words would not help."""
-        if problem.status not in (400, 422) or concern(problem) is not Concern.REQUEST:
+        if concern(problem) is not Concern.REQUEST:
             return None
+        if least := minimum(problem, arguments, None):
+            return replace(self, least=least)
         most = MOST.search(problem.message)
         if most and int(most[1]) < arguments["max_tokens"]:
             return self.joined(Habits(most=int(most[1])))
-        named = (name for name, words in REFUSALS.items() if name in arguments and words.search(problem.message))
-        name = next(named, None)
-        refused = self.no_thinking if name == "thinking" else name
-        return None if refused is None else replace(self, refused=self.refused | {refused})
+        words_of = REFUSALS.items() if problem.status in (400, 422) else ()
+        named = (name for name, words in words_of if name in arguments and words.search(problem.message))
+        name = next(named, None) or unsupported(problem, arguments)
+        refused = {"thinking": self.no_thinking, "system": SYSTEM}.get(name or "", name)
+        return None if refused is None or refused in self.refused else replace(self, refused=self.refused | {refused})
 
     @property
     def no_thinking(self) -> str | None:
@@ -65,10 +72,10 @@ class Habits:
 
         A prompt's stop strings are those of its completion; a chat has none.
         """
-        chat = request.prompt.chat
+        chat = in_turns(request.prompt.chat) if SYSTEM in self.refused else request.prompt.chat
         system = "\n\n".join(message.content for message in chat if message.role == "system").strip()
         turns = [{"role": turn.role, "content": turn.content} for turn in chat if turn.role != "system"]
-        wanted = request.max_tokens + self.allowance
+        wanted = max(request.max_tokens, self.least) + self.allowance
         arguments: dict[str, Any] = {
             "max_tokens": wanted if self.most is None else max(1, min(wanted, self.most)),
             "messages": turns or [{"role": "user", "content": system}],
@@ -80,7 +87,15 @@ class Habits:
             arguments["thinking"] = {"type": self.no_thinking}
         else:
             arguments["output_config"] = {"effort": "low"}
+        if WHOLE in self.refused:
+            arguments["stream"] = True
         return {name: value for name, value in arguments.items() if name not in self.refused}
+
+    @property
+    def notes(self) -> str:
+        """What follows for the answers from what was left out of the requests; "" where nothing does."""
+        said = (("temperature" in self.refused, NO_TEMPERATURE), (SYSTEM in self.refused, NO_SYSTEM))
+        return "; ".join(line for holds, line in said if holds)
 
 
 def stated_habits(about: Mapping[str, Any]) -> Habits:

@@ -19,12 +19,13 @@ from tabcontam.subjects.anthropic.connection import get, open_client, post
 from tabcontam.subjects.anthropic.errors import CROWDED, TOO_LONG, concern, wait
 from tabcontam.subjects.anthropic.habits import Habits, stated_habits
 from tabcontam.subjects.anthropic.replies import Answer, listed_names, read_answer
-from tabcontam.subjects.base import FatalError, Form, Request, TransientError
+from tabcontam.subjects.base import MOST_WORDINGS, PAGE, FatalError, Form, Request, TransientError
 from tabcontam.subjects.batches import Sent, failed
 from tabcontam.subjects.keys import host_of, split_variable
 from tabcontam.subjects.openai.address import checked, parse_address
 from tabcontam.subjects.openai.connection import NoAnswer
 from tabcontam.subjects.openai.errors import NOT_THERE, Concern, Problem
+from tabcontam.subjects.openai.places import UNREADABLE
 from tabcontam.subjects.provider import Offer, Provider, Settings
 from tabcontam.subjects.served import ServedModel, charged
 
@@ -38,6 +39,7 @@ CONNECT_RETRIES = 2
 CONNECT_SECONDS = 60.0  # how long the question for the model may take, with its repetitions
 NOT_WORKED_ON = (429, 503, 529)
 LONGEST_FATAL = 600
+CORRECT = "correct the address behind the @"
 Found = TypeVar("Found")
 
 
@@ -62,6 +64,7 @@ class AnthropicModel(ServedModel):
         super().__init__(spec or f"{self.provider}:{name}", name, where, ANTHROPIC, variable)
         self._max_connections = max_connections
         self._habits = Habits()
+        self._answered = False
         self._client: AsyncAnthropic | None = None
 
     async def connect(self) -> None:
@@ -78,7 +81,7 @@ class AnthropicModel(ServedModel):
         except TimeoutError:
             raise self._mistake(self._unreachable(f"no answer in {CONNECT_SECONDS:g} s")) from None
         except TransientError as error:
-            broken = error.kind in ("broken JSON", "broken reply")
+            broken = error.kind in UNREADABLE
             raise self._mistake(self._other_kind() if broken else self._unreachable(error.text)) from None
         else:
             self._recognize(found)
@@ -89,23 +92,27 @@ class AnthropicModel(ServedModel):
         What is learned from a refusal is kept only once the server has taken a request that was made by it.
         """
         habits, usages = self._habits, list[Usage | None]()
-        while True:
+        for left in reversed(range(MOST_WORDINGS)):
             arguments = habits.arguments(request)
             try:
                 answer = await self._post(arguments, bool(usages))
             except NoAnswer as error:
                 fewer = habits.without(error.problem, arguments)
-                if fewer is None:
+                if fewer is None or not left:
                     return replace(self._turned_down(error.problem), usage=charged(usages))
                 habits = self._habits.joined(fewer)  # other queries have been learning meanwhile
             else:
+                self._answered = True
                 usages.append(answer.usage)
                 cramped = answer.cut and answer.thought and not habits.reasons
                 habits = replace(habits, thinks=habits.thinks or cramped)
                 self._learn(habits)
-                if not cramped:
-                    return replace(self._shown(answer.reply()), usage=charged(usages))
+                if not cramped or not left:
+                    break
             request.again()
+        reply = self._shown(answer.reply())
+        noted = habits.notes if reply.state is State.OK else reply.detail
+        return replace(reply, detail=noted, usage=charged(usages))
 
     @property
     def batches(self) -> AnthropicBatches | None:
@@ -168,7 +175,7 @@ class AnthropicModel(ServedModel):
 
     def _learn(self, habits: Habits) -> None:
         self._habits = self._habits.joined(habits)
-        self.allowance = self._habits.allowance
+        self.allowance, self.least = self._habits.allowance, self._habits.least
 
     def connection(self) -> "AsyncAnthropic":
         """The SDK's client, which is opened when it is first needed."""
@@ -190,14 +197,19 @@ class AnthropicModel(ServedModel):
             client = self.connection()
         except UsageError as error:  # there is no key, or no SDK
             raise FatalError(str(error)) from None
+        body: object = None
         try:
-            return read_answer(await post(client, {"model": self.model, **arguments}))
+            return read_answer(body := await post(client, {"model": self.model, **arguments}))
         except NoAnswer as error:
             self._judge(error.problem, paid)
             raise
         except ValueError as error:
+            if not self._answered and not (isinstance(body, dict) and {"content", "error"} & body.keys()):
+                raise FatalError(self._line(f"{self._other_kind()}: it answers with other JSON; {CORRECT}")) from None
             raise TransientError(self._line(str(error)), "no reply", sent=True) from None
         except TransientError as error:
+            if error.kind == PAGE and not self._answered:
+                raise FatalError(self._line(f"{self._other_kind()}: it answers with a web page; {CORRECT}")) from None
             raise replace(error, text=self._line(error.text), sent=error.sent or paid) from None
 
     def _judge(self, problem: Problem, paid: bool) -> None:

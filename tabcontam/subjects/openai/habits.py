@@ -198,7 +198,7 @@ def unsupported(problem: Problem, arguments: Mapping[str, Any]) -> str | None:
     optional["maxoutputtokens"] = next((name for name in TOKENS if name in arguments), "")
     places = [_plain(place) for place in problem.places] if problem.status in REFUSING else []
     name = next((optional[place] for place in places if place in optional), None)
-    if name is None and problem.of_roles and _can_alternate(arguments.get("messages") or ()):
+    if name is None and problem.of_roles and ("system" in arguments or _can_alternate(arguments.get("messages", ()))):
         return SYSTEM
     if name is None and problem.status in REFUSING and not any(place in NEEDED[:3] for place in places):
         name = _named(problem, arguments)

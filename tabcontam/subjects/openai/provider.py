@@ -13,7 +13,7 @@ from typing import Any
 
 from tabcontam.errors import option, unknown
 from tabcontam.evidence.questions import Capability, Reply, Scores, State, Token, Usage
-from tabcontam.subjects.base import PAGE, FatalError, Form, Request, TransientError, as_reply
+from tabcontam.subjects.base import MOST_WORDINGS, PAGE, FatalError, Form, Request, TransientError, as_reply
 from tabcontam.subjects.form import FORMS
 from tabcontam.subjects.keys import OTHER_KEY, split_variable
 from tabcontam.subjects.openai.address import OPENAI, checked, parse_address
@@ -45,7 +45,6 @@ LONGEST_FATAL = 600
 LONGEST_QUOTE = 80
 PAGE_TEXT = "a web page and no JSON"
 GATEWAYS = (408, 425, 429, 502, 503, 504, 520, 521, 522, 523, 524, 529)  # whose pages may pass
-MOST_WORDINGS = 24  # of one query: what a server refuses comes to an end
 
 COMPLETION_MODEL = re.compile(r"(ft:)?(gpt-3\.5-turbo-instruct|davinci-002|babbage-002)")  # at OpenAI
 

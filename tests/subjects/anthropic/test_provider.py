@@ -440,7 +440,7 @@ class TestTransient:
         raised = trouble_with(response, TransientError)
         assert (raised.kind, raised.crowded, raised.sent) == (kind, crowded, sent)
 
-    @pytest.mark.parametrize("body", [None, 7, [], {}, {"content": None}, {"content": "x"}, {"content": {}}])
+    @pytest.mark.parametrize("body", [{"content": None}, {"content": "x"}, {"content": {}}])
     def test_a_reply_without_content_is_none(self, body: object) -> None:
         raised = trouble_with(Response(body), TransientError)
         assert (str(raised), raised.kind, raised.sent) == ("the reply holds no content", "no reply", True)
