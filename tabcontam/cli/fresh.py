@@ -59,7 +59,12 @@ def add_fresh(command: argparse.ArgumentParser) -> None:
     )
     add_reading(rows)
     texts = command.add_argument_group("texts")
-    texts.add_argument("--address", metavar="URL", help="another address of the feed, as of a mirror")
+    texts.add_argument(
+        "--address",
+        metavar="URL[#VARIABLE]",
+        help="another address of the feed, as of a mirror; behind a # the environment variable of a token for it, as "
+        "https://HOST/feed#MY_TOKEN",
+    )
     texts.add_argument("--most", type=positive, metavar="N", help="take at most N texts (default: 50)")
     texts.add_argument("--llm", metavar="LLM", help="the LLM that writes the questions")
     texts.add_argument(
@@ -126,16 +131,16 @@ def _feed(words: Mapping[str, Any]) -> "Feed | None":
     from urllib.parse import urlsplit
 
     from tabcontam.feeds.cards import FEED, Feed, find_feed
+    from tabcontam.subjects.keys import NO_KEY, split_variable
     from tabcontam.tables.sources import is_address
 
     source = str(words["source"])
     feed = find_feed(source)
+    address, variable = split_variable(str(words["address"] or ""))
     if feed is None and is_address(source) and not words["dated_by"]:
-        from tabcontam.tables.sources.fetching import check_address
-
-        check_address(source)
-        feed = Feed("feed", urlsplit(source).hostname or "feed", FEED, source)
-    return feed.at(words["address"]) if feed is not None and words["address"] else feed
+        own, named = split_variable(source)
+        feed = Feed("feed", urlsplit(own).hostname or "feed", FEED, own).at(own, "" if named == NO_KEY else named)
+    return feed.at(address, "" if variable == NO_KEY else variable) if feed is not None and address else feed
 
 
 def order_of(words: Mapping[str, Any], feed: "Feed") -> "FreshOrder":

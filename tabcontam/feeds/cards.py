@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from tabcontam.errors import UsageError, one_line, unknown
+from tabcontam.errors import UsageError, one_line, option, unknown
 from tabcontam.paths import shipped
 from tabcontam.tables.sources.fetching import check_address
 from tabcontam.tables.toml_files import SUFFIX, checked
@@ -30,7 +30,8 @@ class Feed:
     `kind` is what speaks at the `address`: an RSS or Atom feed, arXiv's API, or GitHub's. `text` says whether a feed's
     texts are in its entries or on the pages that these link to; pages are fetched from the feed's own host and from
     `hosts`. `query` narrows what arXiv or GitHub is asked for. `seconds` lie between two requests to a host at least.
-    `token` is the environment variable of a token that is sent to the host of the address alone. Texts have from
+    `token` is the environment variable of a token that is sent to the host of the address alone: one that the user
+    named for it, or that of a shipped card. Texts have from
     `min_words` to `max_words` words (Li, Guerin and Lin 2024 take readmes of 100 words or more, and no text of more
     than 1,800).
     """
@@ -58,10 +59,10 @@ class Feed:
         """The seconds between two requests."""
         return 1.0 if self.seconds is None else self.seconds
 
-    def at(self, address: str) -> "Feed":
-        """The same at another address, which is sent no token."""
+    def at(self, address: str, token: str = "") -> "Feed":
+        """Return this feed at another address, which is sent the token in the variable that the user named, if any."""
         check_address(address)
-        return replace(self, address=address.rstrip("/") if self.kind != FEED else address, token="")
+        return replace(self, address=address.rstrip("/") if self.kind != FEED else address, token=token)
 
 
 @cache
@@ -73,7 +74,8 @@ def shipped_feeds() -> Mapping[str, Feed]:
 def find_feed(source: str) -> Feed | None:
     """The feed that is named: a shipped card, or a user's own by its path; None for anything else.
 
-    A TOML file without a `kind` is no card of a feed. Raises `UsageError` for one that breaks the schema.
+    A TOML file without a `kind` is no card of a feed. Raises `UsageError` for one that breaks the schema, and for one
+    that is not shipped and names the variable of a token.
     """
     if not source.endswith(SUFFIX):
         return shipped_feeds().get(source)
@@ -82,7 +84,15 @@ def find_feed(source: str) -> Feed | None:
         raw = tomllib.loads(path.read_text("utf-8"))
     except (OSError, ValueError, RecursionError):
         return None  # whoever reads it as something else says what is wrong
-    return read_feed(path) if "kind" in raw else None
+    if "kind" not in raw:
+        return None
+    feed = read_feed(path)
+    if feed.token and feed not in shipped_feeds().values():  # whoever wrote it would choose where a key goes
+        raise UsageError(
+            f"card of a feed {path}: token names an environment variable, and where a key goes is for you to say; take "
+            f"the line out, and name the variable behind the address: {option('address', 'https://HOST/PATH#MY_TOKEN')}"
+        )
+    return feed
 
 
 def read_feed(path: Path) -> Feed:

@@ -1,6 +1,5 @@
 """Texts of a feed that surely came out on the days that are asked for, each once."""
 
-import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -12,10 +11,11 @@ from tabcontam.errors import UsageError
 from tabcontam.feeds.base import Dated, Document, LeftOut
 from tabcontam.feeds.cards import ARXIV, GITHUB, Feed
 from tabcontam.feeds.dates import Instants, start_of
-from tabcontam.feeds.fetching import Fetcher
+from tabcontam.feeds.fetching import Fetcher, origin
 from tabcontam.feeds.news import articles
 from tabcontam.feeds.papers import papers
 from tabcontam.feeds.readmes import readmes
+from tabcontam.tables.sources.fetching import key_in
 
 MOST = 50  # texts, unless the user wants more
 
@@ -31,9 +31,8 @@ class Collected:
 
 def fetcher_of(feed: Feed, folder: Path) -> Fetcher:
     """What fetches for a feed into the evaluation set in this folder."""
-    token = os.environ.get(feed.token, "").strip() if feed.token else ""
     hosts = frozenset({feed.host, *(host.lower() for host in feed.hosts or ())})
-    return Fetcher(folder, hosts, feed.pause, token, feed.host)
+    return Fetcher(folder, hosts, feed.pause, key_in(feed.token), origin(feed.address))
 
 
 def collect(

@@ -60,14 +60,14 @@ class Fetcher:
     """Asks the hosts of one feed, one request at a time.
 
     `hosts` are those that may be asked; a page or a redirect that leads elsewhere is left out, so that no feed sends us
-    to addresses of its choice. `token` is sent to `token_host` alone.
+    to addresses of its choice. `token` is sent to the origin `token_at` alone, as in https://host.
     """
 
     folder: Path
     hosts: frozenset[str]
     pause: float = 1.0
     token: str = ""
-    token_host: str = ""
+    token_at: str = ""
     clock: Callable[[], float] = time.monotonic
     sleep: Callable[[float], None] = time.sleep
     asked: int = 0
@@ -204,7 +204,7 @@ class Fetcher:
                 for name, key in (("If-None-Match", "etag"), ("If-Modified-Since", "modified"))
                 if about.get(key)
             }
-        if self.token and urlsplit(address).netloc.lower() == self.token_host:
+        if self.token and origin(address) == self.token_at:
             headers["Authorization"] = f"Bearer {self.token}"
         request = Request(quote(address, safe=":/?#[]@!$&'()*+,;=%~"), headers=headers)  # noqa: S310 (checked above)
         self.asked += 1
@@ -267,6 +267,12 @@ class _NoRedirect(HTTPRedirectHandler):
 
     def redirect_request(self, req: Request, fp: IO[bytes], code: int, msg: str, headers: Any, newurl: str) -> None:
         return None
+
+
+def origin(address: str) -> str:
+    """Return the scheme and the host of an address, as in https://host: whom a token is told."""
+    parts = urlsplit(address)
+    return f"{parts.scheme}://{parts.netloc}".lower()
 
 
 def shown(address: str) -> str:

@@ -19,7 +19,7 @@ from tabcontam.asking.replies import Store
 from tabcontam.asking.trials import alone, open_folder
 from tabcontam.errors import UsageError, one_line, option, option_name
 from tabcontam.evidence.questions import READ, Answer, Capability, Reply, State
-from tabcontam.feeds.cards import Feed
+from tabcontam.feeds.cards import Feed, shipped_feeds
 from tabcontam.feeds.collecting import MOST, Collected, collect, fetcher_of
 from tabcontam.feeds.dates import instants_of, start_of
 from tabcontam.passages.judging import (
@@ -71,10 +71,12 @@ from tabcontam.paths import replace_file
 from tabcontam.runs.beside import completed, interruptible
 from tabcontam.statistics.kappa import agreeing
 from tabcontam.subjects.base import Model
+from tabcontam.subjects.keys import KeyRing, NamedKey, host_of
 from tabcontam.subjects.known.reader import readers
 from tabcontam.subjects.labels import by_name, name_of
 from tabcontam.subjects.prices import load_prices
-from tabcontam.subjects.registry import Settings, resolve
+from tabcontam.subjects.registry import Settings, key_owners, resolve
+from tabcontam.tables.sources.fetching import key_in
 from tabcontam.version import __version__
 
 SET = "fresh.json"
@@ -129,6 +131,7 @@ def make(order: FreshOrder, progress: Progress) -> FreshSet:
     """Collect, ask, write. Raises `UsageError` before anything is fetched where the order contradicts itself."""
     _check(order)
     settings = Settings(seed=order.options.seed, needs=frozenset({Capability.GENERATE, Capability.SCORE}))
+    _claim(order.feed, settings.keyring)
     models = {name: resolve(spec).open(settings) for name, spec in by_name(_named(order)).items()}
     llm, judge = (name_of(spec) if spec else None for spec in (order.llm, order.judge))
     order = replace(order, llm=llm, judge=judge, ask=tuple(map(name_of, order.ask)))
@@ -164,6 +167,16 @@ def make(order: FreshOrder, progress: Progress) -> FreshSet:
         _replace(order.out / SET, json.dumps(document, ensure_ascii=False, indent=1) + "\n")
     ended = "; ".join(f"{spec}: {line}" for spec, line in questioning.ended.items())
     return FreshSet(order.out, document, tuple(work.estimates), ended, questioning.spent, questioning.stopping)
+
+
+def _claim(feed: Feed, keyring: KeyRing) -> None:
+    """Raises `UsageError` where the token of a feed may not go there, or is not set although the user named it."""
+    if not feed.token:
+        return
+    shipped = {one.token: (host_of(one.address),) for one in shipped_feeds().values() if one.token}
+    keyring.claim(NamedKey(host_of(feed.address), feed.token), {**key_owners(), **shipped})
+    if not key_in(feed.token) and feed.token not in shipped:
+        raise UsageError(f"no key for {host_of(feed.address)}; set the environment variable {feed.token}")
 
 
 @dataclass

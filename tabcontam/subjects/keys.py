@@ -10,6 +10,7 @@ from typing import Protocol
 from urllib.parse import urlsplit
 
 from tabcontam.errors import UsageError
+from tabcontam.subjects.openai.address import is_loopback
 
 OTHER_KEY = "TABCONTAM_API_KEY"  # for the one server of a run that has no variable of its own
 NO_KEY = "none"  # written in a variable's place: no key goes there
@@ -44,11 +45,12 @@ def host_of(address: str) -> Host:
 def split_variable(rest: str) -> tuple[str, str]:
     """What follows `PROVIDER:`, and the variable that it names behind a #: `NAME@https://host/v1#MY_KEY`.
 
-    "" where it names none. Raises `UsageError`, which repeats nothing that could be a key.
+    The address of a feed has nothing before it. "" where it names none. Raises `UsageError`, which repeats nothing that
+    could be a key.
     """
     before, mark, variable = rest.rpartition("#")
     if not mark or not (VARIABLE.fullmatch(variable) or variable == NO_KEY):
-        address = re.search(r"@https?://.*#", rest, re.IGNORECASE | re.DOTALL)
+        address = re.search(r"(^|@)https?://.*#", rest, re.IGNORECASE | re.DOTALL)
         if address:
             raise UsageError(
                 "what follows # behind an address is the name of the environment variable that holds the key, in "
@@ -61,6 +63,15 @@ def split_variable(rest: str) -> tuple[str, str]:
 def stated(variable: str) -> str:
     """What an environment variable holds, without spaces around it; "" where there is none."""
     return os.environ.get(variable, "").strip() if variable else ""
+
+
+@dataclass(frozen=True)
+class NamedKey:
+    """The key in a variable that the user named for a host that is no model's, as for a feed's."""
+
+    host: Host
+    key_variable: str
+    names_variable: bool = True
 
 
 class KeyHolder(Protocol):
@@ -91,7 +102,8 @@ class KeyRing:
     def claim(self, model: KeyHolder, usual: Mapping[str, Collection[Host]]) -> None:
         """Take down whom a model's key goes to. `usual` has the hosts of the variables that belong to a provider.
 
-        Raises `UsageError` in one line for a key that would go to two hosts, or to another than its provider's.
+        Raises `UsageError` in one line for a key that would go to two hosts, to another than its provider's, or over a
+        network in the clear.
         """
         variable, host = model.key_variable, model.host
         if not variable or not (model.names_variable or stated(variable)):
@@ -107,4 +119,10 @@ class KeyRing:
             raise UsageError(
                 f"{variable} would go to two servers, {before} and {host}, and a key goes to one alone; {HOW_TO_NAME}: "
                 f"@{host}/v1#NAME_OF_A_VARIABLE, or #{NO_KEY} where no key is wanted"
+            )
+        if host.scheme == "http" and not is_loopback(str(host)):
+            raise UsageError(
+                f"{variable} would go to {host} in the clear; write https://, reach the server through this machine "
+                f"(ssh -L {host.port}:localhost:{host.port} {host.name}, and http://127.0.0.1:{host.port}), or write "
+                f"#{NO_KEY} behind its address to send no key"
             )

@@ -8,6 +8,7 @@ from tabcontam.evidence.base import Usage
 from tabcontam.subjects.base import Model
 from tabcontam.subjects.keys import HOW_TO_NAME, NO_KEY, OTHER_KEY, Host, host_of, stated
 from tabcontam.subjects.openai.address import is_loopback
+from tabcontam.tables.sources.fetching import key_in
 
 PLACEHOLDER = "no-key"  # the SDKs do not start without one
 SHORTEST_SECRET = 8  # a shorter key is a dummy such as "EMPTY", and may be a word of any text
@@ -93,14 +94,12 @@ class ServedModel(Model):
 
     def _key(self) -> str:
         """The key for this address, and no other. Raises `UsageError` for what is no key, or where one is needed."""
-        key = stated(self.key_variable)
+        key = key_in(self.key_variable)
         if not key and self._named:
             raise UsageError(f"no key for {self._who}; set the environment variable {self.key_variable}")
         if not key and self._needs_key and self._variables:
             usual = " or ".join(name for name in self._variables if name != OTHER_KEY)
             raise UsageError(f"no key for {self.service}; set the environment variable {usual}")
-        if not (key.isascii() and key.isprintable() and " " not in key):
-            raise UsageError(f"{self.key_variable} holds characters that no key has; set it to the key alone")
         self._secret = key if len(key) >= SHORTEST_SECRET else ""
         return key or PLACEHOLDER
 

@@ -18,7 +18,7 @@ from tabcontam.feeds.cards import find_feed, read_feed, shipped_feeds
 from tabcontam.feeds.collecting import Collected, collect, fetcher_of
 from tabcontam.feeds.dates import start_of
 from tabcontam.feeds.entries import entries_of
-from tabcontam.feeds.fetching import REQUESTS, FetchError
+from tabcontam.feeds.fetching import REQUESTS, Fetcher, FetchError
 from tabcontam.feeds.latex import paper_of
 from tabcontam.feeds.web_text import page_of
 from tests.loopback_feeds import Answer, FeedServer
@@ -162,6 +162,16 @@ def test_a_token_goes_to_the_host_of_the_card_alone(tmp_path: Path, monkeypatch:
         assert {headers.get("authorization") for headers in server.headers} == {"Bearer a-secret"}
         assert {headers.get("authorization") for headers in other.headers} == {None}
     assert b"a-secret" not in (tmp_path / REQUESTS).read_bytes()
+
+
+def test_a_token_for_https_is_not_sent_to_the_same_host_in_the_clear(tmp_path: Path) -> None:
+    with FeedServer(made_texts(1, MARCH)) as server:
+        host = server.url.removeprefix("http://")
+        for at, sent in (f"https://{host}", None), (server.url, "Bearer a-secret"):
+            folder = tmp_path / at[:5]
+            folder.mkdir()
+            Fetcher(folder, frozenset({host}), 0.0, "a-secret", at).get(f"{server.url}/rss.xml", robots=False)
+            assert server.headers[-1].get("authorization") == sent
 
 
 def test_a_text_is_taken_once_and_only_of_the_right_length(tmp_path: Path) -> None:

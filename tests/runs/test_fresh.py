@@ -9,6 +9,7 @@ import sys
 import time
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,7 +17,7 @@ from tabcontam.cli.commands import main
 from tabcontam.errors import Exit
 from tabcontam.feeds.fetching import REQUESTS
 from tabcontam.passages.words import longest_run, words
-from tests.commands import environment
+from tests.commands import environment, tabcontam
 from tests.loopback import LoopbackServer
 from tests.loopback_feeds import FeedServer
 from tests.made_passages import MARCH, made_texts
@@ -293,3 +294,57 @@ def test_text_that_drives_a_terminal_is_shown_harmless(tmp_path: Path, capsys: p
         assert main(command(feed, tmp_path, "--llm", f"openai:model@{llm.url}")) == Exit.DONE
     assert "\x1b" not in capsys.readouterr().out
     assert os.sep in str(tmp_path)
+
+
+SECRET = "sk-canary-0123456789abcdef"  # no real key
+
+
+def test_a_strangers_card_names_no_variable_and_is_sent_no_key(tmp_path: Path) -> None:
+    with FeedServer(made_texts(1, MARCH)) as feed:
+        (tmp_path / "feed.toml").write_text(feed.card("github", token="OPENAI_API_KEY"), "utf-8")
+        words = ["fresh", str(tmp_path / "feed.toml"), "--since", "2026-03-01", "--out", str(tmp_path / "out")]
+        refused = tabcontam(*words, OPENAI_API_KEY=SECRET)
+        also = tabcontam(*words, "--address", feed.url, OPENAI_API_KEY=SECRET)
+        assert feed.paths == []
+    for one in (refused, also):
+        assert one.returncode == Exit.USAGE
+        assert one.stderr.count("\n") == 1
+        assert "take the line out, and name the variable behind the address: --address" in one.stderr
+        assert SECRET not in one.stdout + one.stderr
+
+
+def test_a_user_names_the_variable_of_a_feeds_token_behind_its_address(tmp_path: Path) -> None:
+    with FeedServer(made_texts(1, MARCH)) as feed:
+        (tmp_path / "feed.toml").write_text(feed.card("github"), "utf-8")
+        words = ["fresh", str(tmp_path / "feed.toml"), "--since", "2026-03-01", "--out", str(tmp_path / "out")]
+        unset = tabcontam(*words, "--address", f"{feed.url}#MY_TOKEN")
+        broken = tabcontam(*words, "--address", f"{feed.url}#MY_TOKEN", MY_TOKEN=f"{SECRET}\nX: y")
+        assert feed.paths == []
+        done = tabcontam(*words, "--address", f"{feed.url}#MY_TOKEN", MY_TOKEN=SECRET)
+        assert done.returncode == Exit.DONE, done.stderr
+        assert {headers.get("authorization") for headers in feed.headers} == {f"Bearer {SECRET}"}
+    assert "set the environment variable MY_TOKEN" in unset.stderr
+    assert "MY_TOKEN holds characters that no key has" in broken.stderr
+    assert SECRET not in broken.stderr
+    written = [path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()]
+    assert not any(SECRET.encode() in content for content in written)
+
+
+@pytest.mark.parametrize(
+    ("address", "line"),
+    [
+        ("http://feeds.example#MY_TOKEN", "MY_TOKEN would go to http://feeds.example in the clear"),
+        ("https://feeds.example#OPENAI_API_KEY", "OPENAI_API_KEY goes to https://api.openai.com alone"),
+        ("https://feeds.example#GITHUB_TOKEN", "GITHUB_TOKEN goes to https://api.github.com alone"),
+        (f"https://feeds.example#{SECRET}", "never the key itself"),
+    ],
+)
+def test_a_feeds_token_goes_by_the_rules_of_every_key(address: str, line: str, tmp_path: Path) -> None:
+    keys: dict[str, Any] = dict.fromkeys(("MY_TOKEN", "OPENAI_API_KEY", "GITHUB_TOKEN"), SECRET)
+    out = tmp_path / "out"
+    for source in (["github", "--address", address], [address]):
+        said = tabcontam("fresh", *source, "--since", "2026-03-01", "--out", str(out), cwd=tmp_path, **keys)
+        assert said.returncode == Exit.USAGE
+        assert line in said.stderr
+        assert SECRET not in said.stderr
+    assert not (tmp_path / "out").exists()

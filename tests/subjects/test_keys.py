@@ -234,3 +234,17 @@ def test_what_is_named_and_not_set_is_one_line(tmp_path: Path) -> None:
         assert server.requests == []
     assert done.returncode == Exit.USAGE
     assert f"no key for the server at {server.url}; set the environment variable MY_KEY" in done.stderr
+
+
+@pytest.mark.parametrize("spec", ["openai:m@http://gpu.example:8000/v1", "anthropic:m@http://gpu.example:8000"])
+def test_no_key_goes_over_a_network_in_the_clear(spec: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert opened(spec) == ["TABCONTAM_API_KEY"]  # which is not set: nothing is sent
+    monkeypatch.setenv("TABCONTAM_API_KEY", FIRST)
+    monkeypatch.setenv("MY_KEY", FIRST)
+    for named, variable in ((spec, "TABCONTAM_API_KEY"), (f"{spec}#MY_KEY", "MY_KEY")):
+        said = refused(named)
+        assert said.startswith(f"{variable} would go to http://gpu.example:8000 in the clear; write https://")
+        assert "ssh -L 8000:localhost:8000 gpu.example" in said
+        assert FIRST not in said
+    assert opened(f"{spec}#none") == [""]
+    assert opened("openai:m@http://localhost:8000/v1#MY_KEY", "openai:m@http://[::1]:8/v1#none") == ["MY_KEY", ""]

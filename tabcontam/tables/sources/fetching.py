@@ -44,6 +44,17 @@ class Fetched:
         return self.content.lstrip()[:15].lower().startswith(PAGE)
 
 
+def key_in(variable: str) -> str:
+    """Return the key in an environment variable, "" where there is none.
+
+    Raises `UsageError` for what cannot be one: libraries would repeat it in their messages.
+    """
+    key = os.environ.get(variable, "").strip() if variable else ""
+    if not (key.isascii() and key.isprintable() and " " not in key):
+        raise UsageError(f"{variable} holds characters that no key has; set it to the key alone")
+    return key
+
+
 def fetched(address: str, token: str | None = None, *, forbidden: str = "") -> Fetched:
     """What stands at an address, which is asked once: then it is read from the cache folder.
 

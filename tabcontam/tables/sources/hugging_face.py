@@ -14,7 +14,7 @@ from tabcontam.tables.readers.archives import without_packing
 from tabcontam.tables.readers.base import File, TextFormat, chosen
 from tabcontam.tables.readers.kinds import ENDINGS
 from tabcontam.tables.sources.base import Source
-from tabcontam.tables.sources.fetching import Fetched, fetched
+from tabcontam.tables.sources.fetching import Fetched, fetched, key_in
 
 PREFIX = "hf:"
 SITE = "https://huggingface.co"
@@ -47,7 +47,7 @@ def read_hugging_face(spec: str, form: TextFormat) -> Source:
     found = _NAME.fullmatch(named.removeprefix(PREFIX))
     if found is None:
         raise UsageError(f"{spec} is no dataset of Hugging Face; write hf:datasets/OWNER/NAME, or #SPLIT behind it")
-    token = os.environ.get(TOKEN, "").strip() or None
+    token = key_in(TOKEN) or None
     about = _description(named, found[1], token)
     splits, commit = _splits(about), str(about.get("sha") or "")
     if not _COMMIT.fullmatch(commit):
