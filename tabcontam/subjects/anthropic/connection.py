@@ -9,7 +9,8 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from tabcontam.subjects.openai.connection import CONNECT_SECONDS, SECONDS, content_of, only_needed, read
+from tabcontam.subjects.bounds import allowing, bounded
+from tabcontam.subjects.openai.connection import CONNECT_SECONDS, OF_A_BATCH, SECONDS, content_of, only_needed, read
 
 if TYPE_CHECKING:
     from anthropic import AsyncAnthropic
@@ -35,7 +36,7 @@ def open_client(address: str, key: str, local: bool, connections: int) -> "Async
 
     # Waiting for a free connection is no failure, however long the queue.
     timeout = Timeout(SECONDS, connect=CONNECT_SECONDS, pool=None)
-    http = AsyncClient(  # the SDK's own would look for a proxy by itself
+    http = bounded(AsyncClient)(  # the SDK's own would look for a proxy by itself
         limits=Limits(max_connections=connections, max_keepalive_connections=connections),
         timeout=timeout,
         follow_redirects=False,  # a redirect would carry the key elsewhere
@@ -74,4 +75,5 @@ async def get_bytes(client: "AsyncAnthropic", path: str) -> bytes:
     """The file that stands at a path. Raises as `post` does."""
     from httpx2 import Response
 
-    return await content_of(client.get(path, cast_to=Response), SDK)
+    with allowing(*OF_A_BATCH):
+        return await content_of(client.get(path, cast_to=Response), SDK)

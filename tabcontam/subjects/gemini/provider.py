@@ -18,6 +18,7 @@ from tabcontam.errors import UsageError, unknown
 from tabcontam.evidence.base import Capability, Reply, State, Usage
 from tabcontam.subjects.base import FatalError, Form, Request, TransientError
 from tabcontam.subjects.batches import Sent, failed
+from tabcontam.subjects.bounds import UnboundedError, bounded
 from tabcontam.subjects.gemini.batch import GeminiBatches
 from tabcontam.subjects.gemini.habits import Habits
 from tabcontam.subjects.gemini.replies import Answer, read_answer, retry_delay
@@ -265,12 +266,13 @@ class GeminiModel(ServedModel):
         async def in_time(request: Any) -> None:
             request.extensions["timeout"] = timeout.as_dict()  # the SDK sends with none
 
-        return AsyncClient(
+        client: AsyncClient = bounded(AsyncClient)(
             limits=Limits(max_connections=self._max_connections, max_keepalive_connections=self._max_connections),
             follow_redirects=False,  # a redirect would carry the key elsewhere
             trust_env=not self.local,  # no proxy stands between this machine and itself
             event_hooks={"request": [in_time]},
         )
+        return client
 
     def _recognize(self, found: Any) -> None:
         """Take down what the server states of the model."""
@@ -339,6 +341,8 @@ def _fault(error: Exception) -> TransientError:
             text, kind = f"HTTP {code}{detail and ': '}{detail}", str(code) if code in PASSING or code >= 500 else ""
             crowded, sent = code in CROWDED, code not in NOT_WORKED_ON
             return TransientError(text, kind, _wanted(error), crowded=crowded, sent=sent)
+        case UnboundedError():
+            return TransientError(str(error), "", sent=True)
         case GoogleAuthError():
             return TransientError(f"the Google login cannot be renewed: {error}", "login")
         case DecodingError() | json.JSONDecodeError() | UnicodeDecodeError() | RecursionError():

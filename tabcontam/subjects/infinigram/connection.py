@@ -2,35 +2,30 @@
 
 import json
 from collections.abc import Mapping
-from importlib import import_module
 from ssl import PROTOCOL_TLS_CLIENT, SSLContext
 from typing import Any
 
 from tabcontam.subjects.base import TransientError
+from tabcontam.subjects.bounds import UnboundedError, allowing, bounded, httpx_of
 from tabcontam.subjects.openai.connection import NoAnswer
 from tabcontam.subjects.openai.errors import Problem
 
-SECONDS = 60.0  # how long one request may take
+SECONDS = 60.0  # without a byte
 CONNECT_SECONDS = 10.0
 MOST_BYTES = 64 << 20  # of an answer: half a million pointers are 7 MB
 NOT_SENT = ("ConnectError", "ConnectTimeout", "ProxyError")  # httpx's names
-
-
-def _httpx() -> Any:
-    """The library that OpenAI's SDK stands on: httpx or its successor, whose names are the same."""
-    from openai import DEFAULT_CONNECTION_LIMITS
-
-    return import_module(type(DEFAULT_CONNECTION_LIMITS).__module__.partition(".")[0])
 
 
 class Connection:
     """The connections to one address. No key goes over them, and a redirect is not followed."""
 
     def __init__(self, url: str, local: bool, connections: int) -> None:
-        httpx = self._httpx = _httpx()
+        from openai import DefaultAsyncHttpxClient
+
+        httpx = self._httpx = httpx_of(DefaultAsyncHttpxClient)
         self._url = url
         # Waiting for a free connection is no failure, however long the queue.
-        self._client = httpx.AsyncClient(
+        self._client = bounded(httpx.AsyncClient)(
             limits=httpx.Limits(max_connections=connections, max_keepalive_connections=connections),
             timeout=httpx.Timeout(SECONDS, connect=CONNECT_SECONDS, pool=None),
             follow_redirects=False,
@@ -43,17 +38,17 @@ class Connection:
         """The answer to one request. Raises `NoAnswer` with what the server said, or `TransientError`."""
         content = json.dumps(body).encode()
         try:
-            async with self._client.stream(
-                "POST", self._url, content=content, headers={"Content-Type": "application/json"}
-            ) as response:
-                read = b""
-                async for chunk in response.aiter_bytes():
-                    read += chunk
-                    if len(read) > MOST_BYTES:
-                        raise NoAnswer(Problem(413, f"the answer is longer than {MOST_BYTES >> 20} MB"))
+            with allowing(MOST_BYTES):
+                response = await self._client.post(
+                    self._url, content=content, headers={"Content-Type": "application/json"}
+                )
+        except UnboundedError as error:
+            raise NoAnswer(Problem(200, str(error))) from None
         except self._httpx.HTTPError as error:
             raise self._broken(error) from None
-        return _answer(response.status_code, read, {name.lower(): text for name, text in response.headers.items()})
+        return _answer(
+            response.status_code, response.content, {name.lower(): text for name, text in response.headers.items()}
+        )
 
     async def close(self) -> None:
         """Close the connections."""

@@ -7,12 +7,13 @@ import json
 import re
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AsyncExitStack, contextmanager
 from dataclasses import dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from tabcontam.subjects.base import PAGE, TransientError
+from tabcontam.subjects.bounds import UnboundedError, allowing, bounded, httpx_of
 from tabcontam.subjects.openai.errors import Problem
 from tabcontam.subjects.openai.replies import is_page, parsed
 from tabcontam.subjects.openai.streams import is_stream, joined
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 SECONDS = 300.0  # how long one request may take
 CONNECT_SECONDS = 10.0
 LONGEST_BEGINNING = 200
+OF_A_BATCH = 1 << 30, 3600.0  # bytes of a file of results, and seconds in which it comes
 EACH = 16  # connections of a client
 RAW: Any = {"headers": {"X-Stainless-Raw-Response": "true"}}  # the body as it came, as `with_raw_response` wants it
 LISTING: Any = {**RAW, "timeout": 30.0}
@@ -46,10 +48,9 @@ class NoAnswer(Exception):
 
 def _certificates() -> ssl.SSLContext:
     """What every client would make for itself, in many milliseconds. The SDK stands on httpx or on its successor."""
-    from openai import DEFAULT_CONNECTION_LIMITS
+    from openai import DefaultAsyncHttpxClient
 
-    httpx: Any = import_module(type(DEFAULT_CONNECTION_LIMITS).__module__.partition(".")[0])
-    made: ssl.SSLContext = httpx.create_ssl_context()
+    made: ssl.SSLContext = httpx_of(DefaultAsyncHttpxClient).create_ssl_context()
     return made
 
 
@@ -95,7 +96,7 @@ class Clients:
         room = EACH if self.left is None else min(EACH, self.left)
         # Waiting for a free connection is no failure, however long the queue.
         timeout = Timeout(SECONDS, connect=CONNECT_SECONDS, pool=None)
-        http = DefaultAsyncHttpxClient(
+        http = bounded(DefaultAsyncHttpxClient)(
             limits=type(DEFAULT_CONNECTION_LIMITS)(max_connections=room, max_keepalive_connections=room),
             timeout=timeout,
             verify=self._certificates,
@@ -146,7 +147,10 @@ async def download(clients: Clients, file: str) -> AsyncIterator[bytes]:
 
     with clients.borrowed() as client:
         try:
-            async with client.files.with_streaming_response.content(file) as response:
+            async with AsyncExitStack() as stack:
+                with allowing(*OF_A_BATCH):
+                    content = client.files.with_streaming_response.content(file)
+                    response = await stack.enter_async_context(content)
                 async for chunk in response.iter_bytes():
                     yield chunk
         except APIStatusError as error:
@@ -189,6 +193,8 @@ async def content_of(call: Awaitable[Any], sdk: str = "openai") -> bytes:
         raise NoAnswer(_problem(error)) from None
     except errors.APIConnectionError as error:
         raise _broken(error, isinstance(error, errors.APITimeoutError)) from None
+    except UnboundedError as error:
+        raise NoAnswer(Problem(200, str(error))) from None
     except UnicodeEncodeError:
         raise NoAnswer(Problem(400, "the prompt holds half of a surrogate pair, which JSON cannot")) from None
     except Exception as error:  # a server can make the SDK raise almost anything
@@ -205,8 +211,13 @@ def _problem(error: Any) -> Problem:
 
 
 def _broken(error: Exception, late: bool) -> TransientError:
-    """What became of a connection. The SDK may stand on httpx or on its successor, whose names are the same."""
+    """What became of a connection. The SDK may stand on httpx or on its successor, whose names are the same.
+
+    Raises `NoAnswer` for an answer without end.
+    """
     cause = error.__cause__
+    if isinstance(cause, UnboundedError):
+        raise NoAnswer(Problem(200, str(cause))) from None
     sent = type(cause).__name__ not in UNSENT
     if late:
         seconds = SECONDS if sent else CONNECT_SECONDS

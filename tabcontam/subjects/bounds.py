@@ -1,0 +1,128 @@
+"""What holds every server's answer within bounds: a size after unpacking, and a time for the whole request.
+
+`bounded` makes of a client of httpx, or of its successor, one whose answers end. All SDKs here send through one. The
+timeouts of a client bound a silence alone: a server that sends a byte now and then would be read for ever, and a
+packed answer of a few kB can hold gigabytes.
+"""
+
+import asyncio
+import zlib
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from contextlib import aclosing, contextmanager
+from contextvars import ContextVar
+from importlib import import_module
+from typing import Any
+
+MOST_BYTES = 16 << 20  # of an answer, packed or not; lists of models and log-probabilities of long texts take 2 MB
+SILENCE = 300.0  # seconds, of a client that states none
+LONGER = 1.2  # the whole request may take so many times the longest silence
+PIECE = 1 << 20  # bytes that are unpacked at once
+
+
+class UnboundedError(Exception):
+    """An answer that is larger, or takes longer, than any answer may. The same request would fare no better."""
+
+
+# The most bytes, and seconds; None: what follows from the client's own timeouts.
+_BOUNDS: ContextVar[tuple[int, float | None]] = ContextVar("bounds", default=(MOST_BYTES, None))
+
+
+@contextmanager
+def allowing(most: int, seconds: float | None = None) -> Iterator[None]:
+    """Let the requests that are sent within have answers of so many bytes, and take so many seconds each."""
+    before = _BOUNDS.set((most, seconds))
+    try:
+        yield
+    finally:
+        _BOUNDS.reset(before)
+
+
+def httpx_of(client: type) -> Any:
+    """Return the library that a kind of client is of: httpx, or its successor whose names are the same."""
+    kind = next(kind for kind in client.__mro__ if kind.__name__ == "AsyncClient")
+    return import_module(kind.__module__.partition(".")[0])
+
+
+def bounded(client: Any) -> Any:
+    """Return a kind of client that sends as this one does, and raises `UnboundedError` for an answer without end."""
+    return type("Bounded", (_Sending, client), {})
+
+
+class _Sending:
+    """Sends as the client behind it does; a proxy of the environment stays one."""
+
+    async def send(self, request: Any, *, stream: bool = False, **others: Any) -> Any:
+        (most, seconds), clock = _BOUNDS.get(), asyncio.timeout(None)
+        seconds = seconds or LONGER * (request.extensions.get("timeout", {}).get("read") or SILENCE)
+
+        async def started(event: str, about: object) -> None:
+            if event.endswith("send_request_headers.started"):  # before that it waits for a free connection
+                clock.reschedule(asyncio.get_running_loop().time() + seconds)
+
+        request.extensions["trace"] = started
+        request.headers["Accept-Encoding"] = "gzip"
+        try:
+            async with clock:
+                response = await super().send(request, stream=True, **others)  # type: ignore[misc]
+        except TimeoutError:
+            raise UnboundedError(f"no whole answer in {seconds:g} s") from None
+        until = clock.when() or asyncio.get_running_loop().time() + seconds
+        packed = response.headers.pop("Content-Encoding", "identity").strip().lower()
+        response.stream = _body(httpx_of(type(self)), response.stream, packed, most, until, seconds)
+        if not stream:
+            try:
+                await response.aread()
+            except BaseException:
+                await response.aclose()
+                raise
+        return response
+
+
+def _body(httpx: Any, stream: Any, packed: str, most: int, until: float, seconds: float) -> Any:
+    """Return the body of an answer, unpacked, as a stream of the library's own kind."""
+
+    async def raw() -> AsyncGenerator[bytes]:
+        size, parts = 0, aiter(stream)
+        while True:
+            try:
+                async with asyncio.timeout_at(until):
+                    part = await anext(parts, None)
+            except TimeoutError:
+                raise UnboundedError(f"the answer has no end after {seconds:g} s") from None
+            if part is None:
+                return
+            size += len(part)
+            _check(size, most)
+            yield part
+
+    class Body(httpx.AsyncByteStream):  # type: ignore[misc]
+        async def __aiter__(self) -> AsyncIterator[bytes]:
+            if packed not in ("identity", "gzip"):
+                raise httpx.DecodingError(f"the answer is packed as {packed[:40]!r}, which was not asked for")
+            size, unpacker = 0, zlib.decompressobj(31) if packed == "gzip" else None
+            async with aclosing(raw()) as parts:
+                async for part in parts:
+                    try:
+                        for piece in (part,) if unpacker is None else _unpacked(unpacker, part):
+                            size += len(piece)
+                            _check(size, most)
+                            yield piece
+                    except zlib.error as error:
+                        raise httpx.DecodingError(str(error)) from None
+
+        async def aclose(self) -> None:
+            await stream.aclose()
+
+    return Body()
+
+
+def _unpacked(unpacker: Any, part: bytes) -> Iterator[bytes]:
+    """Yield what is packed in a part of a stream; nothing of what stands behind its end."""
+    while part and not unpacker.eof and (piece := unpacker.decompress(part, PIECE)):
+        yield piece
+        part = unpacker.unconsumed_tail
+
+
+def _check(size: int, most: int) -> None:
+    if size > most:
+        raise UnboundedError(f"the answer is longer than {most >> 20} MiB")
