@@ -1,6 +1,7 @@
 """Where the shipped TOML files are, how a file is written in one step, and whether its last line is whole."""
 
 import os
+import secrets
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -28,17 +29,25 @@ def cut_off(path: Path) -> bool:
         return file.read(1) != b"\n"
 
 
+def beside(path: Path) -> Path:
+    """Return a new name in the folder of a file or folder, for what is to take its place."""
+    return path.with_name(f".{path.name}.{secrets.token_hex(8)}")
+
+
 def replace_file(path: Path, content: str | bytes) -> None:
-    """Write a whole file in one step: a reader sees the old one or the new, never half of one."""
+    """Write a whole file in one step: a reader sees the old one or the new, never half of one.
+
+    It has the mode that the user's umask gives to new files.
+    """
     if isinstance(content, str):
         content = content.encode("utf-8", ESCAPED)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    temporary = beside(path)
+    handle = os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_BINARY", 0), 0o666)
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(temporary, 0o644)  # mkstemp makes it private; a report is there to be read
         os.replace(temporary, path)
     except BaseException:
         os.unlink(temporary)
@@ -58,7 +67,6 @@ def replaced_together(folder: Path) -> Iterator[Path]:
         for path in written:
             with path.open("rb") as file:
                 os.fsync(file.fileno())
-            path.chmod(0o644)
         for path in written:
             os.replace(path, folder / path.name)
     finally:
