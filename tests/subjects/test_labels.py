@@ -145,6 +145,20 @@ def test_runs_at_two_ports_are_compared_by_their_label(tmp_path: Path, cache: Pa
         assert {row[0] for row in store.execute("SELECT llm FROM replies")} <= {"mine", "other"}
 
 
+def test_a_label_that_the_catalogue_has_stands_for_what_it_is_given_to(tmp_path: Path) -> None:
+    with LoopbackServer(lambda body: "Iris") as server:
+        spec = f"openai:model@{server.url}"
+        done = tabcontam("run", "--llm", f"smollm2={spec}", *ASKED, "--out", "run", cwd=tmp_path)
+        assert done.returncode == Exit.DONE, done.stderr
+    (llm,) = json.loads((tmp_path / "run/results.json").read_text("utf-8"))["run"]["llms"]
+    assert (llm["spec"], llm["stands_for"]) == ("smollm2", spec)
+    view = load_results(tmp_path / "run").run_results
+    assert not view.run.catalogue  # it has nothing to do with the entry of that name
+    assert llms_named(view, ["smollm2"]) == ["smollm2"]
+    with pytest.raises(UsageError, match="unknown LLM of these results"):
+        llms_named(view, [find_entry("smollm2").served[0]])  # type: ignore[union-attr]
+
+
 def test_python_and_a_reference_may_be_labelled(tmp_path: Path) -> None:
     found = run(
         {"mine": "simulated:guesser"},

@@ -22,7 +22,8 @@ CHARACTERS = 2  # of a prompt to a token: fewer than in most texts, so that what
 TEMPLATE = 32  # tokens that a chat template may add
 
 UNSUPPORTED = re.compile(
-    r"unsupported|not support|n't support|unrecognized|unknown|unexpected|deprecated|not (permitted|allowed)|extra",
+    r"unsupported|not support|n't support|unrecognized|unknown|unexpected|deprecated|instead|extra|"
+    r"not (permitted|allowed)",
     re.IGNORECASE,
 )
 LIMIT = re.compile(r"max(imum)?[ _-]?(\w{1,12}[ _-]?)?tokens?\b", re.IGNORECASE)
@@ -202,8 +203,9 @@ def unsupported(problem: Problem, arguments: Mapping[str, Any]) -> str | None:
         return SYSTEM
     if name is None and problem.status in REFUSING and not any(place in NEEDED[:3] for place in places):
         name = _named(problem, arguments)
-    # Of a limit on tokens it is more often the number that is wrong.
-    return None if name in TOKENS and not UNSUPPORTED.search(problem.text) else name
+    if name in TOKENS and re.search(r"\d", problem.message) and not UNSUPPORTED.search(problem.text):
+        return None  # the number is wrong, and not the parameter
+    return name
 
 
 def _can_alternate(messages: Sequence[Mapping[str, str]]) -> bool:

@@ -360,7 +360,8 @@ class OpenAIModel(ServedModel):
     def _no_list(self, error: TransientError) -> str:
         """The line where no list of models came back."""
         if error.kind in UNREADABLE:
-            return nowhere(self.address, f"{self.address} does not speak OpenAI's protocol")
+            page = "answers with a web page and " if error.kind == PAGE else ""
+            return nowhere(self.address, f"{self.address} {page}does not speak OpenAI's protocol")
         if self._needs_key:
             return f"{error}: cannot reach {self.address}; check the network and the proxy"
         return f"{error}: no server answers at {self.address}; start it, or correct the address"
@@ -368,6 +369,8 @@ class OpenAIModel(ServedModel):
     def _turned_away(self, problem: Problem) -> str:
         """The line for a server that is there and does not let us in."""
         whom = concern(problem)
+        if problem.page and problem.status not in GATEWAYS:
+            return str(self._no_api(f"{PAGE_TEXT} (HTTP {problem.status})"))
         if problem.status in (401, 403) and whom is not Concern.REGION:
             whom = Concern.KEY
         if whom in LASTING:

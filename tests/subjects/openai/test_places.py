@@ -97,7 +97,10 @@ def test_where_there_is_none_the_address_is_blamed_and_not_the_model(tmp_path: P
         host = server.url.removesuffix("/v1")
         done = tabcontam("run", "--llm", f"openai:model@{host}", *ASKED, "--out", "other", cwd=tmp_path)
     assert done.returncode == Exit.USAGE
-    assert f"{host} does not speak OpenAI's protocol, and there is no API at {host}/v1 either" in done.stderr
+    assert (
+        f"{host} answers with a web page and does not speak OpenAI's protocol, and there is no API at {host}/v1 either"
+        in done.stderr
+    )
 
 
 def test_another_host_is_never_tried(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tabcontam.asking import asker
 from tabcontam.errors import Exit
 from tests.commands import tabcontam
 from tests.loopback import LoopbackServer, Response, completion, error, reply
@@ -141,6 +142,22 @@ def test_several_are_left_out_one_after_the_other(tmp_path: Path) -> None:
     assert any("takes no limit on tokens" in note for note in notes(tmp_path))
 
 
+@pytest.mark.parametrize("said", ["Use max_completion_tokens instead of max_tokens", "`max_tokens`: unknown field"])
+def test_one_limit_on_tokens_stands_for_the_other(said: str, tmp_path: Path) -> None:
+    with habitual(Habit(lacks("max_tokens"), error(400, said))) as server:
+        bodies, _ = asked(server, tmp_path)
+    assert all(body["max_completion_tokens"] for body in bodies[1:])
+    assert not any("takes no limit" in note for note in notes(tmp_path))
+
+
+def test_a_limit_that_is_too_high_is_never_dropped(tmp_path: Path) -> None:
+    said = "`inputs` tokens + `max_new_tokens` must be <= 4096. Given: 4090 `inputs` tokens and 20 `max_new_tokens`"
+    with habitual(Habit(lambda body: False, Response({"error": said}, 422))) as server:
+        bodies, printed = asked(server, tmp_path, code=Exit.USAGE)
+    assert all("max_tokens" in body for body in bodies)
+    assert "the prompt is too long: HTTP 422" in printed
+
+
 @pytest.mark.parametrize("named", ["messages", "model", "prompt"])
 def test_what_makes_the_question_is_never_left_out(named: str, tmp_path: Path) -> None:
     refusal = error(400, "temperature and stop are fine, this is not", param=named)
@@ -218,6 +235,24 @@ def test_what_is_no_api_ends_it_after_one_query(response: Response, said: str, t
     assert len(server.asked) == 1 + (response.status == 404)  # which the other form might not be
     printed = " ".join((done.stdout + done.stderr).split())
     assert f"the server at {root}/v1 answers with {said}; correct the address behind the @" in printed
+
+
+@pytest.mark.parametrize("status", [200, 400, 403, 500])
+def test_a_page_in_place_of_the_list_of_models_says_so_before_any_query(status: int, tmp_path: Path) -> None:
+    page = Response(raw=PAGE, status=status, headers={"Content-Type": "text/html"})
+    with LoopbackServer(models_response=page) as server:
+        bodies, printed = asked(server, tmp_path, code=Exit.USAGE)
+    assert bodies == []
+    assert "answers with a web page and" in printed
+
+
+@pytest.mark.slow
+def test_a_gateways_page_may_pass_and_ends_it_once_a_query_is_given_up(tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.setattr(asker, "MOST_BACKOFF", 0.0)
+    page = Response(raw=PAGE, status=502, headers={"Content-Type": "text/html"})
+    with LoopbackServer(lambda body: page, models=None) as server:
+        _, printed = asked(server, tmp_path, "--max-connections", "1", *RECOGNITION, code=Exit.USAGE)
+    assert "HTTP 502: the server answers with a web page" in printed
 
 
 def test_the_line_names_the_address_with_v1(tmp_path: Path) -> None:
