@@ -223,6 +223,7 @@ def run(
     delimiter: str | None = None,
     encoding: str | None = None,
     header: bool | None = None,
+    header_line: int | None = None,
     known: "Dataset | Sequence[Dataset]" = (),
     split: str | Sequence[str] = (),
     split_column: str | None = None,
@@ -271,8 +272,9 @@ def run(
 
     `dataset` takes whatever `--dataset` does, paths, `Table`s and data frames of pandas or polars, which count as
     FILEs; a frame needs a `name`. Without `llm` and `dataset` it is the controls on iris and wine. `delimiter`,
-    `encoding` and `header` (does the first line name the columns?) say how a FILE of text is read, where that is not to
-    be found out. `split` names splits to ask about, or "all", `split_column` the column of a FILE that tells them.
+    `encoding`, `header` (does the first line name the columns?) and `header_line` (the number of the line that does)
+    say how a FILE of text is read, where that is not to be found out. `split` names splits to ask about, or "all",
+    `split_column` the column of a FILE that tells them.
     `llm` may give LLMs names of their own: `{"mine": "openai:NAME@…"}` is `"mine=openai:NAME@…"`.
     `trained_on` declares documents to be what an LLM was trained on: `{"llama3": "corpus:dumps/"}` is
     `"llama3=corpus:dumps/"`. `judge` is an LLM that says of completions whether they match, `overlap` what Algorithm 1
@@ -378,6 +380,7 @@ def fresh(
     delimiter: str | None = None,
     encoding: str | None = None,
     header: bool | None = None,
+    header_line: int | None = None,
     address: str | None = None,
     most: int | None = None,
     llm: str | None = None,
@@ -400,10 +403,11 @@ def fresh(
     your own. `since` and `until` are days, as texts or dates; from `until` on nothing counts.
 
     Of a table `dated_by` names the column of dates, `dated_as` how they are written there, in the words of `strptime`;
-    `target`, `name`, `delimiter`, `encoding` and `header` say what they do in `run`. Of texts at most `most` are taken
-    (50), from another `address` if one is given; `llm` writes questions on them whose answers are masked (LatestEval,
-    Li, Guerin and Lin 2024, section 3), `judge` judges them (default: `llm`), those of `ask` answer them, `human` is a
-    file of what people judged, and `old` a set or file of earlier texts: are they more familiar to the LLMs of `ask`?
+    `target`, `name`, `delimiter`, `encoding`, `header` and `header_line` say what they do in `run`. Of texts at most
+    `most` are taken (50), from another `address` if one is given; `llm` writes questions on them whose answers are
+    masked (LatestEval, Li, Guerin and Lin 2024, section 3), `judge` judges them (default: `llm`), those of `ask` answer
+    them, `human` is a file of what people judged, and `old` a set or file of earlier texts: are they more familiar to
+    the LLMs of `ask`?
     The limits are those of `run`. Nothing is printed, unless `progress` is true: then on standard error.
 
     The same call goes on where it was stopped. Ctrl-C keeps what was answered and raises `KeyboardInterrupt`. Raises

@@ -127,7 +127,7 @@ def _power(options: argparse.Namespace) -> int:
         seed=options.seed,
         target=options.target,
         name=options.name,
-        text=text_format(options.delimiter, options.encoding, options.header),
+        text=text_format(options.delimiter, options.encoding, options.header, options.header_line),
         known=tuple(options.known),
     )
     shown = progress(quiet=False)

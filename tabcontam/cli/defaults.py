@@ -25,7 +25,7 @@ SETTABLE = (
     "llm", "dataset", "reference", "serializer", "prompts", "k", "m", "target", "name", "known", "no-controls", "rules",
     "alpha", "family-over", "until-decided", "seed", "queries", "rows", "samples", "temperature", "shots", "batch-size",
     "form", "x", "max-connections", "max-requests", "max-cost", "no-cache", "retry-unanswered", "r", "durations",
-    "color", "delimiter", "encoding", "memory-share",
+    "color", "delimiter", "encoding", "header-line", "memory-share",
 )  # fmt: skip
 CONDITIONS = ("fail-on", "min-power", "max-memory-share", "baseline")  # of the gate, in a table of their own
 ALLOWED = {TABLE: SETTABLE, GATE: CONDITIONS}

@@ -164,7 +164,7 @@ def _order(options: argparse.Namespace) -> "RunOrder":
         out=options.out,
         target=options.target,
         name=options.name,
-        text=text_format(options.delimiter, options.encoding, options.header),
+        text=text_format(options.delimiter, options.encoding, options.header, options.header_line),
         splits=Splits(tuple(options.split), options.split_column),
         known=tuple(options.known),
         send_rows=options.send_rows,
@@ -207,6 +207,6 @@ def _print_plan(run: "Run", options: argparse.Namespace, shown: Any) -> None:
 
     estimates, leaving = survey(run, shown), rows_leaving(run)
     if options.json:
-        print_json(plan_document(run.cells, estimates, leaving))
+        print_json(plan_document(run.cells, estimates, leaving, tables=run.tables))
     else:
-        print(plan_text(run.cells, estimates, leaving))
+        print(plan_text(run.cells, estimates, leaving, tables=run.tables))

@@ -22,7 +22,7 @@ def expose(options: argparse.Namespace) -> int:
     from tabcontam.tables.table import load_table
 
     check_installed()
-    text = text_format(options.delimiter, options.encoding, options.header)
+    text = text_format(options.delimiter, options.encoding, options.header, options.header_line)
     named = dict.fromkeys(options.dataset)
     wanted = recipe(
         [load_table(spec, target=options.target, name=options.name, form=text, whole=True) for spec in named],

@@ -31,7 +31,7 @@ examples:
   python -m tabcontam fresh arxiv --since 2026-11-01 --ask llama3 --old papers-of-2016 --out papers
 """
 OF_TEXTS = ("address", "most", "llm", "judge", "ask", "human", "old", "dry_run")
-OF_ROWS = ("dated_by", "dated_as", "target", "name", "delimiter", "encoding", "header")
+OF_ROWS = ("dated_by", "dated_as", "target", "name", "delimiter", "encoding", "header", "header_line")
 
 
 def add_fresh(command: argparse.ArgumentParser) -> None:
@@ -207,7 +207,7 @@ def rows_written(words: Mapping[str, Any]) -> "tuple[FreshRows, Path, Path]":
     from tabcontam.tables.table import load_table
 
     since, until = _days(words)
-    form = text_format(words["delimiter"], words["encoding"], words["header"])
+    form = text_format(words["delimiter"], words["encoding"], words["header"], words["header_line"])
     table = load_table(str(words["source"]), target=words["target"], name=words["name"], form=form, whole=True)
     found = fresh_rows(table, since, until, dated_by=words["dated_by"], dated_as=words["dated_as"])
     open_folder(words["out"])

@@ -154,7 +154,7 @@ def _interrupted(rung: Rungs, options: argparse.Namespace, shown: "Progress") ->
         out=rung.out,
         target=options.target,
         name=options.name,
-        text=text_format(options.delimiter, options.encoding, options.header),
+        text=text_format(options.delimiter, options.encoding, options.header, options.header_line),
         command=command_line(),
         began=options.began,
     )

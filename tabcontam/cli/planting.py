@@ -87,7 +87,7 @@ def plant(options: argparse.Namespace) -> int:
         cells=options.cells,
         share=float(shares[-1]) / 100 if shares else SHARE,
         amounts={column: amount for column, amount in options.tolerance if column is not None},
-        text=text_format(options.delimiter, options.encoding, options.header),
+        text=text_format(options.delimiter, options.encoding, options.header, options.header_line),
     )
     try:
         with progress(quiet=False).doing("looking at columns", evenly=True) as tell:

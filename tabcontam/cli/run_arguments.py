@@ -210,6 +210,12 @@ def add_text_format(group: "argparse._ArgumentGroup | argparse.ArgumentParser") 
         const=False,
         help="the first line of a FILE is a row (default of all three: what the file itself shows)",
     )
+    group.add_argument(
+        "--header-line",
+        type=int,
+        metavar="N",
+        help="line N of a FILE of text (row N of a sheet) names the columns; what stands above it is not read",
+    )
 
 
 def add_run_limits(limits: "argparse._ArgumentGroup") -> None:

@@ -112,7 +112,7 @@ def order_of(words: Mapping[str, Any], command: str) -> "RunOrder":
         out=words["out"],
         target=words["target"],
         name=words["name"],
-        text=text_format(words["delimiter"], words["encoding"], words["header"]),
+        text=text_format(words["delimiter"], words["encoding"], words["header"], words["header_line"]),
         splits=Splits(tuple(words["split"]), words["split_column"]),
         known=tuple(words["known"]),
         keys=tuple(words["key"]),
@@ -255,6 +255,6 @@ def _print_plan(options: argparse.Namespace) -> None:
 
     estimates, leaving, left_out = survey(run, shown), rows_leaving(run), not_asked(run)
     if options.json:
-        print_json(plan_document(run.cells, estimates, leaving, left_out))
+        print_json(plan_document(run.cells, estimates, leaving, left_out, run.tables))
     else:
-        print(plan_text(run.cells, estimates, leaving, left_out))
+        print(plan_text(run.cells, estimates, leaving, left_out, run.tables))

@@ -8,6 +8,7 @@ from typing import Any
 from tabcontam.asking.estimate import Estimate
 from tabcontam.asking.plan import PlannedCell, shuffled_shown
 from tabcontam.groups import grouped
+from tabcontam.tables.table import Table
 from tabcontam.verdicts.advice import instead
 from tabcontam.verdicts.wording import needing
 
@@ -15,10 +16,15 @@ Leaving = Mapping[tuple[str, str], int]
 
 
 def plan_document(
-    cells: Iterable[PlannedCell], estimates: Iterable[Estimate], leaving: Leaving, left_out: str = ""
+    cells: Iterable[PlannedCell],
+    estimates: Iterable[Estimate],
+    leaving: Leaving,
+    left_out: str = "",
+    tables: Iterable[Table] = (),
 ) -> dict[str, Any]:
     """The plan as JSON holds it; `left_out` says what `--queries paper` leaves out."""
     return {
+        "datasets": [{"dataset": table.named, "edition": table.edition, "read": table.read} for table in tables],
         "cells": [
             {**cell.name._asdict(), "queries": len(cell.queries), "reason": cell.skip or cell.uninformative}
             for cell in cells
@@ -31,12 +37,20 @@ def plan_document(
     }
 
 
-def plan_text(cells: Sequence[PlannedCell], estimates: Sequence[Estimate], leaving: Leaving, left_out: str = "") -> str:
-    """A line a cell, what is left out, what each LLM takes at most, and the rows that leave this machine.
+def plan_text(
+    cells: Sequence[PlannedCell],
+    estimates: Sequence[Estimate],
+    leaving: Leaving,
+    left_out: str = "",
+    tables: Iterable[Table] = (),
+) -> str:
+    """How each FILE was read, a line a cell, what is left out, what each LLM takes at most, and the rows that leave.
 
     The tests that an LLM cannot take are one line for all tables.
     """
-    lines = [_cell(cell) for cell in cells if not cell.lacks]
+    lines = [f"{table.named}: {table.read}" for table in tables if table.read]
+    lines += [""] * bool(lines)
+    lines += [_cell(cell) for cell in cells if not cell.lacks]
     lacking = grouped((cell for cell in cells if cell.lacks), lambda cell: (cell.name.llm, cell.lacks))
     for (llm, lacks), own in lacking.items():
         tests = list(dict.fromkeys(cell.test.id for cell in own))

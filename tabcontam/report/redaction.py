@@ -283,7 +283,9 @@ class Redaction:
         features = tuple(f"column {place}" for place in range(1, len(one.features) + 1))
         sha256 = "" if (one.name, one.edition) in self.editions else one.sha256  # a card states it for all to see
         split = self.split(one.name, one.edition, one.split) if one.split else None
-        kept = replace(one, edition=edition, split=split, sha256=sha256, features=features, order=None, reading="")
+        kept = replace(
+            one, edition=edition, split=split, sha256=sha256, features=features, order=None, reading="", read=""
+        )
         failed = ("of a column that is not shown",) * len(one.failed)
         return replace(kept, withheld_sha256="", fresh_sha256="", failed=failed)
 

@@ -76,6 +76,8 @@ def print_header(console: "Console", view: RunResults, verbosity: int = 0) -> No
     for dataset in run.datasets[:most]:
         digest = f", sha256 {dataset.sha256[:8]}" if dataset.sha256 else ""
         paper.line(f"dataset: {dataset.named} ({dataset.shape}{digest})")
+        if dataset.read:
+            paper.line(f"  {dataset.read}", "dim")
         if dataset.features and most is None:
             features = listed(dataset.features).replace("\n", ", ")
             paper.line(f"  features: {shorten(features, LONGEST['features'])}", "dim")

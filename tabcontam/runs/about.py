@@ -85,6 +85,7 @@ def describe(run: "Run", started: datetime, used: Mapping[str, LlmFacts]) -> Run
                 fresh_sha256=digest_of(table.fresh),
                 reading=table.reading,
                 failed=failures_of(table),
+                read=table.read,
             )
             for table in run.tables
         ),

@@ -2,11 +2,58 @@
 
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 Rows = tuple[tuple[str | None, ...], ...]
-Contents = tuple[tuple[str, ...], Rows]  # the names of the columns, and the rows below them
+RENAMED = 4  # columns that a line names
+BY = "\N{MULTIPLICATION SIGN}"
 
 MARKS = frozenset({"?", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "null", "NULL", "None"})
+
+
+@dataclass(frozen=True)
+class How:
+    """How a file was read: as what, such as `CSV: ';', UTF-8, header in line 3`, and which columns were renamed."""
+
+    kind: str = ""
+    renamed: tuple[str, ...] = ()
+
+    def line(self, rows: int, columns: int) -> str:
+        """Return the line of a plan and a report for a table of this size; empty where nothing is known."""
+        if not self.kind:
+            return ""
+        count = ", ".join(self.renamed[:RENAMED])
+        more = f" and {len(self.renamed) - RENAMED:,} more" if len(self.renamed) > RENAMED else ""
+        renamed = f"; columns renamed: {count}{more}" if count else ""
+        shape = f"{_counted(rows, 'row')} {BY} {_counted(columns, 'column')}"
+        return f"read as {self.kind}, {shape}{renamed}"
+
+
+UNKNOWN = How()
+
+
+class Contents(tuple[tuple[str, ...], Rows]):
+    """The names of the columns and the rows below them, with `how` they were read."""
+
+    how: How
+
+    def __new__(cls, columns: tuple[str, ...], rows: Rows, how: How = UNKNOWN) -> "Contents":
+        """Columns that have their names."""
+        made = super().__new__(cls, (columns, rows))
+        made.how = how
+        return made
+
+
+def contents(header: Sequence[str], rows: Rows, kind: str) -> Contents:
+    """The columns by their header, each with a name of its own, the rows, and as what they were read."""
+    names = column_names(header)
+    pairs = zip(map(str.strip, header), names, strict=True)
+    renamed = [f"{old!r} to {new!r}" if old else f"one without a name to {new!r}" for old, new in pairs if old != new]
+    return Contents(names, rows, How(kind, tuple(renamed) if any(map(str.strip, header)) else ()))
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
 
 
 def rows_of(records: Iterable[Sequence[str]]) -> Rows:

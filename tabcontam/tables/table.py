@@ -66,10 +66,10 @@ class Table:
     has parts, and `elsewhere` is how many of them stand in another part, too (None where one is not to be had); `text`
     says which columns are texts to read, if any are. `header` is whether the file's first line names its columns: of
     one that begins with a row they are named by a card, or counted.
-    `reading` is how the user said that its text is to be read. `dated_by` is the column of its rows' dates, written as
-    `dated_as` says or told by its values in `dates`, if they have any; `released` and `completed` are the card's dates
-    of the whole table. `whole` is what is known of all rows of a large file, of which `rows` are a sample; None where
-    `rows` are all. `facts` is what `cached_fact` has found out about the table.
+    `reading` is how the user said that its text is to be read, `read` a line on how a FILE was. `dated_by` is the
+    column of its rows' dates, written as `dated_as` says or told by its values in `dates`, if they have any; `released`
+    and `completed` are the card's dates of the whole table. `whole` is what is known of all rows of a large file, of
+    which `rows` are a sample; None where `rows` are all. `facts` is what `cached_fact` has found out about the table.
     """
 
     name: str
@@ -95,6 +95,7 @@ class Table:
     text: TextTask | None = None
     header: bool = True
     reading: str = ""
+    read: str = ""
     dated_by: str = ""
     dated_as: str = ""
     dates: Mapping[str, str] = field(default_factory=dict)
@@ -123,7 +124,7 @@ class Table:
         if target is not None and not isinstance(target, str):
             raise UsageError(f"the target is {target!r}; write the name of a column as a text")
         columns, rows, content = read_frame(frame, title)
-        read = _read(title, (columns, rows), target, sampled=True)
+        read = _read(title, Contents(columns, rows), target, sampled=True)
         return _table_of(title, title, read, hashlib.sha256(content).hexdigest(), target)
 
     @property
@@ -471,8 +472,8 @@ def _read(name: str, contents: Contents, target: str | None, *, sampled: bool) -
         from tabcontam.tables.large.reading import read_rows
 
         if (read := read_rows(columns, rows, target, name)) is not None:
-            return read
-    return Read(columns, rows, None, missing_marks(list(zip(*rows, strict=True))), rows)
+            return replace(read, how=contents.how)
+    return Read(columns, rows, None, missing_marks(list(zip(*rows, strict=True))), rows, contents.how)
 
 
 def _table_of(name: str, title: str, read: Read, sha256: str, target: str | None) -> Table:
@@ -498,6 +499,7 @@ def _table_of(name: str, title: str, read: Read, sha256: str, target: str | None
         missing=read.missing,
         text=found_texts(read.columns, read.first, target),
         header=read.columns != column_names([""] * len(read.columns)),
+        read=read.how.line(len(read.rows) if read.whole is None else read.whole.rows, len(read.columns)),
         private=True,
         whole=read.whole,
     )

@@ -169,6 +169,8 @@ class DatasetFacts:
     """How the user said that its text is to be read, as `delimiter ';'`; empty where that is found out."""
     failed: tuple[str, ...] = ()
     """A line for each predictor of the baseline that failed on it and was left out: its name, and the error."""
+    read: str = ""
+    """How a FILE was read, in a line: kind, signs, encoding, header, size, and renamed columns; empty of others."""
 
     @property
     def named(self) -> str:

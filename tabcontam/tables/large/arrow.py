@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from tabcontam.errors import UsageError, one_line
-from tabcontam.tables.cells import column_names
+from tabcontam.tables.cells import How, contents
 from tabcontam.tables.large.chunks import MISSING, PADDING, Chunk, from_columns, joined
 from tabcontam.tables.large.streams import ahead
 from tabcontam.tables.readers.arrow_files import EXTRA, OF_FEATHER, OF_ORC, OF_PARQUET, STREAM, of_table, texts
@@ -28,6 +28,7 @@ class ArrowRows:
     path: Path
     title: str
     columns: tuple[str, ...]
+    how: How
     _kept: tuple[int, ...]
 
     def chunks(self) -> Iterator[Chunk]:
@@ -60,7 +61,8 @@ def arrow_rows(path: Path, title: str) -> ArrowRows:
     except (pyarrow.ArrowException, OSError, ValueError) as error:
         raise UsageError(f"{path.name} is not a readable {title} file: {one_line(error)}") from error
     kept = tuple(place for place, name in enumerate(names) if of_table(name))
-    return ArrowRows(path, title, column_names([names[place] for place in kept]), kept)
+    found = contents([names[place] for place in kept], (), title)
+    return ArrowRows(path, title, found[0], found.how, kept)
 
 
 @contextmanager

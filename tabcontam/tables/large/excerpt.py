@@ -7,7 +7,7 @@ from functools import cached_property
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from tabcontam.tables.cells import Rows
+from tabcontam.tables.cells import UNKNOWN, How, Rows
 from tabcontam.tables.large.adjoining import Adjoining
 
 if TYPE_CHECKING:
@@ -69,7 +69,8 @@ class Whole:
 class Read:
     """What is kept of a table: columns, rows, what is known of all rows where it is a sample, marks, and first rows.
 
-    `missing` are the usual marks of a missing value that occur; `first` are the file's first rows, all of a small one.
+    `missing` are the usual marks of a missing value that occur; `first` are the file's first rows, all of a small one;
+    `how` it was read.
     """
 
     columns: tuple[str, ...]
@@ -77,6 +78,7 @@ class Read:
     whole: Whole | None
     missing: frozenset[str]
     first: Rows
+    how: How = UNKNOWN
 
     def values(self, column: str) -> Collection[str]:
         """The values of a column but those that are missing, if it has few; of a small table all."""

@@ -191,7 +191,8 @@ def _read_text(path: Stored, name: str, form: TextFormat, target: str | None) ->
                 break
         quoted = quoted or layout.dialect.quoting != "none"
         try:
-            return read_stream(layout.columns, layout.chunks, target, name)
+            read = read_stream(layout.columns, layout.chunks, target, name)
+            return None if read is None else replace(read, how=layout.how)
         except (NoTarget, Settled, NotUtf8):
             raise
         except UsageError as error:
@@ -249,4 +250,5 @@ def _also_escaped(found: Sequence[Layout]) -> Iterator[Layout]:
 def read_arrow(path: Path, title: str, target: str | None) -> Read | None:
     """The excerpt of a Parquet, Feather, Arrow or ORC file. Raises `UsageError` as the reader of a whole one does."""
     found = arrow_rows(path, title)
-    return read_stream(found.columns, found.chunks, target, path.name)
+    read = read_stream(found.columns, found.chunks, target, path.name)
+    return None if read is None else replace(read, how=found.how)

@@ -9,7 +9,7 @@ without quotes by itself, and from a part with odd quotes on all that is left.
 import codecs
 import csv
 import io
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
@@ -21,11 +21,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tabcontam.errors import UsageError, option
-from tabcontam.tables.cells import column_names
+from tabcontam.tables.cells import UNKNOWN, How, contents
 from tabcontam.tables.large.chunks import MISSING, PADDING, Bytes, Chunk, Ints, from_columns
-from tabcontam.tables.readers.archives import Stored, opened
-from tabcontam.tables.readers.base import TextFormat
-from tabcontam.tables.readers.delimited import SAMPLE_BYTES, decoded_by, has_header, uneven, zero_byte
+from tabcontam.tables.readers.archives import Stored, opened, packing
+from tabcontam.tables.readers.base import TextFormat, read_as
+from tabcontam.tables.readers.delimited import SAMPLE_BYTES, LaidOut, decoded_by, from_line, head_of, uneven, zero_byte
 from tabcontam.tables.readers.dialects import SAMPLE_RECORDS, Dialect, find_dialects, usual_width
 
 BEGINNING = 8 * 1024 * 1024  # bytes by which encoding, delimiter and header are found out
@@ -67,7 +67,10 @@ class Unclosed(csv.Error):
 
 @dataclass(frozen=True)
 class Layout:
-    """How the text of a file is read: the same for all of its rows."""
+    """How the text of a file is read: the same for all of its rows.
+
+    `begin` is how many bytes, in UTF-8, stand above the header or the first row, and `above` how many lines.
+    """
 
     path: Stored
     name: str
@@ -75,19 +78,22 @@ class Layout:
     dialect: Dialect
     columns: tuple[str, ...]
     header: bool
+    begin: int = 0
+    above: int = 0
+    how: How = UNKNOWN
 
     def chunks(self) -> Iterator[Chunk]:
         """The rows below the header. Raises `csv.Error` and `UsageError`."""
         if len(self.dialect.delimiter.encode()) > 1 or self.dialect.delimiter == " ":
-            return self._slowly(0, 0, self.header)
+            return self._slowly(self.begin, self.above, self.header)
         return ahead(self._fast())
 
     def _fast(self) -> Iterator[Chunk]:
         """Parts of the file as arrays; an odd one without quotes by Python's csv, and all from an odd one with them."""
         quotes, header = self.dialect.quoting != "none", self.header
-        done, lines, plain, ascii_only = 0, 0, True, True
+        done, lines, plain, ascii_only = self.begin, self.above, True, True
         try:
-            for part in whole_rows(self.path, self.codec, quotes):
+            for part in whole_rows(self.path, self.codec, quotes, self.begin):
                 quoted, slashed = b'"' in part, b"\\" in part
                 plain = plain and not (quoted or slashed)
                 self._check_utf_8(part, lines, ascii_only)
@@ -195,22 +201,33 @@ def layouts(path: Stored, name: str, form: TextFormat) -> list[Layout]:
     codec = codecs.lookup(codec).name
     if codec == "utf-8" and content.startswith(codecs.BOM_UTF8):
         codec = "utf-8-sig"
-    found = []
-    for dialect in find_dialects(text, form.delimiter):
-        with suppress(csv.Error):
-            records = [record for _, record in islice(dialect.records(text), SAMPLE_RECORDS)]
-            found.append(_layout(path, name, codec, dialect, records, form.header))
+    rest, above = from_line(text, form, name), (form.header_line or 1) - 1
+    found, problem = [], None
+    for dialect in find_dialects(rest, form.delimiter):
+        try:
+            with suppress(csv.Error):
+                records = islice(dialect.records(rest), SAMPLE_RECORDS)
+                numbered = [(above + line, record) for line, record in records]
+                head = head_of(numbered, form, name)
+                lines = numbered[head.above - 1][0] if head.above else above
+                part = LaidOut(dialect, numbered[head.above :], head.header)
+                found.append(_layout(path, name, codec, text, lines, part))
+        except UsageError as error:
+            problem = problem or error
+    if problem and not found:
+        raise problem
     return found
 
 
-def _layout(
-    path: Stored, name: str, codec: str, dialect: Dialect, records: Sequence[Sequence[str]], stated: bool | None
-) -> Layout:
+def _layout(path: Stored, name: str, codec: str, text: str, above: int, part: LaidOut) -> Layout:
     """How a text is read whose first records are these; that one is wider than others is told when it is read."""
-    width = usual_width(records)
-    even = [record for record in records if len(record) == width]
-    header = len(records[0]) == width and (has_header(even) if stated is None else stated)
-    return Layout(path, name, codec, dialect, column_names(records[0] if header else [""] * width), header)
+    width = usual_width(record for _, record in part.records)
+    header = part.header and len(part.records[0][1]) == width
+    begin = sum(len(line.encode("utf-8", "surrogatepass")) for line in islice(io.StringIO(text, newline=""), above))
+    kind, *details = part.read_as(codec)
+    how = read_as(kind, packing(path), *details)
+    found = contents(part.records[0][1] if header else [""] * width, (), how)
+    return Layout(path, name, codec, part.dialect, found[0], header, begin, above, found.how)
 
 
 def _whole_lines(content: bytes) -> bytes:
@@ -251,14 +268,15 @@ def _parts(path: Stored, codec: str) -> Iterator[bytes]:
         yield text.encode("utf-8", "surrogatepass")
 
 
-def whole_rows(path: Stored, codec: str, quotes: bool) -> Iterator[bytes]:
-    """The bytes of a file, in parts that end with a row; behind the last a line feed is added where it has none.
+def whole_rows(path: Stored, codec: str, quotes: bool, begin: int = 0) -> Iterator[bytes]:
+    """The bytes of a file from one on, in parts that end with a row; a line feed is added where the last has none.
 
     Raises `Odd` where no row ends within 8 MiB after a quote: the quote is probably part of the text, and what follows
     it would be looked through again with every further part.
     """
     left = b""
     for part in _parts(path, codec):
+        begin, part = max(0, begin - len(part)), part[begin:]
         content = left + part
         end = _last_end(content, quotes)
         if quotes and len(content) - end > 2 * READ:

@@ -74,7 +74,7 @@ def opened(path: Stored) -> IO[bytes]:
 
 def packing(path: Stored) -> str:
     """How a file is packed, in a word; "" where it is not."""
-    return "ZIP" if isinstance(path, Member) else _packed(path)[0]
+    return f"ZIP, {path.filename!r}" if isinstance(path, Member) else _packed(path)[0]
 
 
 def member_of(path: Path, part: str | None) -> tuple[Member, str | None] | None:
@@ -123,7 +123,13 @@ def _decompressed(file: File, kind: str, ending: str) -> File:
     except BROKEN as error:
         raise UsageError(f"{file.name} is not a whole {kind} file: {one_line(error)}") from None
     name = without_packing(file.name)
-    return replace(file, content=content, name=name, path=file.path if name == file.name else None)
+    path = file.path if name == file.name else None
+    return replace(file, content=content, name=name, path=path, packed=_within(file, kind))
+
+
+def _within(file: File, kind: str) -> str:
+    """In what a file was found, the outermost first."""
+    return ", ".join(filter(None, (file.packed, kind)))
 
 
 def _of_zip(file: File) -> File | None:
@@ -140,7 +146,8 @@ def _of_zip(file: File) -> File | None:
         raise UsageError(f"{file.name} is not a whole ZIP archive: {one_line(error)}") from None
     except MemoryError:
         raise UsageError(f"{file.name} unpacks to more than fits into memory; give a part of it") from None
-    return replace(file, content=content, name=member.filename.rpartition("/")[2], part=part, path=None)
+    name, packed = member.filename.rpartition("/")[2], _within(file, f"ZIP, {member.filename!r}")
+    return replace(file, content=content, name=name, part=part, path=None, packed=packed)
 
 
 def _member(file: File, archive: zipfile.ZipFile) -> tuple[zipfile.ZipInfo, str | None]:

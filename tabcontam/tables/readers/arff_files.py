@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 
 from tabcontam.errors import UsageError
-from tabcontam.tables.cells import Contents, column_names
+from tabcontam.tables.cells import Contents, contents
 from tabcontam.tables.readers.base import File
 from tabcontam.tables.readers.delimited import decoded
 
@@ -36,7 +36,7 @@ def read_arff(file: File) -> Contents:
                 count = "1 cell" if len(row) == 1 else f"{len(row)} cells"
                 raise UsageError(f"{file.name}, line {number}: {count} where there are {len(names)} attributes")
             rows.append(tuple(map(cells.setdefault, row, row)))
-    return column_names(names), tuple(rows)
+    return contents(names, tuple(rows), file.read_as("ARFF"))
 
 
 def _attributes(lines: Iterator[tuple[int, str]], name: str) -> Iterator[str]:

@@ -5,7 +5,7 @@ from datetime import date, time
 from typing import Any
 
 from tabcontam.errors import UsageError, one_line
-from tabcontam.tables.cells import Contents, column_names
+from tabcontam.tables.cells import Contents, contents
 from tabcontam.tables.readers.base import File, missing_extra
 
 PARQUET = b"PAR1"
@@ -48,7 +48,8 @@ def _read(file: File, kind: str, title: str) -> Contents:
         columns = [texts(table.column(index)) for index in kept]
     except (pyarrow.ArrowException, OSError, ValueError, KeyError, OverflowError, SystemError, MemoryError) as error:
         raise UsageError(f"{file.name} is not a readable {title} file: {one_line(error)}") from error
-    return column_names([table.column_names[index] for index in kept]), tuple(zip(*columns, strict=True))
+    header = [table.column_names[index] for index in kept]
+    return contents(header, tuple(zip(*columns, strict=True)), file.read_as(title))
 
 
 def _table(content: bytes, title: str) -> Any:

@@ -19,12 +19,14 @@ class TextFormat:
     """What the user says of a table written as text; what is None is found out.
 
     A `delimiter` is one character (a space means any run of blanks), an `encoding` one that Python knows; `header` is
-    whether the first record names the columns.
+    whether the first record names the columns, `header_line` the line, counted from 1, that does: nothing above it is
+    read.
     """
 
     delimiter: str | None = None
     encoding: str | None = None
     header: bool | None = None
+    header_line: int | None = None
 
     def __post_init__(self) -> None:
         """Raises `UsageError` for what no text can be read by."""
@@ -40,12 +42,18 @@ class TextFormat:
                 f"{option_name('encoding')} is {self.encoding!r}, which is no encoding; give one such as utf-8, "
                 "cp1252, latin-1 or utf-16"
             ) from None
+        if self.header_line is not None and (type(self.header_line) is not int or self.header_line < 1):
+            given = option_name("header_line")
+            raise UsageError(f"{given} is {self.header_line!r}; give the number of a line, counted from 1")
+        if self.header_line is not None and self.header is False:
+            raise UsageError(f"{option_name('header_line')} names a header, and there is none; leave one of them out")
 
     def __str__(self) -> str:
         """What the user said, in words; nothing where all is found out."""
         header = {None: "", True: "with a header", False: "without a header"}[self.header]
         delimiter = "" if self.delimiter is None else f"delimiter {self.delimiter!r}"
-        return ", ".join(filter(None, (delimiter, self.encoding and f"encoding {self.encoding}", header)))
+        line = "" if self.header_line is None else f"header in line {self.header_line}"
+        return ", ".join(filter(None, (delimiter, self.encoding and f"encoding {self.encoding}", header, line)))
 
     @property
     def given(self) -> dict[str, str]:
@@ -53,9 +61,11 @@ class TextFormat:
         return {field: option_name(field) for field, value in vars(self).items() if value is not None}
 
 
-def text_format(delimiter: str | None, encoding: str | None, header: bool | None) -> TextFormat:
+def text_format(
+    delimiter: str | None, encoding: str | None, header: bool | None, header_line: int | None = None
+) -> TextFormat:
     """What the user typed: `tab` and `\\t` are a tab. Raises `UsageError`."""
-    return TextFormat("\t" if delimiter in ("tab", "\\t") else delimiter, encoding, header)
+    return TextFormat("\t" if delimiter in ("tab", "\\t") else delimiter, encoding, header, header_line)
 
 
 FOUND_OUT = TextFormat()
@@ -66,6 +76,7 @@ class File:
     """The bytes of a file; `name` stands in messages, and its ending says what kind it may be.
 
     `part` is what the user named behind `#`: a table, a sheet, a member. `path` is where the file lies, if it does.
+    `packed` says in what it was found, as `gzip`.
     """
 
     content: bytes
@@ -73,6 +84,17 @@ class File:
     part: str | None = None
     form: TextFormat = FOUND_OUT
     path: Path | None = None
+    packed: str = ""
+
+    def read_as(self, kind: str, *details: str) -> str:
+        """As what it was read, in words: `CSV (gzip): ',', UTF-8`."""
+        return read_as(kind, self.packed, *details)
+
+
+def read_as(kind: str, packed: str, *details: str) -> str:
+    """As what a file was read, in words."""
+    packing = f" ({packed})" if packed else ""
+    return f"{kind}{packing}{': ' if details else ''}{', '.join(details)}"
 
 
 @dataclass(frozen=True)
@@ -122,6 +144,12 @@ def listed(names: Iterable[str]) -> str:
 def too_many_cells(name: str) -> UsageError:
     """For what would fill the memory."""
     return UsageError(f"{name} has more than {MOST_CELLS:,} cells, and {STREAMED}")
+
+
+def check_cells(count: int, name: str) -> None:
+    """Raises `UsageError` for more cells than are held in memory."""
+    if count > MOST_CELLS:
+        raise too_many_cells(name)
 
 
 def check_size(path: Path) -> None:

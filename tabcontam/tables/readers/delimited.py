@@ -2,18 +2,21 @@
 
 import codecs
 import csv
+import io
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import islice
 
 from tabcontam.errors import UsageError, option, option_name
-from tabcontam.tables.cells import MARKS, Contents, column_names, is_number, rows_of
+from tabcontam.tables.cells import Contents, contents, rows_of
 from tabcontam.tables.readers.base import File, TextFormat
 from tabcontam.tables.readers.dialects import SAMPLE_RECORDS, Dialect, find_dialects, usual_width
+from tabcontam.tables.readers.headers import Head, find_head
 from tabcontam.tables.readers.quotes import open_quote
 
 SAMPLE_BYTES = 64 * 1024  # what an unknown encoding is decided on
 
-_DIGITS = re.compile(r"\d+")
 _BROKEN_WORD = re.compile(
     r"(?<=[^\W\d_])[^\w\s!-~\u2019\u00b7-](?=[^\W\d_])"  # a sign between letters
     r"|[£¥¯¹](?=[^\W\d_])|(?<=[a-zß-ÿ])[ŸŒŠŽ£¥¯]"  # what other Latin encodings have letters for
@@ -34,20 +37,35 @@ def read_delimited(file: File) -> Contents:
 
     Raises `UsageError` where the bytes are no text, hold no table, or rows differ in their number of fields.
     """
-    text = decoded(file.content, file.name, file.form.encoding)
+    text, codec = decoded_by(file.content, file.name, file.form.encoding)
     if not text.strip():
         raise UsageError(f"{file.name} is empty; give a table with a header line and rows")
-    _, numbered = laid_out(text, file.name, file.form)
-    return with_names([record for _, record in numbered], file.form)
+    found = laid_out(text, file.name, file.form)
+    records = [record for _, record in found.records]
+    return with_names(records, found.header, file.read_as(*found.read_as(codec)))
 
 
-def with_names(records: Sequence[Sequence[str]], form: TextFormat) -> Contents:
-    """The first record as names of the columns where it holds them, or where the user says so."""
-    if has_header(records) if form.header is None else form.header:
-        names, body = column_names(records[0]), records[1:]
-    else:
-        names, body = column_names([""] * len(records[0])), records
-    return names, rows_of(body)
+def with_names(records: Sequence[Sequence[str]], header: bool, kind: str) -> Contents:
+    """The first record as names of the columns, where it is a header; the columns are counted where none is there."""
+    if header:
+        return contents(records[0], rows_of(records[1:]), kind)
+    return contents([""] * len(records[0]), rows_of(records), kind)
+
+
+def from_line(text: str, form: TextFormat, name: str) -> str:
+    """The text from the line on in which the user says that the header stands. Raises `UsageError` where it has none.
+
+    It has a record of its own: a blank line is no header.
+    """
+    if form.header_line is None:
+        return text
+    lines = io.StringIO(text, newline="")
+    above = sum(1 for _ in islice(lines, form.header_line - 1))
+    place = lines.tell()
+    if above < form.header_line - 1 or not lines.readline().strip():
+        given = option("header_line", form.header_line)
+        raise UsageError(f"{name} has no header there: {given} names a blank line, or one below its last")
+    return text[place:]
 
 
 def decoded(content: bytes, name: str, encoding: str | None = None) -> str:
@@ -84,25 +102,6 @@ def _in_encoding(content: bytes, name: str, encoding: str) -> str:
         raise UsageError(
             f"{name} is not written in {encoding}: {where} cannot be read; try another {option('encoding')}"
         ) from None
-
-
-def has_header(records: Sequence[Sequence[str]]) -> bool:
-    """Whether the first record names the columns.
-
-    Each column whose other cells all hold digits votes: a first cell that is unlike them is a name, one like them is
-    data. Where the votes are even, a first cell that its column repeats is data.
-    """
-    first, rest = records[0], records[1:SAMPLE_RECORDS]
-    if not rest or _counts_up(first):
-        return True
-    votes = 0
-    repeated = False
-    for index, cell in enumerate(first):
-        others = {record[index] for record in rest if not _is_missing(record[index])}
-        if others and not _is_missing(cell):
-            votes += _vote(cell, others)
-            repeated = repeated or cell in others
-    return votes > 0 if votes else not repeated
 
 
 def _utf_16_without_mark(content: bytes) -> str | None:
@@ -147,25 +146,65 @@ def _gives_latin_words(content: bytes, encoding: str) -> bool:
     return _BROKEN_WORD.search(text) is None and plain >= sum(map(len, words)) / 4
 
 
-def laid_out(text: str, name: str, form: TextFormat) -> tuple[Dialect, list[tuple[int, list[str]]]]:
-    """The best dialect that splits a text into records of one width, and these records, each with its last line.
+@dataclass(frozen=True)
+class LaidOut:
+    """A text as records of one width, from the header on, if there is one; each with its last line in the file."""
+
+    dialect: Dialect
+    records: list[tuple[int, list[str]]]
+    header: bool
+
+    def read_as(self, codec: str) -> tuple[str, ...]:
+        """As what the text was read, and how, in words."""
+        line = first_line(*self.records[0])
+        return (*told(self.dialect, codec), f"header in line {line:,}" if self.header else "no header")
+
+
+def told(dialect: Dialect, codec: str) -> tuple[str, ...]:
+    """What a text with this dialect is called, and how it is read, in words."""
+    signs = {" ": "blanks", "\t": "tab"}.get(dialect.delimiter, repr(dialect.delimiter))
+    quotes = {"escaped": ["quotes after a backslash"], "none": ["quotes as text"]}.get(dialect.quoting, [])
+    encoding = codecs.lookup(codec).name.removesuffix("-sig")
+    return "CSV", signs, encoding.upper() if encoding.startswith("utf") else encoding, *quotes
+
+
+def first_line(last: int, record: Sequence[str]) -> int:
+    """The line in which a record begins that ends in the `last`."""
+    return last - sum(cell.count("\n") for cell in record)
+
+
+def head_of(numbered: Sequence[tuple[int, Sequence[str]]], form: TextFormat, name: str) -> Head:
+    """Where the header of a text stands, by its first records, each with its last line. Raises `UsageError`."""
+    return find_head(
+        [record for _, record in numbered], form, lambda place: f"{name}, line {first_line(*numbered[place])}"
+    )
+
+
+def laid_out(text: str, name: str, form: TextFormat) -> LaidOut:
+    """The best dialect that splits a text into records of one width, and these records.
 
     Raises `UsageError` where none does.
     """
     problem = ""
+    text, above = from_line(text, form, name), (form.header_line or 1) - 1
     for dialect in find_dialects(text, form.delimiter):
         quoted = _quote_problem(text, name, dialect) if dialect.quoting == "none" else None
         if quoted is not None and quoted[0]:
             raise UsageError(quoted[1])
         try:
-            numbered = list(dialect.records(text))
+            numbered = [(above + line, record) for line, record in dialect.records(text)]
+            head = head_of(numbered[:SAMPLE_RECORDS], form, name)
         except csv.Error as error:
             problem = problem or _broken(text, name, dialect, error)
             continue
+        except UsageError as error:
+            problem = problem or (str(error) if quoted is None else quoted[1])
+            continue
+        numbered = numbered[head.above :]
         width = usual_width(record for _, record in numbered)
         odd = [(line, len(record)) for line, record in numbered if len(record) != width]
         if not odd:
-            return dialect, numbered
+            return LaidOut(dialect, numbered, head.header)
         line, fields = odd[0]
         problem = problem or (quoted[1] if quoted is not None else uneven(name, line, fields, width))
     raise UsageError(problem or _one_column(name, form.delimiter))
@@ -211,32 +250,3 @@ def _left_open(name: str, line: int) -> str:
 def _broken(text: str, name: str, dialect: Dialect, error: csv.Error) -> str:
     quote = open_quote(text, dialect)
     return f"{name} cannot be read as a table: {error}" if quote is None else _left_open(name, quote[0])
-
-
-def _is_missing(cell: str) -> bool:
-    return not cell.strip() or cell.strip() in MARKS
-
-
-def _vote(cell: str, others: set[str]) -> int:
-    """What a column says of its first cell: 1 a name, -1 data, 0 nothing."""
-    if not all(map(_DIGITS.search, others)):
-        return 0
-    if not _DIGITS.search(cell):
-        return 1
-    numbers = all(map(is_number, others))
-    if (numbers and is_number(cell)) or _shape(cell) in set(map(_shape, others)):
-        return -1
-    return 1 if numbers else 0
-
-
-def _shape(cell: str) -> str:
-    return _DIGITS.sub("9", cell)
-
-
-def _counts_up(first: Sequence[str]) -> bool:
-    """Whether the numbers of the first record are names: years in a row, or the numbers of unnamed columns."""
-    numbers = [int(cell) for cell in first if cell.isascii() and cell.isdecimal()]
-    if len(numbers) < 3 or numbers != list(range(numbers[0], numbers[0] + len(numbers))):
-        return False
-    years = numbers[0] >= 1800 and numbers[-1] <= 2100
-    return years or (numbers[0] == 0 and all(cell.isdecimal() or not cell for cell in first))

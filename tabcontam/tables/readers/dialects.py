@@ -11,6 +11,9 @@ from itertools import islice
 DELIMITERS = ("\t", ";", "|", ",")  # the rarer inside cells first: it wins where two would do
 SAMPLE_RECORDS = 1000
 
+_THOUSANDS = re.compile(r"(?<![\d.])[+-]?\d{1,3}( \d{3})+(?!\d)")  # one number in groups of three digits
+_COLUMNS = re.compile(r"\S {2,}\S|(?<!\S)[+-]?[\d.]+ +[+-]?[\d.]+(?!\S)")  # two blanks, or two numbers in a cell
+
 
 @dataclass(frozen=True)
 class Dialect:
@@ -52,13 +55,19 @@ def find_dialects(text: str, delimiter: str | None = None) -> list[Dialect]:
         return [dialect for _, dialect in _judged(delimiter, text, stated=True)]
     found = list(filter(None, (_judged(delimiter, text) for delimiter in DELIMITERS)))
     best = max(found, key=lambda judged: judged[0][0], default=[])
-    if not best or best[0][0][0] < 1:
+    if not best or best[0][0][0] < 1 or _holds_columns(best[0][1], text):
         blanks = _judged(" ", text)
         # Prose has blanks as well, so that anything but a perfect split says nothing.
-        if blanks and blanks[0][0][0] == 1:
+        if blanks and blanks[0][0][0] == 1 and not (best and best[0][0] > blanks[0][0]):
             best = blanks
     # The whole file may break a quoting that the sample keeps; a worse delimiter would only hide the true fault.
     return [dialect for _, dialect in best]
+
+
+def _holds_columns(dialect: Dialect, text: str) -> bool:
+    """Whether every record has a cell with columns of its own, set apart by blanks."""
+    records = (record for _, record in islice(dialect.records(text), SAMPLE_RECORDS))
+    return all(any(_COLUMNS.search(_THOUSANDS.sub("0", cell.strip())) for cell in record) for record in records)
 
 
 def usual_width(records: Iterable[Sequence[str]]) -> int:

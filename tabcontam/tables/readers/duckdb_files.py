@@ -8,7 +8,7 @@ from threading import Timer
 from typing import TYPE_CHECKING
 
 from tabcontam.errors import UsageError, one_line
-from tabcontam.tables.cells import Contents, column_names
+from tabcontam.tables.cells import Contents, contents
 from tabcontam.tables.readers.base import MOST_CELLS, File, chosen, missing_extra, too_many_cells
 
 if TYPE_CHECKING:
@@ -68,7 +68,8 @@ def read_duckdb(file: File) -> Contents:
 def _contents(file: File, connection: "DuckDBPyConnection") -> Contents:
     found = {table if schema == "main" else f"{schema}.{table}": (schema, table)
              for schema, table in connection.execute(TABLES).fetchall()}  # fmt: skip
-    schema, table = found[chosen(file, "table", list(found))]
+    name = chosen(file, "table", list(found))
+    schema, table = found[name]
     where = f"{_quoted(schema)}.{_quoted(table)}"
     clock = Timer(SECONDS, connection.interrupt)
     clock.start()
@@ -81,7 +82,7 @@ def _contents(file: File, connection: "DuckDBPyConnection") -> Contents:
         clock.cancel()
     if len(rows) > most:
         raise too_many_cells(file.name)
-    return column_names(columns), rows
+    return contents(columns, rows, file.read_as("DuckDB", f"table {name!r}"))
 
 
 def _quoted(name: str) -> str:

@@ -9,14 +9,17 @@ import zipfile
 from datetime import date, datetime, time, timedelta
 from typing import TYPE_CHECKING, Any
 
-from tabcontam.errors import UsageError, one_line
+from tabcontam.errors import UsageError, one_line, option
 from tabcontam.tables.cells import Contents, shortest
 from tabcontam.tables.readers.archives import BROKEN, ZIP, limited
-from tabcontam.tables.readers.base import LARGEST, MOST_CELLS, File, chosen, missing_extra, too_many_cells
+from tabcontam.tables.readers.base import LARGEST, MOST_CELLS, File, check_cells, chosen, missing_extra, too_many_cells
 from tabcontam.tables.readers.delimited import with_names
+from tabcontam.tables.readers.dialects import SAMPLE_RECORDS
+from tabcontam.tables.readers.formulas import check_formulas
+from tabcontam.tables.readers.headers import find_head
 
 if TYPE_CHECKING:
-    from python_calamine import CalamineWorkbook
+    from python_calamine import CalamineSheet, CalamineWorkbook
 
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"  # of the workbooks before 2007, and of locked ones since
 _ROW = re.compile(rb"<[\w.-]*:?table-row\b")
@@ -41,8 +44,9 @@ def is_workbook(content: bytes) -> bool:
 def read_workbook(file: File) -> Contents:
     """Column names and rows of a sheet; an empty cell is None, and so is one whose formula failed.
 
-    Rows and columns without any cell above and beside the table are left out. Raises `UsageError` for a missing
-    python-calamine, a workbook that is locked or broken, and a sheet without a table.
+    Rows and columns without any cell above and beside the table are left out, and so is a title above it. Cells that
+    are merged downwards all have the value. Raises `UsageError` for a missing python-calamine, a workbook that is
+    locked or broken, a formula without a value, and a sheet without a table.
     """
     try:
         import python_calamine as calamine
@@ -53,15 +57,31 @@ def read_workbook(file: File) -> Contents:
     try:
         _check_size(file)
         with calamine.CalamineWorkbook.from_filelike(io.BytesIO(file.content)) as workbook:
-            records = _records(file, workbook)
+            sheet = _sheet(file, workbook)
+            check_formulas(file, workbook.sheet_names.index(sheet.name))
+            return _read(file, sheet)
     except calamine.PasswordError:
         raise _locked(file.name) from None
     except (calamine.CalamineError, calamine.ZipError, calamine.XmlError, *BROKEN) as error:
         raise UsageError(f"{file.name} is not a readable workbook: {one_line(error)}") from None
-    records = [record for record in records if any(record)]
-    if not records:
+
+
+def _read(file: File, sheet: "CalamineSheet") -> Contents:
+    """The table of a sheet: the rows with cells, from the header on."""
+    first = sheet.start[0] + 1 if sheet.start else 1
+    numbered = [(row, record) for row, record in enumerate(_records(file, sheet), first) if any(record)]
+    if file.form.header_line is not None:
+        numbered = [(row, record) for row, record in numbered if row >= file.form.header_line]
+        if not numbered or numbered[0][0] != file.form.header_line:
+            given = option("header_line", file.form.header_line)
+            raise UsageError(f"{file.name} has no header there: {given} names a row without a cell")
+    if not numbered:
         raise UsageError(f"{file.name} has no cell; give a sheet with a header line and rows")
-    return with_names(records, file.form)
+    records = [record for _, record in numbered]
+    head = find_head(records[:SAMPLE_RECORDS], file.form, lambda place: f"{file.name}, row {numbered[place][0]}")
+    line = f"header in row {numbered[head.above][0]:,}" if head.header else "no header"
+    kind = "Excel" if b"mimetypeapplication/vnd.oasis" not in file.content[:100] else "OpenDocument"
+    return with_names(records[head.above :], head.header, file.read_as(kind, f"sheet {sheet.name!r}", line))
 
 
 def _locked(name: str) -> UsageError:
@@ -128,15 +148,27 @@ def _column(letters: bytes) -> int:
     return number
 
 
-def _records(file: File, workbook: "CalamineWorkbook") -> list[list[str]]:
+def _sheet(file: File, workbook: "CalamineWorkbook") -> "CalamineSheet":
     import python_calamine as calamine
 
     sheets = [sheet.name for sheet in workbook.sheets_metadata if sheet.typ == calamine.SheetTypeEnum.WorkSheet]
     full = []
     if file.part is None and len(sheets) > 1:  # a new workbook has empty ones
         full = [name for name in sheets if workbook.get_sheet_by_name(name).height]
-    sheet = workbook.get_sheet_by_name(chosen(file, "sheet", full or sheets))
-    return [[_written(cell) for cell in row] for row in sheet.to_python(skip_empty_area=True)]
+    return workbook.get_sheet_by_name(chosen(file, "sheet", full or sheets))
+
+
+def _records(file: File, sheet: "CalamineSheet") -> list[list[str]]:
+    """The rows of a sheet; a cell that is merged with those below stands in each of them."""
+    records = [[_written(cell) for cell in row] for row in sheet.to_python(skip_empty_area=True)]
+    ranges = sheet.merged_cell_ranges or []
+    check_cells(sum(last - first for (first, _), (last, _) in ranges), file.name)
+    top, left = sheet.start or (0, 0)
+    for (first, column), (last, _) in ranges:
+        for row in range(max(first - top, 0) + 1, min(last - top + 1, len(records))):
+            if 0 <= column - left < len(records[row]):
+                records[row][column - left] = records[first - top][column - left]
+    return records
 
 
 def _written(cell: Any) -> str:

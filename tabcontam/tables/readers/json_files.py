@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from tabcontam.errors import UsageError, one_line
-from tabcontam.tables.cells import Contents, column_names
-from tabcontam.tables.readers.base import File, chosen
+from tabcontam.tables.cells import Contents, contents
+from tabcontam.tables.readers.base import File, check_cells, chosen
 from tabcontam.tables.readers.delimited import decoded
 
 LAYOUT = "give an array of objects, one a row, or an object a line"
@@ -34,7 +34,7 @@ def read_json(file: File) -> Contents:
         raise UsageError(f"{file.name} is empty; {LAYOUT}")
     try:
         if (lines := _by_line(text, file.name)) is not None:
-            return _of_part(file, lines)
+            return _of_part(file, lines, "lines")
         return _of_part(file, _parsed(text))
     except json.JSONDecodeError as error:
         raise UsageError(f"{file.name}, line {error.lineno} is not JSON: {error.msg}; {LAYOUT}") from None
@@ -79,14 +79,15 @@ def _by_line(text: str, name: str) -> list[Any] | None:
     return found
 
 
-def _of_part(file: File, value: Any) -> Contents:
+def _of_part(file: File, value: Any, how: str = "") -> Contents:
     """The table that a value is, or that stands under the key which the user named."""
-    if file.part is None and (contents := _table(file.name, value)) is not None:
-        return contents
+    if file.part is None and (found := _table(file, value, how)) is not None:
+        return found
     tables = {key: part for key, part in value.items() if _is_table(part)} if isinstance(value, dict) else {}
     if file.part is None and not tables:
         raise UsageError(f"{file.name} holds JSON that is no table; {LAYOUT}")
-    return _of_rows(file.name, tables[chosen(file, "table", list(tables))])
+    key = chosen(file, "table", list(tables))
+    return _of_rows(file, tables[key], f"table {key!r}")
 
 
 def _is_table(value: Any) -> bool:
@@ -95,51 +96,100 @@ def _is_table(value: Any) -> bool:
     return every and (all(isinstance(row, dict) for row in value) or all(isinstance(row, list) for row in value))
 
 
-def _table(name: str, value: Any) -> Contents | None:
+def _table(file: File, value: Any, how: str) -> Contents | None:
     if _is_table(value):
-        return _of_rows(name, value)
+        return _of_rows(file, value, *filter(None, [how]))
     if not isinstance(value, dict) or not value:
         return None
     columns, data = value.get("columns"), value.get("data")
     if isinstance(columns, list) and isinstance(data, list) and _is_table([columns, *data]):  # as pandas splits one
-        return _of_arrays(name, [columns, *data], header=True)
+        return _of_arrays(file, [columns, *data], "columns and data apart", header=True)
+    rows = value.get("rows")
+    if isinstance(rows, list) and _is_page(rows):  # of the server of Hugging Face that shows datasets
+        if any(row.get("truncated_cells") for row in rows):
+            raise ValueError("some of its cells are cut off (truncated_cells); fetch the dataset's own file")
+        total = str(value.get("num_rows_total", len(rows)))
+        page = [] if total == str(len(rows)) else [f"a page of a dataset of {total} rows"]
+        return _of_objects(file, [row["row"] for row in rows], "table 'rows'", "by records", *page)
     if all(isinstance(column, list) for column in value.values()):
         if any(isinstance(cell, list | dict) for column in value.values() for cell in column):
             return None
-        return _of_columns(name, value)
-    if all(isinstance(column, dict) for column in value.values()):  # as pandas writes one: {column: {row: cell}}
-        rows = list(dict.fromkeys(row for column in value.values() for row in column))
-        return _of_columns(name, {key: [column.get(row) for row in rows] for key, column in value.items()})
+        return _of_columns(file, value)
+    if all(isinstance(one, dict) for one in value.values()):
+        return _of_objects_by_name(file, value)
     return None
 
 
-def _of_rows(name: str, rows: Sequence[Any]) -> Contents:
-    return _of_objects(rows) if isinstance(rows[0], dict) else _of_arrays(name, rows)
+def _is_page(rows: Sequence[Any]) -> bool:
+    """Whether rows come with their places, each under the key `row`."""
+    return bool(rows) and all(isinstance(row, dict) and isinstance(row.get("row"), dict) for row in rows)
 
 
-def _of_objects(rows: Sequence[Record]) -> Contents:
+def _of_objects_by_name(file: File, value: Mapping[str, Record]) -> Contents:
+    """The table of objects under names: each a column, with its cells under the rows' names, or each a row.
+
+    Names of rows are counted, names of columns are not; and the cells of a column are of one type. Raises ValueError
+    where neither tells which it is.
+    """
+    inner = list(dict.fromkeys(key for one in value.values() for key in one))
+    check_cells(len(inner) * len(value), file.name)
+    columns = [[one.get(key) for key in inner] for one in value.values()]
+    rows = [[one.get(key) for one in value.values()] for key in inner]
+    tells = (
+        _are_counted(inner) - _are_counted(list(value)),
+        all(map(_of_one_type, columns)) - all(map(_of_one_type, rows)),
+    )
+    by_columns = next((tell > 0 for tell in tells if tell), None)
+    if by_columns is None:
+        raise ValueError(
+            "it has objects under names, which may be columns or rows; write an array of objects, one a row"
+        )
+    names, labels = (list(value), inner) if by_columns else (inner, list(value))
+    found: dict[str, Sequence[Any]] = dict(zip(names, columns if by_columns else rows, strict=True))
+    if not _are_counted(labels):  # they are a column that tells something
+        found = {"index" if "index" not in found else "index of the rows": labels, **found}
+    return _of_columns(file, found, "by columns" if by_columns else "by index")
+
+
+def _are_counted(names: Sequence[str]) -> bool:
+    return all(name.isascii() and name.isdecimal() for name in names)
+
+
+def _of_one_type(cells: Sequence[Any]) -> bool:
+    return len({type(cell) for cell in cells if cell is not None}) < 2
+
+
+def _of_rows(file: File, rows: Sequence[Any], *how: str) -> Contents:
+    if isinstance(rows[0], dict):
+        return _of_objects(file, rows, *how, *["by records"] * ("lines" not in how))
+    return _of_arrays(file, rows, *how)
+
+
+def _of_objects(file: File, rows: Sequence[Record], *how: str) -> Contents:
     """A column for each key, in the order in which they first occur."""
     keys = list(dict.fromkeys(key for row in rows for key in row))
-    return column_names(keys), tuple(tuple(_cell(row.get(key)) for key in keys) for row in rows)
+    check_cells(len(keys) * len(rows), file.name)
+    return contents(keys, tuple(tuple(_cell(row.get(key)) for key in keys) for row in rows), file.read_as("JSON", *how))
 
 
-def _of_columns(name: str, columns: Mapping[str, Sequence[Any]]) -> Contents:
+def _of_columns(file: File, columns: Mapping[str, Sequence[Any]], how: str = "by columns") -> Contents:
     if len({len(column) for column in columns.values()}) > 1:
-        raise UsageError(f"{name} has columns of different lengths; {LAYOUT}")
+        raise UsageError(f"{file.name} has columns of different lengths; {LAYOUT}")
     cells = [[_cell(value) for value in column] for column in columns.values()]
-    return column_names(list(columns)), tuple(zip(*cells, strict=True))
+    return contents(list(columns), tuple(zip(*cells, strict=True)), file.read_as("JSON", how))
 
 
-def _of_arrays(name: str, rows: Sequence[Sequence[Any]], *, header: bool | None = None) -> Contents:
+def _of_arrays(file: File, rows: Sequence[Sequence[Any]], *how: str, header: bool | None = None) -> Contents:
     """A row for each array; the first names the columns if it holds texts alone, and others do not."""
     widths = {len(row) for row in rows}
     if len(widths) > 1:
         row = next(number for number, row in enumerate(rows, 1) if len(row) != len(rows[0]))
-        raise UsageError(f"{name}: array {row} has {len(rows[row - 1])} values where the first has {len(rows[0])}")
+        raise UsageError(f"{file.name}: array {row} has {len(rows[row - 1])} values where the first has {len(rows[0])}")
     cells = [tuple(map(_cell, row)) for row in rows]
-    if header or (header is None and _names(rows)):
-        return column_names([cell or "" for cell in cells[0]]), tuple(cells[1:])
-    return column_names([""] * len(rows[0])), tuple(cells)
+    header = _names(rows) if header is None else header
+    names = [cell or "" for cell in cells[0]] if header else [""] * len(rows[0])
+    what = ["arrays", "header in the first" if header else "no header"] if "columns and data apart" not in how else []
+    return contents(names, tuple(cells[header:]), file.read_as("JSON", *how, *what))
 
 
 def _names(rows: Sequence[Sequence[Any]]) -> bool:

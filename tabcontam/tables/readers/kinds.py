@@ -1,5 +1,6 @@
 """Which reader a file gets: by its first bytes, then by the ending of its name; what says nothing is delimited text."""
 
+import re
 from dataclasses import replace
 
 from tabcontam.errors import UsageError
@@ -12,7 +13,12 @@ from tabcontam.tables.readers.unsupported import check_supported
 
 LAYERS = 3  # of packing, one in another
 START = 4096  # bytes that tell one kind of text from another
-TEXTUAL = frozenset({"delimiter", "encoding", "header"})
+DRAWN = 20  # lines in which a drawn table shows itself
+TEXTUAL = frozenset({"delimiter", "encoding", "header", "header_line"})
+POINTERS = (b"version https://git-lfs.", b"version https://hawser.")  # what Git LFS leaves until the file is fetched
+
+_TAG = re.compile(r"<(?:[!?]|[a-z][\w:-]*[\s/>])", re.IGNORECASE)
+_RULE = re.compile(r"[|+](?:[ ]?:?[-=]+:?[ ]?[|+])+|:?[-=]{2,}:?(?:[|+ \t]+:?[-=]{2,}:?)+")  # between header and rows
 
 PARQUET = Kind(
     "a Parquet file", (".parquet", ".pq"), lambda content: content.startswith(arrow_files.PARQUET),
@@ -39,7 +45,7 @@ WORKBOOK = Kind(
     excel.is_workbook,
     excel.read_workbook,
     holds="sheet",
-    takes=frozenset({"header"}),
+    takes=frozenset({"header", "header_line"}),
 )
 BINARY = (PARQUET, FEATHER, ORC, SQLITE, DUCKDB, WORKBOOK)
 JSON = Kind(
@@ -50,6 +56,19 @@ ARFF = Kind("an ARFF file", (".arff",), lambda content: False, arff_files.read_a
 TEXT = Kind("text", (), lambda content: True, read_delimited, takes=TEXTUAL)
 ENDINGS = (".csv", ".tsv", ".tab", ".txt", ".data", ".db",
            *(ending for kind in (*BINARY, JSON, ARFF) for ending in kind.endings))  # fmt: skip
+
+
+def _check_is_table(text: str, name: str) -> None:
+    """Raises `UsageError` for text whose beginning is no table, or one that is drawn for readers."""
+    start = text.lstrip("\ufeff \t\r\n")
+    if _TAG.match(start) and (start[:1000].lower().startswith(("<!doctype", "<?xml")) or "</" in start):
+        raise UsageError(f"{name} is a web page or XML, not a table; download the file itself as CSV")
+    for number, line in enumerate(text.splitlines()[:DRAWN], 1):
+        if _RULE.fullmatch(line.strip()):
+            raise UsageError(
+                f"{name}, line {number}: {line.strip()[:40]!r} is a line drawn between cells, as in Markdown; save the "
+                "table as CSV, without such lines"
+            )
 
 
 def read_file(file: File) -> Contents:
@@ -119,6 +138,9 @@ def _check_empty(file: File) -> None:
 
 def kind_of(file: File) -> Kind:
     """The kind of a file that is not packed; raises `UsageError` for one that no reader reads."""
+    if file.content.startswith(POINTERS):
+        where = f"{file.name} in the archive" if file.packed else file.name
+        raise UsageError(f"{where} is a pointer of Git LFS, not the file itself; run git lfs pull, and try again")
     for kind in BINARY:
         if kind.known(file.content):
             return kind
@@ -142,6 +164,5 @@ def _kind_of_text(file: File) -> Kind:
         return ARFF
     if name.endswith(JSON.endings) or json_files.begins_json(start):
         return JSON
-    if start.lstrip("\ufeff \t\r\n")[:15].lower().startswith(("<!doctype html", "<html", "<?xml")):
-        raise UsageError(f"{file.name} is a web page or XML, not a table; download the file itself as CSV")
+    _check_is_table(start, file.name)
     return TEXT

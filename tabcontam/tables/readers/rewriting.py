@@ -8,7 +8,7 @@ from functools import cached_property
 
 from tabcontam.errors import UsageError
 from tabcontam.tables.readers.base import File
-from tabcontam.tables.readers.delimited import decoded_by, laid_out, read_delimited
+from tabcontam.tables.readers.delimited import decoded_by, first_line, laid_out, read_delimited
 from tabcontam.tables.readers.dialects import Dialect
 
 # A codec that writes, or swallows, a byte order mark by itself: the one that leaves it in the text as a sign.
@@ -67,8 +67,8 @@ class Layout:
     def _span(self, place: Place) -> tuple[int, int] | None:
         row, column = place
         number = row + len(self.records) - self.rows
-        first = self.records[number - 1][0] if number else 0
         last, record = self.records[number]
+        first = self.records[number - 1][0] if number else first_line(last, record) - 1
         start, end = self._starts[first], self._starts[last]
         spans = _fields(self.text[start:end], self.dialect)
         if [text for _, _, text in spans] != record:
@@ -91,18 +91,18 @@ def layout_of(file: File) -> Layout:
 
     Raises `UsageError` for what is no such table, and for one whose text does not give its bytes back.
     """
-    text, found = decoded_by(file.content, file.name, file.form.encoding)
+    text, encoding = decoded_by(file.content, file.name, file.form.encoding)
     marked = next((codec for mark, codec in MARKED.items() if file.content.startswith(mark)), None)
-    codec = marked if marked and found.lower().startswith(("utf-16", "utf-32")) else PLAIN.get(found, found)
-    dialect, records = laid_out(text, file.name, file.form)
+    codec = marked if marked and encoding.lower().startswith(("utf-16", "utf-32")) else PLAIN.get(encoding, encoding)
+    found = laid_out(text, file.name, file.form)
     try:
         whole = file.content.decode(codec)
         faithful = whole.removeprefix("\ufeff") == text and whole.encode(codec) == file.content
     except UnicodeError:
         faithful = False
     if not faithful:
-        raise UsageError(f"{file.name} is written in {found} in a way that cannot be kept; save it in UTF-8 first")
-    return Layout(file, whole, codec, dialect, records, len(read_delimited(file)[1]))
+        raise UsageError(f"{file.name} is written in {encoding} in a way that cannot be kept; save it in UTF-8 first")
+    return Layout(file, whole, codec, found.dialect, found.records, len(found.records) - found.header)
 
 
 def _fields(text: str, dialect: Dialect) -> list[tuple[int, int, str]]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tabcontam.errors import UsageError, one_line
-from tabcontam.tables.cells import Contents, column_names
+from tabcontam.tables.cells import Contents, contents
 from tabcontam.tables.readers.base import MOST_CELLS, File, chosen, too_many_cells
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def _contents(file: File, connection: "Connection") -> Contents:
     rows = tuple(tuple(map(_cell, row)) for row in islice(found, most + 1))
     if len(rows) > most:
         raise too_many_cells(file.name)
-    return column_names(columns), rows
+    return contents(columns, rows, file.read_as("SQLite", f"table {table!r}"))
 
 
 def _quoted(name: str) -> str:

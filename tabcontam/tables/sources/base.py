@@ -1,6 +1,6 @@
 """What a source gives: the bytes of a table, what it is called, and whose it is."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tabcontam.errors import UsageError
 from tabcontam.tables.cells import Contents
@@ -41,7 +41,8 @@ def read_source(source: Source) -> tuple[Contents, str]:
 
     Raises `UsageError` for what is no table, and for files of two tables.
     """
-    (columns, rows), split = read_split(source.files[0])
+    found, split = read_split(source.files[0])
+    columns, rows = found
     for file in source.files[1:]:
         others, more = read_file(file)
         if others != columns:
@@ -54,4 +55,5 @@ def read_source(source: Source) -> tuple[Contents, str]:
             tuple(columns[place] for place in kept),
             tuple(tuple(row[place] for place in kept) for row in rows),
         )
-    return (columns, rows), source.split or split
+    files = f" ({len(source.files)} files)" if len(source.files) > 1 else ""
+    return Contents(columns, rows, replace(found.how, kind=f"{found.how.kind}{files}")), source.split or split

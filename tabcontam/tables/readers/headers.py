@@ -1,0 +1,203 @@
+"""Which record of a table names its columns, and what stands above it: a title, comments, a line for a program."""
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from tabcontam.errors import UsageError, option
+from tabcontam.tables.cells import MARKS, is_number
+from tabcontam.tables.readers.base import TextFormat
+from tabcontam.tables.readers.dialects import SAMPLE_RECORDS, usual_width
+
+YEARS = range(1800, 2101)
+SECOND = 3  # records below the header that may hold units, or names once more
+Record = Sequence[str]
+
+_DIGITS = re.compile(r"\d+")
+_COMMENT = re.compile(r"\s*#.*\w")  # and no column that is called `#`
+
+
+@dataclass(frozen=True)
+class Head:
+    """How many records stand above the header, or above the first row of a table without one."""
+
+    above: int
+    header: bool
+
+    def read_as(self, place: str) -> str:
+        """Which record is the header, in words."""
+        return f"header in {place}" if self.header else "no header"
+
+
+def find_head(records: Sequence[Record], form: TextFormat, where: Callable[[int], str]) -> Head:
+    """Find the header by the first records of a table, the usual width of which is that of the table.
+
+    A record above it is left out where the evidence is clear: fewer cells than most others, or a comment, and below it
+    a full record of names that are unlike the cells of their columns. `where` names the place of a record. Raises
+    `UsageError` where a title cannot be told from a header, and where units stand below it.
+    """
+    if form.header_line is not None or form.header:
+        return Head(0, True)
+    first = int(len(records) > 1 and _is_separator_line(records[0]))
+    if form.header is False:
+        return Head(first, False)
+    width = usual_width(records)
+    usual = usual_width([_filled(record) for record in records if len(record) == width])
+    start = next((place for place in range(first, len(records)) if _is_full(records[place], width, usual)), first)
+    even = [record for record in records[start:] if len(record) == width]
+    above = records[first:start]
+    if above and not _is_names(even, weakly=all(len(_filled(record)) <= 1 or _is_comment(record) for record in above)):
+        whole = [record for record in records[first:] if len(record) == width]
+        if any(len(record) != width for record in above) or not _is_of_table(above, even):
+            raise UsageError(_unclear(where(first), len(_filled(above[0])), width))
+        start, even = first, whole
+    header = len(records[start]) == width and has_header(even)
+    if header and (below := _second_header(even[1:])):
+        texts = " and ".join(map(repr, below[:2]))
+        raise UsageError(
+            f"{where(start)}: below the header stands {texts} where all rows after it have numbers: units, or a second "
+            f"header? remove it, or keep it as a row with {option('header_line', 'N')}"
+        )
+    return Head(start, header)
+
+
+def has_header(records: Sequence[Record]) -> bool:
+    """Whether the first record names the columns.
+
+    Each column whose other cells all hold digits votes: a first cell that is unlike them is a name, one like them is
+    data. Where the votes are even, a first cell that its column repeats is data.
+    """
+    first, rest = records[0], records[1:SAMPLE_RECORDS]
+    if not rest or _counts_up(first):
+        return True
+    votes = 0
+    repeated = False
+    for index, cell in enumerate(first):
+        others = _others(rest, index)
+        if others and not _is_missing(cell):
+            votes += _vote(cell, others)
+            repeated = repeated or cell in others
+    return votes > 0 if votes else not repeated
+
+
+def _is_separator_line(record: Record) -> bool:
+    """Whether a record is the line `sep=;` by which a spreadsheet program is told the delimiter."""
+    return record[0].strip().strip('"').lower() in ("sep=", "sep") and not any(map(str.strip, record[1:]))
+
+
+def _filled(record: Record) -> list[str]:
+    return [cell for cell in record if cell.strip()]
+
+
+def _is_full(record: Record, width: int, usual: int) -> bool:
+    """Whether a record may be a header or a row, by how many of its cells hold something."""
+    filled = len(_filled(record))
+    return len(record) == width and filled * 2 > usual and (filled > 1 or usual <= 1) and not _is_comment(record)
+
+
+def _is_comment(record: Record) -> bool:
+    return _COMMENT.match(record[0]) is not None
+
+
+def _is_of_table(above: Sequence[Record], even: Sequence[Record]) -> bool:
+    """Whether sparse records above the others are part of the table: rows of it, or one header with few names."""
+    if len(above) == 1 and (len(above[0]) == 2 or not above[0][0].strip() or _is_comment(above[0])):
+        return True
+    return all(
+        any(_vote(cell, others) < 0 or cell in others for cell, others in _beside(record, even)) for record in above
+    )
+
+
+def _beside(record: Record, even: Sequence[Record]) -> Iterable[tuple[str, set[str]]]:
+    """The filled cells of a record, each with what else its column holds, if it holds something."""
+    found = ((cell, _others(even, index)) for index, cell in enumerate(record) if not _is_missing(cell))
+    return ((cell, others) for cell, others in found if others)
+
+
+def _is_names(even: Sequence[Record], *, weakly: bool) -> bool:
+    """Whether the first of these records surely names the columns of the others.
+
+    All columns with cells have a name of their own, none is like the cells below it, and one is no number, or has no
+    digit, where all of these are or have; or, where that is enough (`weakly`), two are no values of columns whose
+    values come again and again.
+    """
+    if len(even) < 2:
+        return False
+    first, rest = even[0], even[1:SAMPLE_RECORDS]
+    names = _filled(first)
+    used = [place for place in range(1, len(first)) if sum(1 for row in rest if row[place].strip()) * 2 >= len(rest)]
+    if len(set(names)) < len(names) or any(not first[place].strip() for place in used):
+        return False
+    years = _years(first)
+    strong, weak = int(bool(years)), 0
+    for place, cell in enumerate(first):
+        others = set() if place in years or not cell.strip() else _others(rest, place)
+        vote = _vote(cell, others) if others else 0
+        if vote < 0 or cell in others:
+            return False
+        strong += vote
+        weak += 0 < len(others) * 4 <= len(rest)
+    return strong > 0 or (weakly and weak > 1)
+
+
+def _years(first: Record) -> set[int]:
+    """The places of three or more years that follow one another."""
+    numbers = [int(cell) if cell.isascii() and cell.isdecimal() else 0 for cell in first]
+    steps = [place for place, (one, other) in enumerate(pairwise(numbers)) if one in YEARS and other == one + 1]
+    return {place for step in steps for place in (step, step + 1)} if len(steps) > 1 else set()
+
+
+def _second_header(rows: Sequence[Record]) -> list[str]:
+    """Cells of the first rows that stand, in every column of numbers, where all rows below have a number."""
+    for size in range(1, SECOND + 1):
+        heads, rest = rows[:size], rows[size:SAMPLE_RECORDS]
+        if len(rest) < SECOND:
+            return []
+        columns = [place for place in range(len(rows[0])) if (own := _others(rest, place)) and all(map(is_number, own))]
+        cells = [row[place] for row in heads for place in columns if not _is_missing(row[place])]
+        alone = len(_filled(heads[0])) == 1
+        if len(columns) > 1 and (len(cells) > 1 or (cells and alone)) and not any(map(is_number, cells)):
+            return cells
+    return []
+
+
+def _unclear(where: str, filled: int, width: int) -> str:
+    cells = "1 cell" if filled == 1 else f"{filled} cells"
+    return (
+        f"{where}: {cells} where the table has {width} columns: a title, or a part of the header? name the line of the "
+        f"header with {option('header_line', 'N')}, or remove what stands above the table"
+    )
+
+
+def _others(rest: Sequence[Record], index: int) -> set[str]:
+    return {record[index] for record in rest if not _is_missing(record[index])}
+
+
+def _is_missing(cell: str) -> bool:
+    return not cell.strip() or cell.strip() in MARKS
+
+
+def _vote(cell: str, others: set[str]) -> int:
+    """What a column says of its first cell: 1 a name, -1 data, 0 nothing."""
+    if not all(map(_DIGITS.search, others)):
+        return 0
+    if not _DIGITS.search(cell):
+        return 1
+    numbers = all(map(is_number, others))
+    if (numbers and is_number(cell)) or _shape(cell) in set(map(_shape, others)):
+        return -1
+    return 1 if numbers else 0
+
+
+def _shape(cell: str) -> str:
+    return _DIGITS.sub("9", cell)
+
+
+def _counts_up(first: Record) -> bool:
+    """Whether the numbers of the first record are names: years in a row, or the numbers of unnamed columns."""
+    numbers = [int(cell) for cell in first if cell.isascii() and cell.isdecimal()]
+    if len(numbers) < 3 or numbers != list(range(numbers[0], numbers[0] + len(numbers))):
+        return False
+    years = numbers[0] >= YEARS.start and numbers[-1] < YEARS.stop
+    return years or (numbers[0] == 0 and all(cell.isdecimal() or not cell for cell in first))
