@@ -6,6 +6,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from errno import EINVAL
 from pathlib import Path
 
 ESCAPED = "backslashreplace"  # a name may hold half a surrogate pair, no file can
@@ -32,6 +33,13 @@ def cut_off(path: Path) -> bool:
 def beside(path: Path) -> Path:
     """Return a new name in the folder of a file or folder, for what is to take its place."""
     return path.with_name(f".{path.name}.{secrets.token_hex(8)}")
+
+
+def read_regular(path: Path) -> bytes:
+    """Return the bytes of a regular file. Raises OSError for others: a pipe or a device may have no end."""
+    if path.exists() and not path.is_file() and not path.is_dir():
+        raise OSError(EINVAL, "it is a pipe or a device, and no regular file", str(path))
+    return path.read_bytes()
 
 
 def replace_file(path: Path, content: str | bytes) -> None:

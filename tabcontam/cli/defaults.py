@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from tabcontam.errors import UsageError, near, one_line
+from tabcontam.paths import read_regular
 from tabcontam.verdicts.wording import visible
 
 FILE, TABLE, GATE = "pyproject.toml", "[tool.tabcontam]", "[tool.tabcontam.gate]"
@@ -99,7 +100,7 @@ def _found() -> tuple[str, dict[str, Any]] | None:
     for folder in (here, *here.parents):
         path = folder / FILE
         try:
-            content = path.read_bytes()
+            content = read_regular(path)
         except OSError:  # it is not there, or not ours to read
             continue
         if b"tabcontam" not in content:

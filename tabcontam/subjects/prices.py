@@ -8,6 +8,7 @@ from decimal import ROUND_CEILING, Decimal, localcontext
 from pathlib import Path
 
 from tabcontam.errors import UsageError, one_line
+from tabcontam.paths import read_regular
 from tabcontam.subjects.registry import BUILT_IN
 from tabcontam.tables.toml_files import checked
 
@@ -56,7 +57,7 @@ def load_prices(path: Path | None = None) -> Mapping[str, Price]:
     """The shipped prices, or those of the user's file in their place. Raises `UsageError` in one line."""
     file = path or FILE
     try:
-        document = tomllib.loads(file.read_text("utf-8"))
+        document = tomllib.loads(read_regular(file).decode("utf-8"))
         return {name.rstrip("/"): _price(name, about) for name, about in document.items()}
     except OSError as error:
         raise UsageError(f"price file {str(file)!r} cannot be read: {error.strerror or error}") from error

@@ -73,14 +73,25 @@ def cache_folder() -> Path:
 
 
 def _beside(card: Card, edition: Edition) -> list[Path]:
-    """Where the file of a user's own card is expected: the card's folder, or a path from there."""
-    return [Path(card.source).parent / edition.file] if card.source else []
+    """Where the file of a user's own card is expected: the card's folder, or one below it.
+
+    Raises `UsageError` where a pipe or a device lies there, or a link that leads elsewhere.
+    """
+    if not card.source:
+        return []
+    folder = Path(card.source).parent
+    path = folder / edition.file
+    if path.exists() and not (path.is_file() and path.resolve().is_relative_to(folder.resolve())):
+        raise UsageError(
+            f"dataset card {card.source} names {edition.file}, which is no regular file of its folder; put the file there"
+        )
+    return [path]
 
 
 def _if_the_same(path: Path, edition: Edition) -> bytes | None:
     """The bytes of a file if they are the edition's; a file that cannot be read is not the one that is looked for."""
     try:
-        if path.stat().st_size != edition.bytes:
+        if not path.is_file() or path.stat().st_size != edition.bytes:
             return None
         content = path.read_bytes()
     except OSError:
@@ -156,7 +167,8 @@ def _keep(card: Card, edition: Edition, content: bytes) -> None:
 def _not_found(card: Card, edition: Edition, folders: list[Path], failures: list[str]) -> UsageError:
     what = f"{card.name}@{edition.name}" + (f"#{edition.split}" if edition.split else "")
     wrong = [failure for failure in failures if failure.startswith("hash mismatch")]
-    files = [path for folder in folders for path in _files(folder) if path.name == Path(edition.file).name]
+    named = (path for folder in folders for path in _files(folder) if path.name == Path(edition.file).name)
+    files = filter(Path.is_file, named)
     known = {other.sha256 for each in (card, *load_cards().values()) for other in each.files}
     for path in [*files, *_beside(card, edition)]:
         with suppress(OSError), path.open("rb") as file:

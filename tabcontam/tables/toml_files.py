@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar, get_type_hints
 
 from tabcontam.errors import UsageError, one_line, option, several, unknown
-from tabcontam.paths import shipped
+from tabcontam.paths import read_regular, shipped
 
 VARIABLE = "TABCONTAM_PATH"
 SUFFIX = ".toml"
@@ -110,7 +110,7 @@ def _kind(raw: Mapping[str, object]) -> str | None:
 
 def _parsed(path: Path, title: str) -> dict[str, Any]:
     try:
-        return tomllib.loads(path.read_text("utf-8"))
+        return tomllib.loads(read_regular(path).decode("utf-8"))
     except (OSError, ValueError, RecursionError) as error:  # what is no TOML or no UTF-8 raises a ValueError
         reason = (isinstance(error, OSError) and error.strerror) or one_line(error)
         raise UsageError(f"{title} {path} cannot be read: {reason}") from error

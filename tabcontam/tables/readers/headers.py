@@ -15,6 +15,7 @@ SECOND = 3  # records below the header that may hold units, or names once more
 Record = Sequence[str]
 
 _DIGITS = re.compile(r"\d+")
+_UNIT = re.compile(r"[^\W\d_]|%")  # letters, or per cent: dashes are missing cells
 _COMMENT = re.compile(r"\s*#.*\w")  # and no column that is called `#`
 
 
@@ -118,7 +119,7 @@ def _beside(record: Record, even: Sequence[Record]) -> Iterable[tuple[str, set[s
 def _is_names(even: Sequence[Record], *, weakly: bool) -> bool:
     """Whether the first of these records surely names the columns of the others.
 
-    All columns with cells have a name of their own, none is like the cells below it, and one is no number, or has no
+    All columns with cells have a name, none is like the cells below it, and one is no number, or has no
     digit, where all of these are or have; or, where that is enough (`weakly`), two are no values of columns whose
     values come again and again.
     """
@@ -127,7 +128,7 @@ def _is_names(even: Sequence[Record], *, weakly: bool) -> bool:
     first, rest = even[0], even[1:SAMPLE_RECORDS]
     names = _filled(first)
     used = [place for place in range(1, len(first)) if sum(1 for row in rest if row[place].strip()) * 2 >= len(rest)]
-    if len(set(names)) < len(names) or any(not first[place].strip() for place in used):
+    if any(not first[place].strip() for place in used):
         return False
     years = _years(first)
     strong, weak = int(bool(years)), 0
@@ -138,7 +139,7 @@ def _is_names(even: Sequence[Record], *, weakly: bool) -> bool:
             return False
         strong += vote
         weak += 0 < len(others) * 4 <= len(rest)
-    return strong > 0 or (weakly and weak > 1)
+    return strong > 0 or (weakly and weak > 1 and len(set(names)) == len(names))
 
 
 def _years(first: Record) -> set[int]:
@@ -157,7 +158,7 @@ def _second_header(rows: Sequence[Record]) -> list[str]:
         columns = [place for place in range(len(rows[0])) if (own := _others(rest, place)) and all(map(is_number, own))]
         cells = [row[place] for row in heads for place in columns if not _is_missing(row[place])]
         alone = len(_filled(heads[0])) == 1
-        if len(columns) > 1 and (len(cells) > 1 or (cells and alone)) and not any(map(is_number, cells)):
+        if len(columns) > 1 and (len(cells) > 1 or (cells and alone)) and all(map(_UNIT.search, cells)):
             return cells
     return []
 
