@@ -3,11 +3,14 @@
 import os
 import secrets
 import shutil
+import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from errno import EINVAL
 from pathlib import Path
+
+from tabcontam.errors import UsageError
 
 ESCAPED = "backslashreplace"  # a name may hold half a surrogate pair, no file can
 PACKAGE = Path(__file__).parent
@@ -17,6 +20,29 @@ def shipped(folder: str) -> Path:
     """The folder of shipped TOML files named `folder`: inside the package in a wheel, beside it in a checkout."""
     inside = PACKAGE / "_shipped" / folder
     return inside if inside.is_dir() else PACKAGE.parent / folder
+
+
+def check_own_files(folder: Path) -> None:
+    """Raises `UsageError` where a folder holds what is no file of its own: a pipe, a device, a link that leads out.
+
+    Strangers' folders are read: a pipe would hang, and a link would show, or write, another file of the user's.
+    """
+    try:
+        entries, home = list(os.scandir(folder)), folder.resolve()
+    except OSError:  # whoever reads or writes there says what is wrong
+        return
+    for entry in entries:
+        path, mode = Path(entry.path), entry.stat(follow_symlinks=False).st_mode
+        if stat.S_ISREG(mode) or (stat.S_ISDIR(mode) and path.suffix not in (".json", ".jsonl")):
+            continue
+        if stat.S_ISLNK(mode) and path.is_file() and path.resolve().is_relative_to(home):
+            continue
+        if entry.name.startswith(".#"):  # an editor's mark, which nothing here reads
+            continue
+        what = "a link that leads out of the folder" if stat.S_ISLNK(mode) else "no regular file"
+        raise UsageError(
+            f"{ascii(entry.path)[1:-1]} is {what}; remove it, or give a copy of the folder that holds files alone"
+        )
 
 
 def cut_off(path: Path) -> bool:

@@ -33,7 +33,7 @@ from tabcontam.evidence.questions import (
 from tabcontam.evidence.registry import by_id
 from tabcontam.guesser.chance import Guess
 from tabcontam.guesser.rounding import Rounded
-from tabcontam.paths import cut_off
+from tabcontam.paths import check_own_files, cut_off
 from tabcontam.subjects.base import Form
 from tabcontam.tables.cards import first_split
 from tabcontam.verdicts.cells import PROMPTS, CellName
@@ -50,6 +50,7 @@ Key = tuple[str, ...]
 
 def open_folder(path: Path) -> Path:
     """The run's folder, made if need be and tried for writing. Raises `UsageError`."""
+    check_own_files(path)
     try:
         path.mkdir(parents=True, exist_ok=True)
         probe = path / ".writable"

@@ -28,13 +28,18 @@ def report(options: argparse.Namespace) -> None:
 
     from tabcontam.report.github import summarize
     from tabcontam.report.progress import progress
+    from tabcontam.runs.agreeing import check_agrees
     from tabcontam.runs.folder import load_all, merged, new_folder
+    from tabcontam.verdicts.document import read_results
 
     if not options.runs:
         last = last_run("report")
         if last is None:
             raise UsageError("report needs the folder of a run, its --out, or several; see report --help")
         options.runs = [last]
+    for folder in options.runs:
+        if not (past := read_results(folder)).run.recorded:
+            check_agrees(folder, past)
     redacting = options.redact or options.redact_all
     if options.exclude_recalled is not None:
         _write_excluded(options)

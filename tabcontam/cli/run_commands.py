@@ -54,11 +54,13 @@ def gate(options: argparse.Namespace) -> int:
         options.folder = last
     if options.folder is not None:
         from tabcontam.report.github import summarize
+        from tabcontam.runs.agreeing import check_agrees
         from tabcontam.runs.folder import load
 
         if given := asked(options):
             raise UsageError(f"{', '.join(given)}: a past run is not asked again; leave RUN_DIR out to make a new one")
         past, baseline = load(options.folder), _baseline(options, options.folder)
+        check_agrees(options.folder, past)
         summarize(past)
         return _judged(options, past, baseline, options.llm, options.dataset)
     if not options.llm or not options.dataset:

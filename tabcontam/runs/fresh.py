@@ -67,7 +67,7 @@ from tabcontam.passages.questions import (
     summary_question,
     terms_query,
 )
-from tabcontam.paths import replace_file
+from tabcontam.paths import check_own_files, replace_file
 from tabcontam.runs.beside import completed, interruptible
 from tabcontam.statistics.kappa import agreeing
 from tabcontam.subjects.base import Model
@@ -457,6 +457,7 @@ def _said_by_people(path: Path) -> list[dict[str, Any]]:
 
 def _objects(path: Path, name: str) -> Iterable[tuple[int, dict[str, Any]]]:
     try:
+        check_own_files(path.parent)
         text = path.read_text("utf-8")
     except (OSError, ValueError) as error:
         reason = (isinstance(error, OSError) and error.strerror) or one_line(error)

@@ -4,7 +4,9 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, replace
+from itertools import accumulate
 from pathlib import Path
+from random import SystemRandom
 
 from tabcontam.asking.judgements import judgements_in
 from tabcontam.asking.trials import (
@@ -53,10 +55,21 @@ def rescore(folder: Path, rules: str | None, overlap: str | None = None) -> RunR
     measure = measure_again(folder, past.run, overlap)
     open_folder(folder)
     with measured_by(measure):
-        return _judged_again(folder, replace(past, run=replace(past.run, overlap=stated(measure))), rules)
+        past = replace(past, run=replace(past.run, overlap=stated(measure)))
+        found, changed = judged_again(folder, past, rules)
+    if changed:
+        _rewrite(folder, changed)
+    return record(folder, found)[0]
 
 
-def _judged_again(folder: Path, past: RunResults, rules: str | None) -> RunResults:
+def judged_again(
+    folder: Path, past: RunResults, rules: str | None = None, most: int | None = None
+) -> tuple[RunResults, dict[int, Line]]:
+    """Return what the trials of a past run come to today, and what is read otherwise, by the number of its line.
+
+    With `most`, of a larger run only so many trials, of LLMs and tables that are drawn, are read; the other cells stay
+    as they are. Raises `UsageError`.
+    """
     dictionary = english()
     run = replace(past.run, dictionary=dictionary.name, version=__version__)
     run = replace(run, rules=PAPER if rules == PAPER else CALIBRATED) if rules else run
@@ -64,7 +77,7 @@ def _judged_again(folder: Path, past: RunResults, rules: str | None) -> RunResul
     said = reference_lines(folder, past.cells)
     anew: dict[int, Result] = {}
     changed: dict[int, Line] = {}  # what is read otherwise now, by the number of its line
-    for own, read in read_by_table(folder, past, dictionary):
+    for own, read in read_by_table(folder, past, dictionary, most):
         for found in read.values():
             for line, trial in found:
                 if (fields := judged(trial, run.rules == PAPER)) != {name: line.get(name) for name in fields}:
@@ -89,10 +102,8 @@ def _judged_again(folder: Path, past: RunResults, rules: str | None) -> RunResul
                 else:
                     again = result(cell.key, test, trials, cell.queries or 0, run.rules, level, "", reference, beside)
             anew[number] = replace(again, control=cell.control, exposure=cell.exposure, not_averaged=cell.not_averaged)
-    if changed:
-        _rewrite(folder, changed)
     cells = [anew.get(number, cell) for number, cell in enumerate(past.cells)]
-    return record(folder, results(run, cells))[0]
+    return results(run, cells), changed
 
 
 def _rewrite(folder: Path, changed: Mapping[int, Line]) -> None:
@@ -119,9 +130,12 @@ def read_again(folder: Path, past: RunResults, dictionary: Dictionary) -> dict[C
 
 
 def read_by_table(
-    folder: Path, past: RunResults, dictionary: Dictionary
+    folder: Path, past: RunResults, dictionary: Dictionary, most: int | None = None
 ) -> Iterator[tuple[list[int], dict[CellName, list[tuple[Line, Trial]]]]]:
-    """The same for each LLM and table: the places of its cells, and their trials. Raises `UsageError`."""
+    """The same for each LLM and table, or for some up to `most` trials: the places of its cells, and their trials.
+
+    Raises `UsageError`.
+    """
     for number, cell in enumerate(past.cells, start=1):
         if cell.test not in by_id():
             raise UsageError(f"{folder / RESULTS}: cell {number} is of an unknown test {cell.test!r}")
@@ -145,8 +159,20 @@ def read_by_table(
         return list(zip(own, trials, strict=True))
 
     places = grouped(range(len(past.cells)), lambda number: _table_of(past.cells[number]))
-    for own in places.values():
+    groups = list(places.values())
+    for own in groups if most is None else _drawn(past, groups, most):
         yield own, {past.cells[number].key: read(past.cells[number]) for number in own}
+
+
+def _drawn(past: RunResults, groups: list[list[int]], most: int) -> list[list[int]]:
+    """Return groups of cells with so many trials together, or a little more; which ones nobody knows beforehand."""
+    sizes = [sum(past.cells[number].queries or 0 for number in own) for own in groups]
+    if sum(sizes) <= most:
+        return groups
+    places = list(range(len(groups)))
+    SystemRandom().shuffle(places)
+    before = accumulate((sizes[place] for place in places), initial=0)
+    return [groups[place] for place, size in zip(places, before, strict=False) if size < most]
 
 
 def _table_of(cell: Result) -> tuple[str | None, ...]:

@@ -28,6 +28,7 @@ from tabcontam.evidence.registry import all_tests
 from tabcontam.evidence.rows.guided.algorithm import BY_WORDS, measured_by
 from tabcontam.evidence.rows.guided.learned import Measure
 from tabcontam.evidence.selection import asked_by, chooses, selected
+from tabcontam.paths import check_own_files
 from tabcontam.reading.words import Dictionary, english
 from tabcontam.report.trials import ReadByCell
 from tabcontam.runs.about import describe
@@ -183,6 +184,8 @@ def prepare(order: RunOrder, progress: Progress | None = None, asks: bool = True
     Where it `asks`, an LLM that has no key here, or is not to be had, is told before what takes long.
     """
     progress = progress or Progress()
+    if order.out is not None:
+        check_own_files(order.out)
     order = replace(order, splits=at_cutoff(order.splits, order.llms))
     check_options(order.options)
     check_shard(order.shard, order.options, order.judge)

@@ -14,7 +14,7 @@ from zlib import crc32
 
 from tabcontam.errors import UsageError, option
 from tabcontam.garbage import none_looked_for
-from tabcontam.paths import ESCAPED, replaced_together
+from tabcontam.paths import ESCAPED, check_own_files, replaced_together
 from tabcontam.verdicts.cells import Result
 from tabcontam.verdicts.checked import RIGHT, SAID
 from tabcontam.verdicts.columns import FILES, ColumnFiles, Columns, Stamp, at_hand
@@ -37,6 +37,7 @@ LINES = {"cells": "cell", "tables": "table"}  # what one of a list is called
 
 def read_results(folder: Path) -> RunResults:
     """The checked `results.json` of a run's folder. Raises `UsageError`."""
+    check_own_files(folder)
     path = folder / RESULTS
     with suppress(WrittenOtherwise, OSError):
         if path.stat().st_size >= LARGE:
@@ -221,6 +222,7 @@ class ResultsFile:
 
 def columns_of(folder: Path) -> Columns | None:
     """What the Parquet files of a folder hold of its results; None where it has none that go with its results.json."""
+    check_own_files(folder)
     return Columns.in_folder(folder, folder / RESULTS)
 
 

@@ -34,12 +34,7 @@ def _faults(view: RunResults, alpha: float) -> Iterator[str]:
         yield from (f"none of the cells of {llm} is there" for llm in stated if llm not in {*llms, *for_others})
         tables = (dataset for dataset in view.run.datasets if dataset.key not in asked)
         yield from (f"none of the cells of {dataset.named} is there" for dataset in tables)
-    controls = {llm.spec for llm in view.run.llms if llm.control}
-    for llm in view.joined:
-        own = [cell for cell in view.cells if cell.llm == llm]
-        known = llm in view.checking or (llm in controls and all(cell.exposure is not None for cell in own))
-        if not known or llm in stated or not all(cell.control for cell in own):
-            yield f"{llm} is marked as a control that joined, and it is not"
+    yield from no_controls(view)
     declared = {(one.llm, one.documents) for one in view.run.trained_on}
     searched = {(cell.llm, rows_of(cell)) for cell in view.cells if cell.test in view.row_tests}
     for table in view.tables:
@@ -59,6 +54,17 @@ def _faults(view: RunResults, alpha: float) -> Iterator[str]:
         found = part.q_value is not None and part.q_value <= alpha
         if found and part.verdict is not Verdict.CONTAMINATED and not _of_one_column(part, alpha):
             yield f"{part.llm} on {view.label(part)} is {part.outcome} at a q-value below the level, {alpha:g}"
+
+
+def no_controls(view: RunResults) -> Iterator[str]:
+    """Yield a line for each LLM that is marked as a control that joined the run, and is none: it would not count."""
+    stated = [llm.spec for llm in view.run.llms if not llm.control]
+    controls = {llm.spec for llm in view.run.llms if llm.control}
+    for llm in view.joined:
+        own = [cell for cell in view.cells if cell.llm == llm]
+        known = llm in view.checking or (llm in controls and all(cell.exposure is not None for cell in own))
+        if not known or llm in stated or not all(cell.control for cell in own):
+            yield f"{llm} is marked as a control that joined, and it is not"
 
 
 def _of_one_column(part: Result | TableVerdict, alpha: float) -> bool:
