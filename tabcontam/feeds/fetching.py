@@ -313,10 +313,10 @@ def _asked_to_wait(headers: Any) -> float | None:
     return None
 
 
-def _read(response: IO[bytes], clock: Callable[[], float]) -> bytes:
+def _read(response: Any, clock: Callable[[], float]) -> bytes:
     """All bytes of a response. Raises OSError where it is cut off, or more, or takes longer, than any text."""
     deadline, parts, size = clock() + WHOLE_SECONDS, [], 0
-    while part := response.read(CHUNK):
+    while part := response.read1(CHUNK):  # as it comes, so that the clock is looked at
         parts.append(part)
         size += len(part)
         if size > LARGEST:

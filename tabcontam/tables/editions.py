@@ -5,6 +5,7 @@ import io
 import os
 import sys
 import tarfile
+import time
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -22,6 +23,8 @@ from tabcontam.tables.cards import Card, Edition, load_cards
 from tabcontam.tables.carried import FILES, carried
 
 TIMEOUT_SECONDS = 30.0
+WHOLE_SECONDS, LEAST_SPEED = 60.0, 10_000  # a file may take so long, and a second more for so many bytes
+CHUNK = 1 << 20
 ARCHIVE_LIMIT = 64 * 1024 * 1024  # the largest archive among the cards' addresses is far below
 
 # What the archive modules raise for bytes that are no archive, are cut off or lack the member.
@@ -138,7 +141,13 @@ def _fetched(address: str, edition: Edition) -> bytes:
     request = Request(quote(url, safe=":/?&=+%@,~"), headers={"User-Agent": "tabcontam"})  # noqa: S310 (as below)
     limit = ARCHIVE_LIMIT if members else edition.bytes
     with urlopen(request, timeout=TIMEOUT_SECONDS) as response:  # noqa: S310 (the scheme is checked above)
-        content: bytes = response.read(limit + 1)
+        until, parts, size = time.monotonic() + WHOLE_SECONDS, list[bytes](), 0
+        while size <= limit and (part := response.read1(min(CHUNK, limit + 1 - size))):
+            parts.append(part)
+            size += len(part)
+            if time.monotonic() > until + size / LEAST_SPEED:
+                raise OSError(f"fewer than {LEAST_SPEED:,} bytes came in a second")
+        content = b"".join(parts)
     for member in members:
         content = _member(content, member)
     return content

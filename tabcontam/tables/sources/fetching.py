@@ -139,10 +139,10 @@ def _refused(shown: str, error: HTTPError) -> UsageError:
     return UsageError(f"{said}; try again later" if error.code >= 500 else f"{said}; check the address")
 
 
-def _content(response: IO[bytes], headers: Message, shown: str) -> bytes:
+def _content(response: Any, headers: Message, shown: str) -> bytes:
     """All bytes of a response, within the limits of size and time."""
     deadline, parts, size = time.monotonic() + WHOLE_SECONDS, [], 0
-    while part := response.read(CHUNK):
+    while part := response.read1(CHUNK):  # as it comes, so that the clock is looked at
         parts.append(part)
         size += len(part)
         if size > base.LARGEST:
