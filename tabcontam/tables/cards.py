@@ -363,15 +363,10 @@ def _question(raw: dict[str, Any], where: str) -> Question | None:
 
 def _check_edition(edition: Edition, where: str) -> None:
     """What the type of a field does not tell. The names become paths, so that none may lead elsewhere."""
-    path = Path(edition.file)
+    stays = edition.file.isprintable() and _stays(Path(edition.file))
     _check(f"{where} name", edition.name, EDITION_NAME.fullmatch(edition.name), "a-z, 0-9, ., - and _")
     _check(f"{where} title", edition.title, edition.title.isprintable(), "a text of one line")
-    _check(
-        f"{where} file",
-        edition.file,
-        edition.file.isprintable() and _stays(path),
-        "the name of a file in the card's folder",
-    )
+    _check(f"{where} file", edition.file, stays, "the name of a file in the card's folder")
     _check(f"{where} sha256", edition.sha256, SHA256.fullmatch(edition.sha256), "64 digits of 0-9 and a-f")
     _check(f"{where} bytes", edition.bytes, edition.bytes > 0, "a whole number above 0")
     _check(f"{where} rows", edition.rows, edition.rows > 1, "a whole number above 1")

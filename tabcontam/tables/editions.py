@@ -86,7 +86,7 @@ def _beside(card: Card, edition: Edition) -> list[Path]:
     path = folder / edition.file
     if path.exists() and not (path.is_file() and path.resolve().is_relative_to(folder.resolve())):
         raise UsageError(
-            f"dataset card {card.source} names {edition.file}, which is no regular file of its folder; put the file there"
+            f"dataset card {card.source} names {edition.file}, which is no regular file of its folder; put one there"
         )
     return [path]
 
