@@ -19,6 +19,7 @@ from tabcontam.errors import UsageError
 from tabcontam.evidence.base import State
 from tabcontam.evidence.prompts import load_prompt_set
 from tabcontam.pytest_plugin.marks import RUN, STOPS, Asking, Condition
+from tabcontam.runs.agreeing import check_agrees
 from tabcontam.runs.folder import last_lines
 from tabcontam.subjects.corpora.files import corpus_files
 from tabcontam.subjects.labels import split_label
@@ -76,8 +77,9 @@ class Gate:
     def __init__(self, config: pytest.Config, folders: Sequence[Path], conditions: Sequence[Condition]) -> None:
         self.config = config
         self.past = [load_results(folder) for folder in folders]
-        for results in self.past:  # what is broken must not count as what was not tested
+        for folder, results in zip(folders, self.past, strict=True):  # broken must not count as not tested
             check_whole(results.run_results)
+            check_agrees(folder, results.run_results)
         self.conditions = conditions
         self._made: dict[Asking, Results | UsageError] = {}
 

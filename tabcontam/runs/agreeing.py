@@ -23,14 +23,12 @@ NEAR, TINY = 1e-6, 1e-12  # of a number, and beside 0, by which two processors m
 def check_agrees(folder: Path, past: RunResults) -> None:
     """Raises `UsageError` where results.json says something else than the trials beside it, judged again.
 
-    A published report holds no answers that could be judged: a line on standard error says that nothing was compared.
-    Results that are kept without trials have nothing to be compared with.
+    A published report, or results that are kept without trials, hold no answers that could be judged: a line on standard
+    error says that nothing was compared.
     """
-    if past.run.redacted is not None:
-        what = "was published without answers: its results are taken at their word"
-        print(f"tabcontam: {folder} {what}", file=sys.stderr)
-        return
-    if not (folder / TRIALS).exists():
+    if past.run.redacted is not None or not (folder / TRIALS).exists():
+        lacks = f"has no {TRIALS}" if past.run.redacted is None else "was published without answers"
+        print(f"tabcontam: {folder} {lacks}: its results are taken at their word", file=sys.stderr)
         return
     found, changed = judged_again(folder, past, most=MOST_TRIALS)
     if fault := next(_faults(past, found), None):
