@@ -302,14 +302,16 @@ def _lines(path: Path) -> list[dict[str, Any]]:
 
 def _asked_to_wait(headers: Any) -> float | None:
     """The seconds that a server asks to wait: by Retry-After, or by GitHub's headers; None where it asks for none."""
-    stated = str(headers.get("Retry-After") or "").strip()
+    stated, now = str(headers.get("Retry-After") or "").strip(), time.time()
     if stated.isdecimal():
         return float(stated)
+    with suppress(ValueError, TypeError, OverflowError):  # the server's clock says when its moments are
+        now = parsedate_to_datetime(headers.get("Date")).timestamp()
     if stated:
         with suppress(ValueError, TypeError, OverflowError):
-            return max(0.0, (parsedate_to_datetime(stated) - datetime.now(UTC)).total_seconds())
+            return max(0.0, parsedate_to_datetime(stated).timestamp() - now)
     if headers.get("X-RateLimit-Remaining") == "0" and str(headers.get("X-RateLimit-Reset") or "").isdecimal():
-        return max(0.0, float(headers["X-RateLimit-Reset"]) - time.time())
+        return max(0.0, float(headers["X-RateLimit-Reset"]) - now)
     return None
 
 

@@ -23,8 +23,8 @@ NEAR, TINY = 1e-6, 1e-12  # of a number, and beside 0, by which two processors m
 def check_agrees(folder: Path, past: RunResults) -> None:
     """Raises `UsageError` where results.json says something else than the trials beside it, judged again.
 
-    A published report, or results that are kept without trials, hold no answers that could be judged: a line on standard
-    error says that nothing was compared.
+    A published report, or results that are kept without trials, hold no answers that could be judged: a line on
+    standard error says that nothing was compared.
     """
     if past.run.redacted is not None or not (folder / TRIALS).exists():
         lacks = f"has no {TRIALS}" if past.run.redacted is None else "was published without answers"

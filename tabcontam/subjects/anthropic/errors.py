@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 
-from tabcontam.subjects.openai.errors import NUMBER, Concern, Problem, retry_after
+from tabcontam.subjects.openai.errors import NUMBER, Concern, Problem, retry_after, server_time
 from tabcontam.subjects.openai.replies import at
 
 CROWDED = (429, 503, 529)  # 529: overloaded
@@ -62,15 +62,15 @@ def _until_reset(headers: Mapping[str, str]) -> float | None:
         limit = LIMIT.fullmatch(name)
         left = headers.get(f"anthropic-ratelimit-{limit[1]}-remaining", "") if limit else ""
         if NUMBER.fullmatch(left) and float(left) == 0:
-            spans.append(_seconds_until(text))
+            spans.append(_seconds_until(text, server_time(headers)))
     return max((span for span in spans if span is not None), default=None)
 
 
-def _seconds_until(moment: str) -> float | None:
+def _seconds_until(moment: str, now: float) -> float | None:
     """The seconds until a moment in RFC 3339."""
     try:
         stated = datetime.fromisoformat(moment)
         stated = stated if stated.tzinfo else stated.replace(tzinfo=UTC)
-        return max(0.0, (stated - datetime.now(UTC)).total_seconds())
+        return max(0.0, stated.timestamp() - now)
     except (ValueError, OverflowError):
         return None

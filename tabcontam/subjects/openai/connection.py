@@ -194,7 +194,7 @@ async def content_of(call: Awaitable[Any], sdk: str = "openai") -> bytes:
     except errors.APIConnectionError as error:
         raise _broken(error, isinstance(error, errors.APITimeoutError)) from None
     except UnboundedError as error:
-        raise NoAnswer(Problem(200, str(error))) from None
+        raise NoAnswer(Problem(200, str(error))) from error
     except UnicodeEncodeError:
         raise NoAnswer(Problem(400, "the prompt holds half of a surrogate pair, which JSON cannot")) from None
     except Exception as error:  # a server can make the SDK raise almost anything

@@ -243,8 +243,13 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
     until = _timestamp(text)
     if seconds is not None or until is None:
         return seconds
+    return max(0.0, until - server_time(headers))
+
+
+def server_time(headers: Mapping[str, str]) -> float:
+    """Return the seconds since 1970 by the clock of the server, which may be another than ours; ours if it has none."""
     now = _timestamp(headers.get("date"))
-    return max(0.0, until - (time.time() if now is None else now))
+    return time.time() if now is None else now
 
 
 def _timestamp(text: str | None) -> float | None:
@@ -260,18 +265,18 @@ def _until_reset(headers: Mapping[str, str]) -> float | None:
     waits = []
     for name, text in headers.items():
         if RESET.fullmatch(name) and _scaled(headers.get(name.replace("reset", "remaining", 1)), 1.0) == 0:
-            waits.append(_moment(text))
+            waits.append(_moment(text, server_time(headers)))
     return max((seconds for seconds in waits if seconds is not None), default=None)
 
 
-def _moment(text: str) -> float | None:
+def _moment(text: str, now: float) -> float | None:
     """A span such as 6m0s or 20ms, a number of seconds, or a point in time, in seconds or milliseconds."""
     number = _scaled(text, 1.0)
     if number is None:
         return _span(text)
     for point in (number / 1000, number):
         if 1e9 < point < 1e10:
-            return max(0.0, point - time.time())
+            return max(0.0, point - now)
     return number
 
 

@@ -14,6 +14,7 @@ from typing import Any
 from tabcontam.errors import option, unknown
 from tabcontam.evidence.questions import Capability, Reply, Scores, State, Token, Usage
 from tabcontam.subjects.base import MOST_WORDINGS, PAGE, FatalError, Form, Request, TransientError, as_reply
+from tabcontam.subjects.bounds import UnboundedError
 from tabcontam.subjects.form import FORMS
 from tabcontam.subjects.keys import OTHER_KEY, split_variable
 from tabcontam.subjects.openai.address import OPENAI, checked, parse_address
@@ -252,6 +253,8 @@ class OpenAIModel(ServedModel):
             if problem := hidden_error(body):
                 raise NoAnswer(problem)
         except NoAnswer as error:
+            if isinstance(error.__cause__, UnboundedError) and not self._answered:
+                raise self._no_api(f"no answer that ends ({error.problem.message})") from None
             self._judge(error.problem)
             raise
         except TransientError as error:

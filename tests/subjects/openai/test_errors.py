@@ -109,6 +109,15 @@ def test_a_date_is_measured_by_our_clock_where_the_server_tells_none() -> None:
     assert 55 < waited < 61
 
 
+@pytest.mark.parametrize("off", [-86_400, 0, 86_400])
+def test_a_point_in_time_is_measured_by_the_clock_of_the_server(off: int) -> None:
+    there = time.time() + off
+    headers = {"x-ratelimit-remaining": "0", "x-ratelimit-reset": f"{there + 30:.0f}", "date": formatdate(there)}
+    waited = wait(Problem(429, None, headers))
+    assert waited is not None
+    assert 28 < waited < 32
+
+
 @pytest.mark.parametrize("scale", [1, 1000])
 def test_a_limit_may_end_at_a_point_in_time(scale: int) -> None:
     headers = {"x-ratelimit-remaining": "0", "x-ratelimit-reset": f"{(time.time() + 30) * scale:.0f}"}
