@@ -162,7 +162,9 @@ def _prepared(options: argparse.Namespace) -> tuple["Run", "Progress"]:
         from tabcontam.runs.run import prepare
     with none_looked_for():  # a plan's cells and queries are all in use to the end
         run = prepare(order_of(vars(options), command_line()), shown, asks=not options.dry_run)
-        for line in run.notices:
+        from tabcontam.report.plan import read_lines
+
+        for line in (*run.notices, *([] if options.dry_run else read_lines(run.tables))):
             print(line, file=sys.stderr)
         _check_llms_of_file(run, getattr(options, "llms_of_file", ()))
         gc.freeze()

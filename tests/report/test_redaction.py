@@ -24,7 +24,7 @@ LOOKED_AT = {
         until_decided alpha family_over level levels overlap dictionary recorded llms catalogue references trained_on
         judge known datasets tests serializers prompts runs redacted notes finished interrupted limit durations""",
     LlmFacts: "spec resolved stands_for version control checks documents requests retries dollars ended",
-    DatasetFacts: """name title edition split elsewhere sha256 rows sampled columns features order reading withheld
+    DatasetFacts: """name title edition split elsewhere sha256 rows sampled columns features order read reading withheld
         withheld_sha256 fresh fresh_sha256 failed""",
     KnownFacts: "name sha256 rows datasets",
     MergedRun: "folder version seed queries command started",

@@ -6,7 +6,7 @@ from typing import Any
 
 from tabcontam.errors import UsageError, one_line
 from tabcontam.tables.cells import Contents, contents
-from tabcontam.tables.readers.base import File, missing_extra
+from tabcontam.tables.readers.base import File, check_cells, missing_extra
 
 PARQUET = b"PAR1"
 FEATHER = (b"ARROW1", b"FEA1")
@@ -42,7 +42,8 @@ def _read(file: File, kind: str, title: str) -> Contents:
     except ImportError:
         raise missing_extra(file.name, kind, "pyarrow", EXTRA) from None
     try:
-        table = _table(file.content, title)
+        table = _table(file.content, title, file.name)
+        check_cells(table.num_rows * table.num_columns, file.name)
         table.validate(full=True)  # a changed file may say that its cells lie where they do not
         kept = [index for index, column in enumerate(table.column_names) if of_table(column)]
         columns = [texts(table.column(index)) for index in kept]
@@ -52,12 +53,19 @@ def _read(file: File, kind: str, title: str) -> Contents:
     return contents(header, tuple(zip(*columns, strict=True)), file.read_as(title))
 
 
-def _table(content: bytes, title: str) -> Any:
+def _table(content: bytes, title: str, name: str) -> Any:
+    import pyarrow
+
     source = io.BytesIO(content)
     if title == OF_PARQUET:
         import pyarrow.parquet
 
-        return pyarrow.parquet.read_table(source)
+        with pyarrow.parquet.ParquetFile(source) as parquet:
+            check_cells(parquet.metadata.num_rows * parquet.metadata.num_columns, name)
+            types = pyarrow.types
+            texts = [field.name for field in parquet.schema_arrow if types.is_string(field.type)]
+        source.seek(0)
+        return pyarrow.parquet.read_table(source, read_dictionary=texts)  # a text that comes again is held once
     if title == OF_ORC:
         import pyarrow.orc
 
@@ -78,8 +86,16 @@ def of_table(column: str) -> bool:
 
 def texts(column: Any) -> list[str | None]:
     """The values of a column of any type, each as Python prints it; None where there is none."""
+    if hasattr(column.type, "value_type") and hasattr(column.type, "index_type"):  # equal values are one text
+        chunks = column.chunks if hasattr(column, "chunks") else [column]
+        return [cell for chunk in chunks for cell in _shared(chunk)]
     write = _single if str(column.type) in ("float", "halffloat") else _written
     return [None if value is None else write(value) for value in column.to_pylist()]
+
+
+def _shared(chunk: Any) -> list[str | None]:
+    values = texts(chunk.dictionary)
+    return [None if place is None else values[place] for place in chunk.indices.to_pylist()]
 
 
 def _single(value: float) -> str:

@@ -32,6 +32,7 @@ def read_json(file: File) -> Contents:
     text = decoded(file.content, file.name, file.form.encoding)
     if not text.strip():
         raise UsageError(f"{file.name} is empty; {LAYOUT}")
+    check_cells(sum(map(text.count, "{[,")), file.name)  # each takes memory before it is known what it is
     try:
         if (lines := _by_line(text, file.name)) is not None:
             return _of_part(file, lines, "lines")

@@ -7,7 +7,7 @@ from tabcontam.errors import UsageError
 from tabcontam.tables.cells import Contents
 from tabcontam.tables.readers import arff_files, arrow_files, duckdb_files, excel, json_files, sqlite_files
 from tabcontam.tables.readers.archives import ZIP, unpacked, without_packing
-from tabcontam.tables.readers.base import File, Kind
+from tabcontam.tables.readers.base import STREAMED, File, Kind
 from tabcontam.tables.readers.delimited import decoded, read_delimited
 from tabcontam.tables.readers.unsupported import check_supported
 
@@ -71,12 +71,19 @@ def _check_is_table(text: str, name: str) -> None:
             )
 
 
+def _read(kind: Kind, file: File) -> Contents:
+    try:
+        return kind.read(file)
+    except MemoryError:
+        raise UsageError(f"{file.name} does not fit into memory: {STREAMED}") from None
+
+
 def read_file(file: File) -> Contents:
     """The names of the columns and the rows; raises `UsageError`, in one line, for what is no table."""
     file, kind = _opened(file)
     if file.part is not None and not kind.holds:
         raise UsageError(f"{file.name} holds one table; leave #{file.part} out")
-    return kind.read(file)
+    return _read(kind, file)
 
 
 def read_split(file: File) -> tuple[Contents, str]:
@@ -86,21 +93,21 @@ def read_split(file: File) -> tuple[Contents, str]:
     """
     file, kind = _opened(file)
     if file.part is None:
-        return kind.read(file), ""
+        return _read(kind, file), ""
     if not kind.holds:
-        return kind.read(replace(file, part=None)), split_name(file.part)
+        return _read(kind, replace(file, part=None)), split_name(file.part)
     part, sign, split = file.part.rpartition("#")
     try:
-        return kind.read(file), ""
+        return _read(kind, file), ""
     except UsageError:
         if not sign and kind is not JSON:
             raise
         try:
-            return kind.read(replace(file, part=part or None)), split_name(split)
+            return _read(kind, replace(file, part=part or None)), split_name(split)
         except UsageError:
             if sign:
                 raise
-    return kind.read(file), ""  # raises again what was wrong with it as it was named
+    return _read(kind, file), ""  # raises again what was wrong with it as it was named
 
 
 def split_name(name: str) -> str:
