@@ -89,7 +89,7 @@ def test_a_published_file_is_read_as_pandas_reads_it_with_all_options_set(path: 
 
 @needs_data
 def test_a_comment_above_the_table_is_named_by_its_line() -> None:
-    with pytest.raises(UsageError, match=r"adult.test, line 1: 1 field"):
+    with pytest.raises(UsageError, match=r"adult.test, line 1: 1 cell where the table has 15 columns"):
         load_table(str(DATA / "adult" / "adult.test"))
 
 

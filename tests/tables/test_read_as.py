@@ -398,6 +398,42 @@ def test_formulas_without_values_are_refused_and_those_with_them_read() -> None:
             rows(formula, load)
 
 
+# What is made to fill the memory
+
+
+@pytest.mark.parametrize("kind", ["parquet", "feather"])
+def test_a_text_that_a_file_holds_once_for_many_rows_is_refused(kind: str) -> None:
+    pytest.importorskip("pyarrow")
+    import pyarrow
+    import pyarrow.feather
+    import pyarrow.parquet
+
+    rows = 20_000
+    texts = pyarrow.DictionaryArray.from_arrays(pyarrow.array([0] * rows, pyarrow.int32()), ["x" * 50_000])
+    table, made = pyarrow.table({"a": texts, "b": [1] * rows}), io.BytesIO()
+    if kind == "parquet":
+        pyarrow.parquet.write_table(table.cast(pyarrow.schema([("a", "string"), ("b", "int64")])), made)
+    else:
+        pyarrow.feather.write_feather(table, made, compression="zstd")
+    assert len(made.getvalue()) < 1_000_000
+    with pytest.raises(UsageError, match="does not fit into memory"):
+        read_file(File(made.getvalue(), f"my.{kind}"))
+
+
+def test_more_values_of_json_than_are_held_are_refused_before_they_are_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tabcontam.tables.readers.base.MOST_CELLS", 1000)
+    assert "has more than 1,000 cells" in refused(json.dumps([{"a": 1}] * 600), name="my.json")
+    wide = {f"k{n}": {f"c{n}": 1} for n in range(200)}
+    assert "has more than 1,000 cells" in refused(json.dumps(wide), name="my.json")
+
+
+@pytest.mark.parametrize(
+    "text", ['{"a":' * 200_000, "[" * 200_000, '{"a":1,"b":' + "[" * 100_000 + "]" * 100_000 + "}"]
+)
+def test_json_that_is_nested_deep_is_refused(text: str) -> None:
+    assert "is nested too deep for a table" in refused(text, name="my.json")
+
+
 # Pipes and devices
 
 

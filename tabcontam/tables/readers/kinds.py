@@ -7,7 +7,7 @@ from tabcontam.errors import UsageError
 from tabcontam.tables.cells import Contents
 from tabcontam.tables.readers import arff_files, arrow_files, duckdb_files, excel, json_files, sqlite_files
 from tabcontam.tables.readers.archives import ZIP, unpacked, without_packing
-from tabcontam.tables.readers.base import STREAMED, File, Kind
+from tabcontam.tables.readers.base import LARGEST, STREAMED, File, Kind
 from tabcontam.tables.readers.delimited import decoded, read_delimited
 from tabcontam.tables.readers.unsupported import check_supported
 
@@ -73,7 +73,10 @@ def _check_is_table(text: str, name: str) -> None:
 
 def _read(kind: Kind, file: File) -> Contents:
     try:
-        return kind.read(file)
+        found = kind.read(file)
+        if kind in BINARY and sum(len(cell) for row in found[1] for cell in row if cell) > LARGEST:
+            raise MemoryError  # a text that the file holds once may stand in every row
+        return found
     except MemoryError:
         raise UsageError(f"{file.name} does not fit into memory: {STREAMED}") from None
 
