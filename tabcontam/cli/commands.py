@@ -77,7 +77,10 @@ def _ended_as_by_ctrl_c() -> Iterator[None]:
             with open(os.devnull, "wb") as nowhere:
                 for stream in shown:
                     os.dup2(nowhere.fileno(), stream)
-        signal.raise_signal(signal.SIGINT)
+        stop = signal.getsignal(signal.SIGINT)
+        if not callable(stop):  # a script that starts it in the background has Ctrl-C ignored
+            raise KeyboardInterrupt
+        stop(signal.SIGINT, frame)
 
     before = {}
     for number in (getattr(signal, name, None) for name in ("SIGTERM", "SIGHUP")):

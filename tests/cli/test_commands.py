@@ -14,10 +14,12 @@ from functools import lru_cache
 from pathlib import Path
 from random import Random
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 
 from tabcontam.asking.plan import Options, Subject, plan
+from tabcontam.cli import commands
 from tabcontam.cli.commands import main
 from tabcontam.evidence.base import Query
 from tabcontam.evidence.registry import all_tests
@@ -630,6 +632,23 @@ def test_ctrl_c_or_a_scheduler_writes_the_report_of_what_there_is(tmp_path: Path
     cells = document(tmp_path / "run")["cells"]
     assert "not detected" not in {cell["verdict"] for cell in cells}
     assert "interrupted" in output
+
+
+@pytest.mark.parametrize("ctrl_c", [signal.default_int_handler, signal.SIG_IGN], ids=["usual", "ignored"])
+def test_a_scheduler_ends_a_command_also_where_ctrl_c_is_ignored(ctrl_c: Any) -> None:
+    def lasting(options: object) -> int:
+        signal.raise_signal(signal.SIGTERM)
+        raise AssertionError("it went on")
+
+    before = signal.signal(signal.SIGINT, ctrl_c)
+    try:
+        with patch.dict(commands.COMMANDS, {"list": lasting}):
+            done = tabcontam("list", "tests")
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert (done.returncode, len(complaints(done))) == (2, 1)
+    assert "interrupted" in done.stderr
+    assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
 
 
 @pytest.mark.slow
