@@ -4,6 +4,7 @@ import argparse
 import gc
 import sys
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, TextIO
 
 from tabcontam.cli.last import last_run
@@ -162,9 +163,7 @@ def _prepared(options: argparse.Namespace) -> tuple["Run", "Progress"]:
         from tabcontam.runs.run import prepare
     with none_looked_for():  # a plan's cells and queries are all in use to the end
         run = prepare(order_of(vars(options), command_line()), shown, asks=not options.dry_run)
-        from tabcontam.report.plan import read_lines
-
-        for line in (*run.notices, *([] if options.dry_run else read_lines(run.tables))):
+        for line in run.notices:
             print(line, file=sys.stderr)
         _check_llms_of_file(run, getattr(options, "llms_of_file", ()))
         gc.freeze()
@@ -186,7 +185,7 @@ def _executed(options: argparse.Namespace) -> "Outcome":
     from tabcontam.report.github import summarize
     from tabcontam.runs.run import execute
 
-    outcome = execute(run, shown)
+    outcome = execute(run, shown, partial(print, file=sys.stderr))
     summarize(outcome.results)
     return outcome
 

@@ -48,7 +48,7 @@ def plan_text(
 
     The tests that an LLM cannot take are one line for all tables.
     """
-    lines = read_lines(tables)
+    lines = [f"{table.named}: {table.read}" for table in tables if table.read]
     lines += [""] * bool(lines)
     lines += [_cell(cell) for cell in cells if not cell.lacks]
     lacking = grouped((cell for cell in cells if cell.lacks), lambda cell: (cell.name.llm, cell.lacks))
@@ -65,11 +65,6 @@ def plan_text(
     there = (estimate for estimate in estimates if not estimate.missing)
     lines += [f"no price is known for {each.llm}; see --prices" for each in there if each.dollars is None]
     return "\n".join(lines)
-
-
-def read_lines(tables: Iterable[Table]) -> list[str]:
-    """How each FILE was read, a line each."""
-    return [f"{table.named}: {table.read}" for table in tables if table.read]
 
 
 def _all(cells: Sequence[PlannedCell], estimates: Sequence[Estimate]) -> str:

@@ -413,13 +413,16 @@ def check_rows_may_leave(run: Run) -> None:
             )
 
 
-def execute(run: Run, progress: Progress) -> Outcome:
-    """Ask everything and record it. Raises `UsageError`; never loses an answer."""
+def execute(run: Run, progress: Progress, tell: Callable[[str], object] = str) -> Outcome:
+    """Ask everything and record it; `tell` hears first how each FILE was read. Raises `UsageError`; loses no answer."""
     check_rows_may_leave(run)
     check_last_failed(run)
     started = datetime.now(UTC) - timedelta(seconds=_passed(run))
     folder = run.order.out or new_folder(started)
     check_same_run(folder, run)
+    for table in run.tables:
+        if table.read:
+            tell(f"{table.named}: {table.read}")
     session = _session(run, Journal(folder), progress)
     judging = judging_of(run, session, folder)
 
