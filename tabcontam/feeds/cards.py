@@ -12,7 +12,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from tabcontam.errors import UsageError, one_line, option, unknown
-from tabcontam.paths import shipped
+from tabcontam.paths import read_regular, shipped
 from tabcontam.tables.sources.fetching import check_address
 from tabcontam.tables.toml_files import SUFFIX, checked
 
@@ -81,7 +81,7 @@ def find_feed(source: str) -> Feed | None:
         return shipped_feeds().get(source)
     path = Path(source).expanduser()
     try:
-        raw = tomllib.loads(path.read_text("utf-8"))
+        raw = tomllib.loads(read_regular(path).decode("utf-8"))
     except (OSError, ValueError, RecursionError):
         return None  # whoever reads it as something else says what is wrong
     if "kind" not in raw:
@@ -98,7 +98,7 @@ def find_feed(source: str) -> Feed | None:
 def read_feed(path: Path) -> Feed:
     """The card in a file. Raises `UsageError`, which names the file and the key at fault."""
     try:
-        raw = tomllib.loads(path.read_text("utf-8"))
+        raw = tomllib.loads(read_regular(path).decode("utf-8"))
         feed = Feed(**checked(Feed, raw, "the card"))
         _check(feed)
         return feed

@@ -8,7 +8,8 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
@@ -600,10 +601,21 @@ def slow(latency: float) -> LoopbackServer:
     return LoopbackServer(lambda request: Response(body, latency=latency), models=["slow"])
 
 
-def started(server: LoopbackServer, folder: Path) -> subprocess.Popen[str]:
+@contextmanager
+def handled(number: signal.Signals, handler: Any = signal.SIG_DFL) -> Iterator[None]:
+    """Handle a signal so meanwhile; by default as usual, also where what started the tests ignores it."""
+    before = signal.signal(number, handler)
+    try:
+        yield
+    finally:
+        signal.signal(number, before)
+
+
+def started(server: LoopbackServer, folder: Path, number: signal.Signals = signal.SIGINT) -> subprocess.Popen[str]:
     command = [sys.executable, "-m", "tabcontam", "run", "--llm", f"openai:slow@{server.url}", "--no-controls"]
     command += ["--dataset", "iris", "--out", str(folder), "--max-connections", "2"]
-    return subprocess.Popen(command, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    with handled(number):  # a new process has what is ignored here ignored, too
+        return subprocess.Popen(command, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
 def answered(folder: Path) -> int:
@@ -622,7 +634,7 @@ def wait_for(count: int, folder: Path) -> None:
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP], ids=lambda one: one.name)
 def test_ctrl_c_or_a_scheduler_writes_the_report_of_what_there_is(tmp_path: Path, number: signal.Signals) -> None:
     with slow(0.05) as server:
-        process = started(server, tmp_path / "run")
+        process = started(server, tmp_path / "run", number)
         wait_for(5, tmp_path / "run")
         process.send_signal(number)
         output, errors = process.communicate(timeout=PATIENCE)
@@ -640,15 +652,12 @@ def test_a_scheduler_ends_a_command_also_where_ctrl_c_is_ignored(ctrl_c: Any) ->
         signal.raise_signal(signal.SIGTERM)
         raise AssertionError("it went on")
 
-    before = signal.signal(signal.SIGINT, ctrl_c)
-    try:
+    with handled(signal.SIGINT, ctrl_c), handled(signal.SIGTERM):
         with patch.dict(commands.COMMANDS, {"list": lasting}):
             done = tabcontam("list", "tests")
-    finally:
-        signal.signal(signal.SIGINT, before)
+        assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
     assert (done.returncode, len(complaints(done))) == (2, 1)
     assert "interrupted" in done.stderr
-    assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
 
 
 @pytest.mark.slow
@@ -658,9 +667,10 @@ def test_a_terminal_that_goes_leaves_the_report_of_what_there_is(tmp_path: Path)
         ours, theirs = os.openpty()
         command = [sys.executable, "-m", "tabcontam", "run", "--llm", f"openai:slow@{server.url}", "--no-controls"]
         command += ["--dataset", "iris", "--out", str(folder), "--max-connections", "2"]
-        process = subprocess.Popen(
-            command, env=environment(), stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True
-        )
+        with handled(signal.SIGHUP):
+            process = subprocess.Popen(
+                command, env=environment(), stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True
+            )
         os.close(theirs)
         wait_for(5, folder)
         os.close(ours)  # what is written to it from now on is an error

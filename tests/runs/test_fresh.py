@@ -313,6 +313,14 @@ def test_a_strangers_card_names_no_variable_and_is_sent_no_key(tmp_path: Path) -
         assert SECRET not in one.stdout + one.stderr
 
 
+def test_a_card_that_is_a_pipe_is_a_line(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "feed.toml")
+    done = tabcontam("fresh", str(tmp_path / "feed.toml"), "--since", "2026-03-01", "--out", str(tmp_path / "out"))
+    assert (done.returncode, done.stderr.count("\n")) == (Exit.USAGE, 1)
+    assert "no regular file" in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
 def test_a_user_names_the_variable_of_a_feeds_token_behind_its_address(tmp_path: Path) -> None:
     with FeedServer(made_texts(1, MARCH)) as feed:
         (tmp_path / "feed.toml").write_text(feed.card("github"), "utf-8")
