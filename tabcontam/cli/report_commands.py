@@ -37,6 +37,10 @@ def report(options: argparse.Namespace) -> None:
         if last is None:
             raise UsageError("report needs the folder of a run, its --out, or several; see report --help")
         options.runs = [last]
+    if options.format and options.json:
+        raise UsageError("--json prints results.json; leave it or --format out")
+    if options.format and options.open:
+        raise UsageError(f"--open shows the pages, which --format {options.format} does not write; leave one out")
     for folder in options.runs:
         if not (past := read_results(folder)).run.recorded:
             check_agrees(folder, past)
@@ -45,10 +49,6 @@ def report(options: argparse.Namespace) -> None:
         _write_excluded(options)
         return
     if options.format:
-        if options.json:
-            raise UsageError("--json prints results.json; leave it or --format out")
-        if options.open:
-            raise UsageError(f"--open shows the pages, which --format {options.format} does not write; leave one out")
         results = load_all(options.runs, options.family_over, options.incomplete)
         if redacting:
             from tabcontam.report.redaction import redacted

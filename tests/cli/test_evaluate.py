@@ -79,10 +79,10 @@ def test_a_plan_asks_nothing(tmp_path: Path) -> None:
 def test_rows_of_a_private_file_stay_without_leave(tmp_path: Path) -> None:
     rows = "".join(f"{place},{place % 9},{'ab'[place % 9 > 4]}\n" for place in range(90))
     (tmp_path / "mine.csv").write_text(f"number,size,kind\n{rows}")
-    asked = ("evaluate", "--llm", "openai:m@http://192.0.2.1:9/v1", "--dataset", str(tmp_path / "mine.csv"))
+    asked = ("evaluate", "--llm", "openai:m@https://192.0.2.1:9/v1", "--dataset", str(tmp_path / "mine.csv"))
     done = tabcontam(*asked, "--target", "kind", "--shots", "4", "--no-memory-share", TABCONTAM_API_KEY="k")
     assert done.returncode == 4
-    assert "rows would be shown to openai:m@http://192.0.2.1:9/v1; add --send-rows if they may leave" in done.stderr
+    assert "rows would be shown to openai:m@https://192.0.2.1:9/v1; add --send-rows if they may leave" in done.stderr
 
 
 @pytest.mark.parametrize(
