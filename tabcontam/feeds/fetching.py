@@ -19,11 +19,12 @@ from pathlib import Path
 from typing import IO, Any
 from urllib.error import HTTPError
 from urllib.parse import quote, urljoin, urlsplit
-from urllib.request import HTTPRedirectHandler, Request, build_opener
+from urllib.request import HTTPRedirectHandler, Request
 
 from tabcontam.errors import UsageError, one_line
 from tabcontam.feeds.base import LeftOut
 from tabcontam.paths import cut_off, replace_file
+from tabcontam.tables.connections import opener
 from tabcontam.tables.editions import cache_folder
 from tabcontam.version import __version__
 
@@ -209,7 +210,7 @@ class Fetcher:
         request = Request(quote(address, safe=":/?#[]@!$&'()*+,;=%~"), headers=headers)  # noqa: S310 (checked above)
         self.asked += 1
         try:
-            with build_opener(_NoRedirect).open(request, timeout=SILENCE_SECONDS) as response:
+            with opener(_NoRedirect).open(request, timeout=SILENCE_SECONDS) as response:
                 content = _read(response, self.clock)
                 stated = response.headers
         except HTTPError as error:

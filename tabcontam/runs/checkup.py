@@ -22,9 +22,11 @@ from urllib.parse import urlsplit
 from tabcontam.errors import UsageError, one_line
 from tabcontam.subjects.keys import OTHER_KEY
 from tabcontam.subjects.registry import BUILT_IN, resolve
+from tabcontam.tables.connections import within
 from tabcontam.version import __version__
 
-SECONDS = 0.5  # for a server on loopback to answer in
+SECONDS = 0.5  # of silence of a server on loopback
+WHOLE_SECONDS = 5.0  # for all of its answer
 LONGEST_LISTING = 1 << 20
 OLDEST = (3, 11)
 FOR_DEVELOPERS = ("test", "test-serve", "lint")  # extras of the project itself
@@ -174,10 +176,11 @@ def _listed(address: str) -> str:
     connection = HTTPConnection(parts.hostname or "", parts.port, timeout=SECONDS)
     try:
         connection.request("GET", f"{parts.path}/models")
-        response = connection.getresponse()
-        if response.status in (401, 403):
-            return "a server that wants a key"
-        listing = json.loads(response.read(LONGEST_LISTING)) if response.status == 200 else None
+        with within(connection, WHOLE_SECONDS):
+            response = connection.getresponse()
+            if response.status in (401, 403):
+                return "a server that wants a key"
+            listing = json.loads(response.read(LONGEST_LISTING)) if response.status == 200 else None
     except (OSError, HTTPException, ValueError, RecursionError):
         return ""
     finally:

@@ -15,12 +15,13 @@ from importlib.metadata import version
 from itertools import chain
 from pathlib import Path
 from urllib.parse import quote, urlsplit
-from urllib.request import Request, urlopen
+from urllib.request import Request
 
 from tabcontam.errors import UsageError, one_line
 from tabcontam.paths import replace_file
 from tabcontam.tables.cards import Card, Edition, load_cards
 from tabcontam.tables.carried import FILES, carried
+from tabcontam.tables.connections import opener
 
 TIMEOUT_SECONDS = 30.0
 WHOLE_SECONDS, LEAST_SPEED = 60.0, 10_000  # a file may take so long, and a second more for so many bytes
@@ -140,7 +141,7 @@ def _fetched(address: str, edition: Edition) -> bytes:
         raise ValueError("not an http address")
     request = Request(quote(url, safe=":/?&=+%@,~"), headers={"User-Agent": "tabcontam"})  # noqa: S310 (as below)
     limit = ARCHIVE_LIMIT if members else edition.bytes
-    with urlopen(request, timeout=TIMEOUT_SECONDS) as response:  # noqa: S310 (the scheme is checked above)
+    with opener().open(request, timeout=TIMEOUT_SECONDS) as response:
         until, parts, size = time.monotonic() + WHOLE_SECONDS, list[bytes](), 0
         while size <= limit and (part := response.read1(min(CHUNK, limit + 1 - size))):
             parts.append(part)

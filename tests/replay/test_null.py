@@ -108,7 +108,7 @@ class TestEditions:
     def test_nothing_is_fetched(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         monkeypatch.setenv("TABCONTAM_DATA", str(tmp_path))
         monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-        monkeypatch.setattr(edition_files, "urlopen", lambda *_, **__: pytest.fail("asked for a file"))
+        monkeypatch.setattr(edition_files, "opener", lambda *_, **__: pytest.fail("asked for a file"))
         found = known_edition("german credit", ("Age", "Risk"))
         assert isinstance(found, str)
         assert found.startswith("not recorded: ")

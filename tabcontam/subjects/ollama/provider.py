@@ -12,9 +12,11 @@ from tabcontam.subjects.openai.address import is_loopback
 from tabcontam.subjects.openai.provider import OpenAIModel, open_server
 from tabcontam.subjects.openai.replies import at, read_listing
 from tabcontam.subjects.provider import Offer, Provider, Settings
+from tabcontam.tables.connections import within
 
 PORT = 11434
-SECONDS = 1.0  # to see whether one runs on this machine
+SECONDS = 1.0  # of silence, to see whether one runs on this machine
+WHOLE_SECONDS = 5.0
 EVERYWHERE = ("", "0.0.0.0", "::")  # noqa: S104  what a server binds to; a client reaches it on loopback
 LONGEST_LISTING = 1 << 20
 
@@ -47,8 +49,9 @@ def tags() -> frozenset[str] | None:
     connection = HTTPConnection(parts.hostname or "", parts.port, timeout=SECONDS)
     try:
         connection.request("GET", f"{parts.path}/models")
-        response = connection.getresponse()
-        listing = json.loads(response.read(LONGEST_LISTING)) if response.status == 200 else None
+        with within(connection, WHOLE_SECONDS):
+            response = connection.getresponse()
+            listing = json.loads(response.read(LONGEST_LISTING)) if response.status == 200 else None
     except (OSError, HTTPException, ValueError, RecursionError):
         return None
     finally:

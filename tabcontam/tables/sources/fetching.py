@@ -13,10 +13,11 @@ from pathlib import Path
 from typing import IO, Any
 from urllib.error import HTTPError
 from urllib.parse import quote, urljoin, urlsplit
-from urllib.request import HTTPRedirectHandler, OpenerDirector, Request, build_opener
+from urllib.request import HTTPRedirectHandler, Request
 
 from tabcontam.errors import UsageError, one_line
 from tabcontam.paths import replace_file
+from tabcontam.tables.connections import opener
 from tabcontam.tables.editions import cache_folder
 from tabcontam.tables.readers import base
 
@@ -120,7 +121,7 @@ def _from_network(address: str, token: str | None) -> Fetched:
         request.add_unredirected_header("Authorization", f"Bearer {token}")
     shown = address.partition("?")[0]
     try:
-        with _opener().open(request, timeout=SILENCE_SECONDS) as response:
+        with opener(_Careful).open(request, timeout=SILENCE_SECONDS) as response:
             content = _content(response, response.headers, shown)
             named, kind = response.headers.get_filename("") or "", response.headers.get_content_type()
     except HTTPError as error:
@@ -177,7 +178,3 @@ class _Careful(HTTPRedirectHandler):
         ):
             made.add_unredirected_header("Authorization", token["Authorization"])
         return made
-
-
-def _opener() -> OpenerDirector:
-    return build_opener(_Careful)

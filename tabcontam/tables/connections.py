@@ -1,0 +1,58 @@
+"""Connections that end in time, headers and all: a timeout bounds a silence, and a server may send byte by byte."""
+
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from http.client import HTTPConnection, HTTPResponse, HTTPSConnection
+from urllib.request import BaseHandler, HTTPHandler, HTTPSHandler, OpenerDirector, Request, build_opener
+
+HEADER_SECONDS = 60.0
+
+
+@contextmanager
+def within(connection: HTTPConnection, seconds: float) -> Iterator[None]:
+    """Cut a connection off that takes longer, however often a byte comes. Raises `TimeoutError`."""
+    cut, open_socket = threading.Event(), connection.sock
+
+    def end() -> None:
+        cut.set()
+        with suppress(OSError):
+            open_socket.shutdown(socket.SHUT_RDWR)
+
+    timer = threading.Timer(seconds, end)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+    if cut.is_set():  # what came until then looks like a whole answer
+        raise TimeoutError(f"no whole answer in {seconds:g} s")
+
+
+class _Plain(HTTPConnection):
+    def getresponse(self) -> HTTPResponse:
+        with within(self, HEADER_SECONDS):
+            return super().getresponse()
+
+
+class _Encrypted(HTTPSConnection):
+    def getresponse(self) -> HTTPResponse:
+        with within(self, HEADER_SECONDS):
+            return super().getresponse()
+
+
+class _OverHTTP(HTTPHandler):
+    def http_open(self, req: Request) -> HTTPResponse:
+        return self.do_open(_Plain, req)
+
+
+class _OverHTTPS(HTTPSHandler):
+    def https_open(self, req: Request) -> HTTPResponse:
+        return self.do_open(_Encrypted, req)
+
+
+def opener(*handlers: type[BaseHandler]) -> OpenerDirector:
+    """Return urllib's opener with these handlers, whose answers begin in time or raise `TimeoutError`."""
+    return build_opener(_OverHTTP, _OverHTTPS, *handlers)
