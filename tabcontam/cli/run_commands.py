@@ -61,7 +61,8 @@ def gate(options: argparse.Namespace) -> int:
         if given := asked(options):
             raise UsageError(f"{', '.join(given)}: a past run is not asked again; leave RUN_DIR out to make a new one")
         past, baseline = load(options.folder), _baseline(options, options.folder)
-        check_agrees(options.folder, past)
+        if not_compared := check_agrees(options.folder, past):
+            print(f"tabcontam: {not_compared}", file=sys.stderr)
         summarize(past)
         return _judged(options, past, baseline, options.llm, options.dataset)
     if not options.llm or not options.dataset:

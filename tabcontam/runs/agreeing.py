@@ -1,6 +1,5 @@
 """Whether the results of a run's folder are what its trials come to: a folder may have been edited."""
 
-import sys
 from collections.abc import Iterator
 from math import isclose
 from pathlib import Path
@@ -20,16 +19,15 @@ COMPARED = ("verdict", "paper_verdict", "queries", "answered", "hits", "recalled
 NEAR, TINY = 1e-6, 1e-12  # of a number, and beside 0, by which two processors may differ
 
 
-def check_agrees(folder: Path, past: RunResults) -> None:
+def check_agrees(folder: Path, past: RunResults) -> str:
     """Raises `UsageError` where results.json says something else than the trials beside it, judged again.
 
-    A published report, or results that are kept without trials, hold no answers that could be judged: a line on
-    standard error says that nothing was compared.
+    A published report, or results that are kept without trials, hold no answers that could be judged: returned is a
+    line that says so, "" where all was compared.
     """
     if past.run.redacted is not None or not (folder / TRIALS).exists():
         lacks = f"has no {TRIALS}" if past.run.redacted is None else "was published without answers"
-        print(f"tabcontam: {folder} {lacks}: its results are taken at their word", file=sys.stderr)
-        return
+        return f"{folder} {lacks}: its results are taken at their word"
     found, changed = judged_again(folder, past, most=MOST_TRIALS)
     if fault := next(_faults(past, found), None):
         raise UsageError(
@@ -41,6 +39,7 @@ def check_agrees(folder: Path, past: RunResults) -> None:
             f"{folder / TRIALS}: line {min(changed)} does not say how its reply is read; type python -m tabcontam "
             f"rescore {folder} to judge the answers again, or make the run again"
         )
+    return ""
 
 
 def _faults(past: RunResults, found: RunResults) -> Iterator[str]:

@@ -37,10 +37,10 @@ def test_the_gate_takes_the_newest_run_and_says_which_and_how_old(here: Path) ->
     done = tabcontam("gate", cwd=here)
     assert done.returncode == 0
     assert done.stdout.startswith("clean: m on adult: ")
-    assert done.stderr == "gate of reports/a-newer, 3 minutes old\n"
+    assert done.stderr.startswith("gate of reports/a-newer, 3 minutes old\n")
     (here / "reports" / "a-newer" / "results.json").unlink()  # a folder without results is no run
     done = tabcontam("gate", "--fail-on", "undecided", cwd=here)
-    assert (done.returncode, done.stderr) == (1, "gate of reports/b-older, 2 hours old\n")
+    assert (done.returncode, done.stderr.partition("\n")[0]) == (1, "gate of reports/b-older, 2 hours old")
 
 
 def test_so_does_the_report(here: Path) -> None:
@@ -51,7 +51,7 @@ def test_so_does_the_report(here: Path) -> None:
 
 def test_a_run_that_is_not_over_counts_and_is_called_so(here: Path) -> None:
     written(here / "reports" / "now", 2, MISSED, finished=False)
-    assert tabcontam("gate", cwd=here).stderr == "gate of reports/now, 2 seconds old, not finished\n"
+    assert tabcontam("gate", cwd=here).stderr.startswith("gate of reports/now, 2 seconds old, not finished\n")
 
 
 def test_recorded_answers_are_passed_over_and_what_is_damaged_is_not(here: Path) -> None:

@@ -493,7 +493,7 @@ class TestTransient:
         }
         wait = trouble_with(Response(BUSY.body, 429, headers), TransientError).wait
         assert wait is not None
-        assert 30 < wait <= 40
+        assert 30 < wait <= 41  # the clock of the server shows whole seconds
 
     def test_what_was_answered_before_may_have_to_be_paid_for(self) -> None:
         responses = [reply(THOUGHT, stop="max_tokens", tokens=0, thoughts=16), BUSY]
