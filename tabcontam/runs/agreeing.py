@@ -22,12 +22,15 @@ NEAR, TINY = 1e-6, 1e-12  # of a number, and beside 0, by which two processors m
 def check_agrees(folder: Path, past: RunResults) -> str:
     """Raises `UsageError` where results.json says something else than the trials beside it, judged again.
 
-    A published report, or results that are kept without trials, hold no answers that could be judged: returned is a
-    line that says so, "" where all was compared.
+    A published report, or results that are kept without trials, hold no answers that could be judged, and a learned
+    measure of overlap is not loaded: returned is a line that says so, "" where all was compared.
     """
     if past.run.redacted is not None or not (folder / TRIALS).exists():
         lacks = f"has no {TRIALS}" if past.run.redacted is None else "was published without answers"
         return f"{folder} {lacks}: its results are taken at their word"
+    if past.run.overlap:  # a model, which a stranger's results name: it is not loaded for a look at them
+        measure = visible(past.run.overlap, line=True)
+        return f"{folder} was measured by {measure}, which rescore alone loads: its results are taken at their word"
     found, changed = judged_again(folder, past, most=MOST_TRIALS)
     if fault := next(_faults(past, found), None):
         raise UsageError(
