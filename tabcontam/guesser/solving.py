@@ -52,14 +52,11 @@ def weights_of(x: Floats, y: Floats, rcond: float | None = None) -> Floats:
             return found
     except np.linalg.LinAlgError:
         pass
-    left, sizes, right = thin_svd(x)
-    least = (np.finfo(np.float64).eps * max(x.shape) if rcond is None else rcond) * sizes.max(initial=0.0)
-    inverse = np.where(sizes > least, 1 / np.maximum(sizes, np.finfo(np.float64).tiny), 0.0)
-    return np.asarray(right.T @ (inverse * (left.T @ y)))
+    return np.asarray(inverse_of(x, np.finfo(np.float64).eps * max(x.shape) if rcond is None else rcond) @ y)
 
 
-def inverse_of(square: Floats, rcond: float) -> Floats:
-    """Return the pseudo-inverse of a square matrix, with singular values below `rcond` times the largest as zero."""
-    left, sizes, right = thin_svd(square)
+def inverse_of(matrix: Floats, rcond: float) -> Floats:
+    """Return the pseudo-inverse of a matrix, with singular values below `rcond` times the largest as zero."""
+    left, sizes, right = thin_svd(matrix)
     inverse = np.where(sizes > rcond * sizes.max(initial=0.0), 1 / np.maximum(sizes, np.finfo(np.float64).tiny), 0.0)
     return np.asarray((right.T * inverse) @ left.T)

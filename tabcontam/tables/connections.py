@@ -31,21 +31,19 @@ def within(connection: HTTPConnection, seconds: float) -> Iterator[None]:
         raise TimeoutError(f"no whole answer in {seconds:g} s")
 
 
-class _Plain(HTTPConnection):
+class _Timed(HTTPConnection):
     def getresponse(self) -> HTTPResponse:
         with within(self, HEADER_SECONDS):
             return super().getresponse()
 
 
-class _Encrypted(HTTPSConnection):
-    def getresponse(self) -> HTTPResponse:
-        with within(self, HEADER_SECONDS):
-            return super().getresponse()
+class _Encrypted(_Timed, HTTPSConnection):
+    """An encrypted connection with that bound."""
 
 
 class _OverHTTP(HTTPHandler):
     def http_open(self, req: Request) -> HTTPResponse:
-        return self.do_open(_Plain, req)
+        return self.do_open(_Timed, req)
 
 
 class _OverHTTPS(HTTPSHandler):
