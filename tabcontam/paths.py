@@ -29,7 +29,7 @@ def check_own_files(folder: Path) -> None:
     """
     try:
         entries, home = list(os.scandir(folder)), folder.resolve()
-    except OSError:  # whoever reads or writes there says what is wrong
+    except OSError:  # the next to read or write there reports it
         return
     for entry in entries:
         path, mode = Path(entry.path), entry.stat(follow_symlinks=False).st_mode
@@ -56,7 +56,7 @@ def cut_off(path: Path) -> bool:
         return file.read(1) != b"\n"
 
 
-def beside(path: Path) -> Path:
+def temporary_name(path: Path) -> Path:
     """Return a new name in the folder of a file or folder, for what is to take its place."""
     return path.with_name(f".{path.name}.{secrets.token_hex(8)}")
 
@@ -75,7 +75,7 @@ def replace_file(path: Path, content: str | bytes) -> None:
     """
     if isinstance(content, str):
         content = content.encode("utf-8", ESCAPED)
-    temporary = beside(path)
+    temporary = temporary_name(path)
     handle = os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_BINARY", 0), 0o666)
     try:
         with os.fdopen(handle, "wb") as file:

@@ -57,7 +57,10 @@ TABLES = (
 LONGEST = 2**27  # bytes of a stored reply
 # An unknown table or column counts as damage too: the statements are ours, and the file says that it has them.
 _DAMAGE = {
-    *(sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT, sqlite3.SQLITE_ERROR),
+    sqlite3.SQLITE_CORRUPT,
+    sqlite3.SQLITE_NOTADB,
+    sqlite3.SQLITE_FORMAT,
+    sqlite3.SQLITE_ERROR,
     sqlite3.SQLITE_SCHEMA,
 }
 _UNREADABLE = (ValueError, TypeError, KeyError, RecursionError)

@@ -87,7 +87,7 @@ def find_feed(source: str) -> Feed | None:
     if "kind" not in raw:
         return None
     feed = read_feed(path)
-    if feed.token and feed not in shipped_feeds().values():  # whoever wrote it would choose where a key goes
+    if feed.token and feed not in shipped_feeds().values():  # its author would choose where a key goes
         raise UsageError(
             f"card of a feed {path}: token names an environment variable, and where a key goes is for you to say; take "
             f"the line out, and name the variable behind the address: {option('address', 'https://HOST/PATH#MY_TOKEN')}"

@@ -271,7 +271,7 @@ class _NoRedirect(HTTPRedirectHandler):
 
 
 def origin(address: str) -> str:
-    """Return the scheme and the host of an address, as in https://host: whom a token is told."""
+    """Return the scheme and the host of an address, as in https://host. A token is sent there alone."""
     parts = urlsplit(address)
     return f"{parts.scheme}://{parts.netloc}".lower()
 

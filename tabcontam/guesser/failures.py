@@ -44,7 +44,7 @@ def recording(table: Table) -> Iterator[list[str]]:
 
 
 def record(table: Table, failed: Sequence[str]) -> None:
-    """Record predictors that failed on a table, perhaps in an earlier run, here and for the finding that needs this one."""
+    """Record predictors that failed on a table, perhaps in an earlier run, also for a finding that needs this one."""
     _failures(table).update(dict.fromkeys(failed))
     if (around := _FAILED.get()) is not None:
         around += failed
