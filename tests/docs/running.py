@@ -100,7 +100,7 @@ class Place:
     def _environment(self, monkeypatch: pytest.MonkeyPatch, servers: Servers) -> None:
         monkeypatch.chdir(self.folder)
         monkeypatch.setattr(openai, "OPENAI", servers.openai.url)
-        monkeypatch.setattr(edition_files, "urlopen", _nothing)
+        monkeypatch.setattr(edition_files, "opener", _nothing)
         here = {
             name: replace(feed.at(servers.feeds.url + "/rss.xml" * (feed.kind == FEED)), seconds=0.0, hosts=None)
             for name, feed in cards.shipped_feeds().items()
@@ -224,7 +224,7 @@ def look_at(text: str) -> None:
         assert any(word.partition("[")[0] in ("tabcontam", ".") for word in words), text
 
 
-def _nothing(*request: object, **options: object) -> None:
+def _nothing(*handlers: object) -> None:
     raise OSError("a test fetches no dataset")
 
 
