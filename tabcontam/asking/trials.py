@@ -42,6 +42,7 @@ TRIALS = "trials.jsonl"
 RESULTS = "results.json"
 JUNIT = "junit.xml"
 RECALLED = "recalled.csv"
+UNREAD = "unread"  # why nothing was read in a text; lines of older runs do not say it
 NUMBER = "line"  # of a line that was read: where it stands in its file, from 1; never written
 PASSAGE, ENDINGS, LOOKUP = "passage", "endings", "lookup"  # how a line names what is no prompt
 Line = dict[str, Any]
@@ -314,9 +315,9 @@ def judged(trial: Trial, paper_rules: bool) -> Line:
     """What of a line depends on how its reply was read."""
     reading = trial.reading
     if reading is None:
-        return {"parsed": None, "hit": None, "readable": None}
+        return {"parsed": None, "hit": None, "readable": None, UNREAD: None}
     hit = reading.paper_hit if paper_rules and reading.hit is not None else reading.hit
-    return {"parsed": reading.parsed, "hit": hit, "readable": reading.readable}
+    return {"parsed": reading.parsed, "hit": hit, "readable": reading.readable, UNREAD: trial.unread}
 
 
 def trial_of(line: Mapping[str, Any]) -> Trial:

@@ -8,6 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, fields, replace
+from enum import StrEnum
 from random import Random
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -49,6 +50,7 @@ from tabcontam.evidence.questions import Token as Token
 from tabcontam.evidence.questions import Usage as Usage
 from tabcontam.evidence.questions import as_read as as_read
 from tabcontam.guesser.chance import Guess
+from tabcontam.reading.reading import declines
 from tabcontam.statistics.eprocess import Bets, Stake
 
 if TYPE_CHECKING:
@@ -101,6 +103,18 @@ class Query:
         return question
 
 
+class Unread(StrEnum):
+    """Why nothing was read in a text that came."""
+
+    DECLINED = "declined"
+    NOT_UNDERSTOOD = "not understood"
+
+    @classmethod
+    def of(cls, text: str) -> "Unread":
+        """Return why nothing was read in this text, by the phrases that decline."""
+        return cls.DECLINED if declines(text) else cls.NOT_UNDERSTOOD
+
+
 @dataclass(frozen=True, slots=True)
 class Reading:
     """How one reply was read."""
@@ -110,6 +124,7 @@ class Reading:
     paper_hit: bool  # the published algorithm's decision on the text as it came
     readable: bool  # whether it was an answer at all; a text that declines is none
     right: tuple[str, ...] = ()  # the asked features whose cells are the row's, or the expected words that it holds
+    unread: Unread | None = None  # why it is no answer, where the test knows it better than by phrases
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +141,13 @@ class Trial:
     def readable(self) -> bool:
         """Whether it was read, and is an answer."""
         return self.reading is not None and self.reading.readable
+
+    @property
+    def unread(self) -> Unread | None:
+        """Why nothing was read in a text that came; None where it was read, or the reply's state says why."""
+        if self.readable or self.reply.state is not State.OK or not isinstance(self.reply, Reply):
+            return None
+        return (self.reading and self.reading.unread) or Unread.of(self.reply.text)
 
 
 @dataclass(frozen=True)

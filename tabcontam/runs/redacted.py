@@ -18,7 +18,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from tabcontam.asking.kept_trials import KeptTrials
-from tabcontam.asking.trials import RESULTS, TRIALS, Journal, Line, as_lines, open_folder
+from tabcontam.asking.trials import RESULTS, TRIALS, UNREAD, Journal, Line, as_lines, open_folder
 from tabcontam.errors import UsageError, option
 from tabcontam.paths import ESCAPED, replace_file
 from tabcontam.report.lookups import is_lookup
@@ -41,6 +41,7 @@ KEPT = (
     "state",
     "hit",
     "readable",
+    UNREAD,
     "turn",
     "decoy_of",
     "cached",

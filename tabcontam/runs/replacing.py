@@ -6,11 +6,11 @@ from hashlib import sha256
 from pathlib import Path
 
 from tabcontam.asking.judgements import JUDGEMENTS
-from tabcontam.asking.trials import TRIALS, line_of
+from tabcontam.asking.trials import TRIALS, UNREAD, line_of
 from tabcontam.errors import UsageError, option
 from tabcontam.evidence.questions import State
 
-READ = ("parsed", "hit", "readable")  # what rescoring can change in a line
+READ = ("parsed", "hit", "readable", UNREAD)  # what rescoring can change in a line
 
 
 def check_replaceable(out: Path, folders: Sequence[Path]) -> None:

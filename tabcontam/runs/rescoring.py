@@ -13,6 +13,7 @@ from tabcontam.asking.trials import (
     NUMBER,
     RESULTS,
     TRIALS,
+    UNREAD,
     Line,
     as_lines,
     judged,
@@ -80,7 +81,8 @@ def judged_again(
     for own, read in read_by_table(folder, past, dictionary, most):
         for found in read.values():
             for line, trial in found:
-                if (fields := judged(trial, run.rules == PAPER)) != {name: line.get(name) for name in fields}:
+                fields = judged(trial, run.rules == PAPER)
+                if fields != {UNREAD: fields[UNREAD], **{name: line[name] for name in fields if name in line}}:
                     changed[line[NUMBER]] = fields
         trials_of = {name: [trial for _, trial in found] for name, found in read.items()}
         for number in own:

@@ -14,7 +14,10 @@ from tabcontam.evidence.base import READ, Evidence, PublishedRule, Reply, State,
 from tabcontam.groups import grouped
 from tabcontam.statistics.exact import benjamini_hochberg
 
-ENOUGH = 0.5  # the share of queries that must have an answer before a cell can be called "not detected"
+# The share of queries that must have an answer that was read before a cell, or a table by all of its row tests, can be
+# called "not detected": below it the rows that an LLM keeps silent about outnumber those that it was seen to answer.
+ENOUGH = 0.5
+REASONS = 3  # why answers were not read that are named
 
 Key = TypeVar("Key", bound=Hashable)
 
@@ -82,22 +85,35 @@ def texts(trials: Sequence[Trial]) -> int:
 
 
 def unanswered(trials: Sequence[Trial]) -> str:
-    """How many queries had no readable answer, and the most frequent reason; of decoys, where there is none else."""
+    """How many queries had no readable answer, and the most frequent reasons; of decoys, where there is none else."""
     own = [trial for trial in trials if not trial.query.decoy_of]
     silent = [trial for trial in own if not trial.readable]
     if own and not silent:
         own = [trial for trial in trials if trial.query.decoy_of]
         silent = [trial for trial in own if not trial.readable]
-    declined = "declined, or in no form that could be read"
-    replies = [trial.reply for trial in silent]
-    unlike = "scored in tokens that are not its values'"
-    reasons = Counter(
-        (declined if isinstance(reply, Reply) else unlike)
-        if reply.state is State.OK
-        else ", ".join(filter(None, (reply.state, reply.detail)))
-        for reply in replies
-    )
-    ((reason, count),) = reasons.most_common(1) or [("none was asked", 0)]
-    share = "" if count == len(silent) else f"{count} of them "
+    found = Counter(map(_why_unread, silent)).most_common(REASONS)
+    if len(found) > 1:
+        why = "; ".join(f"{count} {reason}" for reason, count in found)
+    else:
+        why = found[0][0] if found else "none was asked"
     what = "decoys" if own and own[0].query.decoy_of else "queries"
-    return f"no readable answer to {len(silent)} of {len(own)} {what}: {share}{reason}"
+    return f"no readable answer to {len(silent)} of {len(own)} {what}: {why}"
+
+
+def _why_unread(trial: Trial) -> str:
+    """Return why an answer was not read."""
+    if trial.reply.state is State.OK:
+        return trial.unread or "scored in tokens that are not its values'"
+    return ", ".join(filter(None, (trial.reply.state, trial.reply.detail)))
+
+
+def answers_read(trials: Sequence[Trial]) -> str:
+    """Return how many answers in words were read; decoys and what is not weighed aside, "" where there are none."""
+    own = [trial for trial in trials if not trial.query.decoy_of and isinstance(trial.reply, Reply)]
+    own = [trial for trial in own if trial.query.chance] or own
+    if not own:
+        return ""
+    read = sum(trial.readable for trial in own)
+    unread = len(own) - read
+    were = "1 answer was read" if read == 1 else f"{read} answers were read"
+    return f"{were}, {unread} {'was' if unread == 1 else 'were'} not" if unread else f"{'all ' * (read > 1)}{were}"

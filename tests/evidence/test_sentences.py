@@ -1,13 +1,21 @@
 """Sentences hold numbers as people read them."""
 
-from tabcontam.evidence.base import Prompt, Query, Reading, Reply, State, Trial
+from dataclasses import replace
+
+from tabcontam.evidence.base import Prompt, Query, Reading, Reply, State, Trial, Unread
 from tabcontam.evidence.sentences import few, stated
-from tabcontam.verdicts.decisions import unanswered
+from tabcontam.verdicts.decisions import answers_read, unanswered
 
 
-def unread(state: State, detail: str = "") -> Trial:
+def unread(state: State, detail: str = "", text: str = "", why: Unread | None = None) -> Trial:
     query = Query("q", lambda: Prompt((), "", ""), ("a",), ("1",), 4)
-    return Trial(query, Reply("", state, detail), Reading(None, hit=False, paper_hit=False, readable=False))
+    return Trial(
+        query, Reply(text, state, detail), Reading(None, hit=False, paper_hit=False, readable=False, unread=why)
+    )
+
+
+def read() -> Trial:
+    return replace(unread(State.OK), reading=Reading("1", hit=False, paper_hit=False, readable=True))
 
 
 def test_a_count_that_guessing_never_reaches_has_no_exponent() -> None:
@@ -21,8 +29,27 @@ def test_a_p_value_too_small_for_a_float_is_not_called_zero() -> None:
     assert stated(4.6e-08) == "p = 4.6e-08"
 
 
+def test_a_text_that_declines_is_told_from_one_that_was_not_understood() -> None:
+    declined, odd = unread(State.OK, text="I cannot recall it"), unread(State.OK, text="zzz")
+    assert (declined.unread, odd.unread) == ("declined", "not understood")
+    assert unread(State.OK, text="unbekannt", why=Unread.DECLINED).unread == "declined"  # the test knows it better
+    assert unread(State.REFUSED, text="I cannot").unread is None  # the server's own word
+    assert read().unread is None
+    why = "2 not understood; 1 declined"
+    assert unanswered([odd, declined, odd]) == f"no readable answer to 3 of 3 queries: {why}"
+
+
+def test_a_sentence_says_how_many_answers_were_read() -> None:
+    assert answers_read([read()] * 3 + [unread(State.OK)] * 12) == "3 answers were read, 12 were not"
+    assert answers_read([read(), read(), unread(State.EMPTY)]) == "2 answers were read, 1 was not"
+    assert answers_read([read()] * 15) == "all 15 answers were read"
+    assert answers_read([read()]) == "1 answer was read"
+    decoy = replace(unread(State.OK), query=replace(read().query, decoy_of="q"))
+    assert answers_read([read(), read(), decoy]) == "all 2 answers were read"
+
+
 def test_the_reason_of_no_answer_counts_only_where_there_are_several() -> None:
     refused = [unread(State.REFUSED, "content filter")] * 2
     assert unanswered(refused) == "no readable answer to 2 of 2 queries: refused, content filter"
     mixed = unanswered([*refused, unread(State.EMPTY)])
-    assert mixed == "no readable answer to 3 of 3 queries: 2 of them refused, content filter"
+    assert mixed == "no readable answer to 3 of 3 queries: 2 refused, content filter; 1 empty"

@@ -8,7 +8,7 @@ from random import Random
 from typing import TYPE_CHECKING, ClassVar
 
 from tabcontam.evidence.answering import Answering, CellAnswers
-from tabcontam.evidence.base import READ, Evidence, Family, Kind, Query, Reading, Reply, State, Test, Trial
+from tabcontam.evidence.base import READ, Evidence, Family, Kind, Query, Reading, Reply, State, Test, Trial, Unread
 from tabcontam.evidence.rows.answered import answered as answered
 from tabcontam.evidence.rows.answered import in_rows, said_cell
 from tabcontam.evidence.rows.by_column import bits_by, left_out, lying_in
@@ -109,7 +109,8 @@ class RowTest(Test):
         whole = len(cells) == len(query.asked)
         enough = not cut and len(cells) >= HALF * len(query.asked) and not declines(reply.text)
         readable = bool(cells) and (whole or enough)
-        return Reading(cells or None, hit and readable, paper, readable, right)
+        unread = None if readable else Unread.of(reply.text)
+        return Reading(cells or None, hit and readable, paper, readable, right, unread)
 
     def cells(self, query: Query, text: str, serializer: Serializer) -> dict[str, Cell]:
         """The asked features that the answer gives, in whatever shape; lines that repeat the prompt are passed over."""
