@@ -25,7 +25,7 @@ CELLS: Columns = {
     "score": NUMBER,
     "hits": COUNT,
     "expected_hits": NUMBER,
-    **dict.fromkeys(("answered", "queries"), COUNT),
+    **dict.fromkeys(("answered", "asked", "queries"), COUNT),
     "statistic_name": TEXT,
     **dict.fromkeys(("statistic_value", "statistic_expected"), NUMBER),
     "null": TEXT,

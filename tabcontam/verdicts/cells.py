@@ -294,6 +294,8 @@ class Result(InCell):
     """How many a guesser would get."""
     answered: Count | None = 0
     """How many answers could be read."""
+    asked: Count | None = None
+    """Of how many that were asked for; in tests of names and words of how many of these. Null in older results."""
     queries: Count = 0
     """How many queries were planned; in recorded answers how many are recorded."""
     statistic: Statistic | None = None

@@ -38,7 +38,15 @@ from tabcontam.verdicts.cells import (
     TableVerdict,
     Won,
 )
-from tabcontam.verdicts.decisions import Decision, corrected, published, texts, without_evidence
+from tabcontam.verdicts.decisions import (
+    ENOUGH,
+    Decision,
+    answers_read,
+    corrected,
+    published,
+    texts,
+    without_evidence,
+)
 from tabcontam.verdicts.facts import RunFacts, TrainedOn, in_order, known_tests
 from tabcontam.verdicts.generation import generations
 from tabcontam.verdicts.ranks import correlations, ranking
@@ -111,13 +119,14 @@ def result(
     if evidence.p_value is None:  # without a verdict its own score, or else its statistic
         share = evidence.value if evidence.score is None else evidence.score
     memory, compared = _memory(evidence, test, trials, reference)
-    said = (found, conceded.said, compared)
+    said = (found, conceded.said, compared, answers_read(trials) if test.decides else "")
     cell = replace(
         unjudged(name, test, own.verdict, own.reason, planned),
         paper_verdict=paper.verdict,
         cut_short=len(trials) != planned,
         hits=evidence.hits,
         answered=evidence.answered,
+        asked=evidence.asked,
         score=None if share is None else round(share, 4),
         reference=reference.llm if reference else None,
         sentence=visible("; ".join(filter(None, said)), line=True),  # which may quote documents
@@ -216,9 +225,9 @@ def published_counts(cell: Result, rule: PublishedRule, trials: Sequence[Trial])
     """A cell with what was counted under the published rules, and the sentence that says so."""
     own = rule.counted(trials)
     asked, hits, answered = len(own), rule.hits(trials), texts(own)
-    unread = f"; {asked - answered} of {asked} answers could not be read" if answered < asked else ""
     score = round(hits / asked, 4) if asked else None
-    return replace(cell, hits=hits, answered=answered, score=score, sentence=f"{rule.said(trials)}{unread}")
+    sentence = "; ".join(filter(None, (rule.said(trials), answers_read(own))))
+    return replace(cell, hits=hits, answered=answered, asked=asked, score=score, sentence=sentence)
 
 
 def unjudged(
@@ -387,8 +396,24 @@ def tables(
             return replace(table, verdict=Verdict.NOT_DETECTED, reason=reason)
         return table
 
-    verdicts = [decided(_table(own, found_by.get(table, ()), alpha)) for table, own in by_table.items()]
+    verdicts = [_read(decided(_table(own, found_by.get(table, ()), alpha)), own) for table, own in by_table.items()]
     return joined(verdicts, held(cells, declared, known, over), alpha) if declared else verdicts
+
+
+def _read(table: TableVerdict, cells: Sequence[Result]) -> TableVerdict:
+    """Return the verdict on a table: `no answer` in place of `not detected` where its row tests were mostly unread.
+
+    The share that a single test needs has to be read of all their answers together, and of the tests.
+    """
+    weighed = [cell for cell in cells if cell.asked]
+    read, asked = sum(cell.answered or 0 for cell in weighed), sum(cell.asked or 0 for cell in weighed)
+    silent = [cell.test for cell in weighed if cell.verdict is Verdict.NO_ANSWER]
+    enough = read >= ENOUGH * asked and len(weighed) - len(silent) >= ENOUGH * len(weighed)
+    if table.verdict is not Verdict.NOT_DETECTED or enough:
+        return table
+    reason = f"{read} of {asked} answers to its row tests were read, and {ENOUGH:.0%} of answers and tests are needed"
+    none = f"; {BY_TESTS[Verdict.NO_ANSWER]} {len(silent)} of {len(weighed)} tests ({', '.join(silent)})"
+    return replace(table, verdict=Verdict.NO_ANSWER, reason=reason + (none if silent else ""))
 
 
 def _said(found: FamilyEvidence, table: TableVerdict, cells: Sequence[Result], several: bool) -> str:

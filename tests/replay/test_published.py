@@ -23,8 +23,8 @@ ENGLISH = english()
 
 CELL = """
 llm dataset edition serializer prompts test kind control verdict otherwise paper_verdict score hits expected_hits
-answered queries statistic null p_value q_value interval interval_of recalled_bits detectable_share reason sentence
-source split cut_short lacks exposure not_averaged columns without q_without rests_on reference
+answered asked queries statistic null p_value q_value interval interval_of recalled_bits detectable_share reason
+sentence source split cut_short lacks exposure not_averaged columns without q_without rests_on reference
 sequential decided_after e_value bets memory
 """
 

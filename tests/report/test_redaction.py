@@ -29,9 +29,9 @@ LOOKED_AT = {
     KnownFacts: "name sha256 rows datasets",
     MergedRun: "folder version seed queries command started",
     Result: """llm dataset edition split serializer prompts test source kind control verdict otherwise paper_verdict
-        reference lacks exposure cut_short score hits expected_hits answered queries statistic null p_value q_value
-        interval interval_of recalled_bits columns without q_without rests_on sequential decided_after e_value bets
-        detectable_share reason sentence memory not_averaged""",
+        reference lacks exposure cut_short score hits expected_hits answered asked queries statistic null p_value
+        q_value interval interval_of recalled_bits columns without q_without rests_on sequential decided_after e_value
+        bets detectable_share reason sentence memory not_averaged""",
     TableVerdict: """llm dataset edition split serializer prompts verdict p_value q_value e_value decided_after in_turns
         families documents by_documents rests_on bound recalled_bits detectable_share reason""",
     FamilyEvidence: "family p_value e_value q_value p_without q_without without documents",

@@ -65,6 +65,37 @@ def test_findings_are_made_over_all_cells_and_the_table_by_its_row_tests() -> No
     assert table.p_value == pytest.approx(0.03)
 
 
+@pytest.mark.parametrize(
+    ("answered", "verdict"),
+    [
+        ((30, 30, 30), "not detected"),
+        ((30, 15, 15), "not detected"),  # the half of each is enough
+        ((30, 2, 2), "no answer"),  # one of three tests was read
+        ((30, 14, 14), "no answer"),  # of most answers, but of one test in three
+    ],
+)
+def test_a_table_whose_row_tests_were_mostly_unread_is_not_clean(answered: tuple[int, ...], verdict: str) -> None:
+    tests = ("full_completion", "feature_completion", "incomplete_completion")
+
+    def of(test: str, read: int, p_value: float = 0.9) -> Result:
+        word = "not detected" if read >= 15 else "no answer"
+        return replace(cell("iris", word, p_value), test=test, answered=read, asked=30)
+
+    cells = [of(test, read) for test, read in zip(tests, answered, strict=True)]
+    (table,) = tables(conclude(cells, "calibrated", 0.01), "calibrated", 0.01)
+    assert table.verdict == verdict
+    if verdict == "no answer":
+        assert f"{sum(answered)} of 90 answers to its row tests were read, and 50% of" in table.reason
+        assert table.reason.endswith("no answer to 2 of 3 tests (feature_completion, incomplete_completion)")
+    found = [of(tests[0], 3, 1e-9), *cells[1:]]
+    assert tables(conclude(found, "calibrated", 0.01), "calibrated", 0.01)[0].verdict == "contaminated"
+
+
+def test_a_table_of_an_older_run_which_counted_no_answers_stays_as_it_is() -> None:
+    cells = [replace(cell("iris", "not detected", 0.9), answered=3)]
+    assert tables(cells, "calibrated", 0.01)[0].verdict == "not detected"
+
+
 def test_what_one_family_finds_changes_nothing_in_another() -> None:
     def judged(*of_knowledge: float) -> Result:
         cells = [

@@ -165,13 +165,12 @@ class QuizTest(Test):
         found = (
             f"{hits} of {len(asked)} {self._counted} by the row's own, {few(sum(chances))} by who never saw the rows"
         )
-        unread = f"; {len(asked) - len(answered)} not answered" if len(answered) < len(asked) else ""
         return Evidence(
             statistic="recalled bits",
             value=sum(one.bits for one in asked),
             expected=sum(bits * chance for one in asked for bits, chance in one.outcomes),
             null=NULL,
-            sentence=f"{found} ({stated(p_value)}){unread}{self._published(trials)}",
+            sentence=f"{found} ({stated(p_value)}){self._published(trials)}",
             hits=hits,
             asked=len(asked),
             answered=len(answered),
