@@ -269,7 +269,9 @@ def add_open(group: "argparse._ArgumentGroup | argparse.ArgumentParser") -> None
 
 
 def add_output(group: "argparse._ArgumentGroup | argparse.ArgumentParser") -> None:
-    group.add_argument("-v", "--verbose", action="count", default=0, help="print a line for each cell")
+    group.add_argument(
+        "-v", "--verbose", action="count", default=0, help="print each cell, with what was not read of it"
+    )
     group.add_argument("-q", "--quiet", action="count", default=0, help="print the summary alone")
     group.add_argument(
         "-r",

@@ -8,7 +8,7 @@ LLM's blob when one of its cells is opened, and writes what it finds there as te
 import gzip
 from base64 import b64encode
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import groupby
 from statistics import fmean
@@ -17,6 +17,7 @@ from typing import Any
 from tabcontam.groups import grouped
 from tabcontam.report.query import DECOY, KINDS, bits_of, kind_of, one_line, scored, shown, words_read
 from tabcontam.report.trials import Trial, by_cell, is_mapping
+from tabcontam.report.unread import Unread, unread
 from tabcontam.verdicts.cells import Result
 from tabcontam.verdicts.json_text import compact
 from tabcontam.verdicts.results import RunResults
@@ -36,20 +37,22 @@ NAMES = {**{kind: (kind, many) for kind, many in KINDS.items()}, DECOY: (DECOY, 
 class Packed:
     """What the page holds: a blob of text an LLM (by its block's number, from 1), and counts by `RunResults.placed`.
 
-    `shown` queries of a cell are in the blob, the `left` ones in trials.jsonl alone. A blob holds no character that
-    means something to HTML. The page's script evidence.js unpacks it: a cell is `<details class="evidence"
-    data-cell="B-C-T">` with an empty `<div>`, the blob of block B the text of
+    `shown` queries of a cell are in the blob, the `left` ones in trials.jsonl alone; `unread` has what was not read of
+    a cell. A blob holds no character that means something to HTML. The page's script evidence.js unpacks it: a cell is
+    `<details class="evidence" data-cell="B-C-T">` with an empty `<div>`, the blob of block B the text of
     `<script type="text/plain" id="evidence-B">`.
     """
 
     blobs: Mapping[int, str]
     shown: Mapping[str, int]
     left: Mapping[str, int]
+    unread: Mapping[str, Unread] = field(default_factory=dict)
 
     def beside(self, other: "Packed") -> "Packed":
         """With what another one holds."""
         blobs = dict(sorted({**self.blobs, **other.blobs}.items()))
-        return Packed(blobs, {**self.shown, **other.shown}, {**self.left, **other.left})
+        unread = {**self.unread, **other.unread}
+        return Packed(blobs, {**self.shown, **other.shown}, {**self.left, **other.left}, unread)
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,6 +95,7 @@ class Packing:
         self._looks = looks
         self._places = grouped(placed, lambda place: placed[place].place)
         self._order = list(placed)
+        self._unread: dict[str, Unread] = {}
         self._told: dict[str, tuple[str, int, int, int]] = {}  # contents, how many are shown and left, the first line
 
     def take(self, cell: Result, asked: Mapping[str, Trial]) -> None:
@@ -103,7 +107,11 @@ class Packing:
         if cell.null:
             contents["null"] = visible(cell.null)
         first = min((one.line for one in queries if one.line), default=0)
+        advised = not self._looks.recorded and not cell.control
+        silent = unread(((one.kind, one.trial) for one in queries), advised=advised)
         for place in self._places[cell.place]:
+            if silent:
+                self._unread[place] = silent
             self._told[place] = _written(contents), shown_here, len(asked) - shown_here, first
 
     def packed(self) -> Packed:
@@ -116,7 +124,10 @@ class Packing:
             contents = ",".join(f"{_written(place)}:{told[place][0]}" for place in here)
             blobs[block] = f"{firsts}\n{_compressed(f'{{{contents}}}')}"
         return Packed(
-            blobs, {place: one[1] for place, one in told.items()}, {place: one[2] for place, one in told.items()}
+            blobs,
+            {place: one[1] for place, one in told.items()},
+            {place: one[2] for place, one in told.items()},
+            self._unread,
         )
 
 
@@ -126,12 +137,13 @@ class Looks:
 
     most: int
     note: str
+    recorded: bool = False  # nobody can be asked again
 
     @classmethod
     def of(cls, view: RunResults) -> "Looks":
         """Those of these results."""
         most = SHOWN_OF_LARGE if len(view.cells) > LARGE else SHOWN
-        return cls(most, PAPER_NOTE if view.run.rules == PAPER else "")
+        return cls(most, PAPER_NOTE if view.run.rules == PAPER else "", bool(view.run.recorded))
 
 
 def packed(view: RunResults, trials: Iterable[Trial]) -> Packed:

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from math import isfinite, log
 from typing import Any
 
-from tabcontam.asking.trials import PASSAGE
-from tabcontam.evidence.base import State
+from tabcontam.asking.trials import PASSAGE, UNREAD
+from tabcontam.evidence.base import State, Unread
 from tabcontam.guesser.chance import Guess, bits
 from tabcontam.guesser.rounding import Rounded, worths
 from tabcontam.reading.reading import declines, is_mark, same_value
@@ -33,12 +33,14 @@ KINDS = {
     "scored": "scored",
     "miss": "misses",
     "declined": "declined",
+    "not understood": "not understood",
     "unreadable": "unreadable",
     "cut off": "cut off",
     "refused": "refused",
     "empty": "empty",
     "failed": "failed",
 }
+UNREAD_KINDS = ("declined", "not understood", "cut off", "refused", "empty", "failed")  # of an answer in words
 DECOY = "decoy"
 RIGHT = ("right", "rounded")
 GIVEN = (*RIGHT, "wrong")  # states of cells that were answered
@@ -74,7 +76,10 @@ def kind_of(trial: Trial) -> str:
         return next((kind for known, kind in OF_STATE.items() if known == state), "failed")
     if _readable(trial):
         return "scored" if is_passage(trial) and trial.get("hit") is None else "miss"
-    return "declined" if declines(text(trial.get("reply"))) else "unreadable"
+    if not is_prompt(trial):
+        return "unreadable"
+    stated = trial.get(UNREAD)
+    return next((kind.value for kind in Unread if kind == stated), Unread.of(text(trial.get("reply"))).value)
 
 
 def _readable(trial: Trial) -> bool:
@@ -164,8 +169,8 @@ def shown(trial: Trial) -> dict[str, Any]:
         "paper": trial.get("paper") is True and not trial.get("decoy_of"),
         "line": trial.get("line"),
         "prompt": [["", one_line(text(trial.get("prompt")))]] if is_lookup(trial) else prompt_of(trial),
-        **({"answer": marked(answer, _marks(trial, row, answer))} if _is_prompt(trial) else {}),
-        "cut": max(0, len(reply) - LONGEST_ANSWER) if _is_prompt(trial) else 0,
+        **({"answer": marked(answer, _marks(trial, row, answer))} if is_prompt(trial) else {}),
+        "cut": max(0, len(reply) - LONGEST_ANSWER) if is_prompt(trial) else 0,
         "state": "" if state == State.OK else one_line(": ".join(filter(None, (state, text(trial.get("detail")))))),
         **_asked(trial, row),
         "judged": _judged(trial),
@@ -191,7 +196,7 @@ def _judged(trial: Trial) -> list[list[str]]:
     return [[one_line(text(by)), one_line(text(word))] for by, word in said]
 
 
-def _is_prompt(trial: Trial) -> bool:
+def is_prompt(trial: Trial) -> bool:
     """Whether something was asked in words."""
     return not is_passage(trial) and not is_lookup(trial)
 

@@ -13,11 +13,12 @@ from tabcontam.report.generation import generation_sentences
 from tabcontam.report.lookups import documents, is_lookup, places
 from tabcontam.report.openness import openness_sentences
 from tabcontam.report.paper import INDENT, NARROWEST, Paper
-from tabcontam.report.query import prompt_of
+from tabcontam.report.query import kind_of, prompt_of
 from tabcontam.report.ranking import correlation_sentences, left_out, majorities, same_scores, shown, words_of
 from tabcontam.report.self_check import NEXT, self_check
 from tabcontam.report.splits import print_splits, split_groups
-from tabcontam.report.trials import Trial, telling
+from tabcontam.report.trials import Trial, by_cell, telling
+from tabcontam.report.unread import Unread, unread
 from tabcontam.verdicts.cells import LETTERS, SCORE, SCORE_LETTER, Result, TableVerdict, count
 from tabcontam.verdicts.notes import NoteKind
 from tabcontam.verdicts.ranks import OTHER_SCORES
@@ -127,7 +128,10 @@ def print_report(
     paper = Paper(console)
     crowded = verbosity < 1 and _is_crowded(view)
     if verbosity >= 0:
-        (_print_cells if verbosity else _print_llms if crowded else _print_letters)(paper, view)
+        if verbosity:
+            _print_cells(paper, view, trials)
+        else:
+            (_print_llms if crowded else _print_letters)(paper, view)
         _print_evidence(paper, view, trials, with_controls=verbosity > 0)
         _print_tables(paper, view, found_alone=crowded)
         print_splits(paper, split_groups(view), view.joined)
@@ -214,7 +218,8 @@ def _print_llms(paper: Paper, view: RunResults) -> None:
     paper.line()
 
 
-def _print_cells(paper: Paper, view: RunResults) -> None:
+def _print_cells(paper: Paper, view: RunResults, trials: Iterable[Trial]) -> None:
+    of_cells = by_cell(view.cells, trials)
     for column, cells in _lines(view):
         for cell, progress in cells:
             score = f" {cell.score:.2f}" if cell.verdict is None and cell.score is not None else ""
@@ -226,8 +231,21 @@ def _print_cells(paper: Paper, view: RunResults) -> None:
             ]
             paper.parts(parts, progress)
             paper.beside([(" " * INDENT, "")], cell.why, "dim")
+            asked = [(kind_of(trial), trial) for trial in of_cells[cell.place].values()]
+            _print_unread(paper, unread(asked, advised=not view.run.recorded and not cell.control))
     _print_impossible(paper, view)
     paper.line()
+
+
+def _print_unread(paper: Paper, silent: Unread | None) -> None:
+    """What was not read of a cell, the first reply of each reason, and what to do next."""
+    if silent is None:
+        return
+    paper.beside([(" " * INDENT, "")], silent.counted, "yellow")
+    for kind, said in silent.first:
+        paper.beside([(" " * 2 * INDENT, ""), (f"{kind}: ", "yellow")], said)
+    if silent.advice:
+        paper.beside([(" " * 2 * INDENT, ""), ("what to do: ", "yellow")], silent.advice)
 
 
 def _print_impossible(paper: Paper, view: RunResults) -> None:
@@ -481,6 +499,8 @@ def _print_summary(paper: Paper, view: RunResults, letters: str, *, each_skip: b
                 place = f" [{len(group)}] {_places(view, group)} - {why}"
                 paper.parts([(word.upper(), STYLES[word]), (place, "")])
             _print_left(paper, ordered, most, f"reasons of {outcome}")
+            if outcome is Verdict.NO_ANSWER and cells and not each_skip:
+                paper.line("(-v and index.html show what was not read, and what to do next)", "dim")
         else:
             for cell in cells[:most]:
                 place = f" {cell.llm} {view.label(cell)} {cell.test} - {cell.why}"

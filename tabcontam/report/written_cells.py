@@ -4,6 +4,7 @@ There may be hundreds of thousands of them, for which a template takes minutes. 
 made harmless and escaped here as the templates do it.
 """
 
+import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
@@ -13,6 +14,7 @@ from tabcontam.report.evidence import Packed
 from tabcontam.report.published import published
 from tabcontam.report.squares import MARK_SIGNS, css_class, sign, sources_shown, strength
 from tabcontam.report.standings import Titles
+from tabcontam.report.unread import Unread
 from tabcontam.verdicts.cells import Result
 from tabcontam.verdicts.results import Column
 from tabcontam.verdicts.wording import visible
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
 
     from tabcontam.report.papers import Mark
 
+OPTION = re.compile(r"(--[\w-]+(?: completion)?)")
+
 
 @lru_cache(maxsize=10_000)
 def escaped(text: str) -> str:
@@ -29,6 +33,14 @@ def escaped(text: str) -> str:
     from markupsafe import escape
 
     return str(escape(visible(text)))
+
+
+def _unread(silent: Unread) -> str:
+    """What was not read, the first reply of each reason, and what to do next."""
+    first = "".join(f'<li>{escaped(kind)}: <q dir="auto">{escaped(said)}</q></li>' for kind, said in silent.first)
+    advice = OPTION.sub(r"<code>\1</code>", escaped(silent.advice))
+    advice = f"<p>What to do: {advice}.</p>" if advice else ""
+    return f'<div class="unread"><p>{escaped(silent.counted)}.</p>{first and f"<ul>{first}</ul>"}{advice}</div>\n'
 
 
 class WrittenCells:
@@ -120,6 +132,8 @@ class WrittenCells:
             parts.append(f'<p class="numbers">{escaped(", ".join(numbers))}</p>\n')
         if where := cell.where:
             parts.append(f'<p class="numbers">Recalled bits by column: {escaped(where)}</p>\n')
+        if silent := packed.unread.get(place):
+            parts.append(_unread(silent))
         shown = packed.shown.get(place)
         if cell.null and place not in packed.shown:
             parts.append(f'<p class="numbers">Null: {escaped(cell.null)}</p>\n')

@@ -37,7 +37,7 @@ def asked(number: int, kind: str = "hit", chance: float = 0.5, **changes: Any) -
     of: dict[str, dict[str, Any]] = {
         "hit": {"hit": True},
         "miss": {"hit": False, "readable": True},
-        "unreadable": {"hit": False, "readable": False},
+        "not understood": {"hit": False, "readable": False},
         "declined": {"hit": False, "readable": False, "reply": "I cannot"},
         "cut off": {"hit": False, "state": "truncated"},
         "refused": {"hit": None, "state": "refused"},
@@ -76,12 +76,16 @@ def test_the_papers_own_come_first_among_equals() -> None:
 
 
 def test_one_of_each_kind_is_shown_and_the_rest_is_counted_by_kind_and_line() -> None:
-    kinds = ["hit"] * 30 + ["miss"] * 5 + ["declined", "refused", "cut off", "failed", "unreadable", "failed", "empty"]
+    kinds = (
+        ["hit"] * 30 + ["miss"] * 5 + ["declined", "refused", "cut off", "failed", "not understood", "failed", "empty"]
+    )
     told, found = of_cell([asked(number, kind) for number, kind in enumerate(kinds)])
     shown = [query["kind"] for query in told["queries"]]
-    assert shown == ["hit"] * 3 + ["miss", "declined", "unreadable", "cut off", "refused", "empty", "failed"]
+    assert shown == ["hit"] * 3 + ["miss", "declined", "not understood", "cut off", "refused", "empty", "failed"]
     assert told["more"] == ["27 hits: lines 4-30", "4 misses: lines 32-35", "1 failed: line 41"]
-    assert told["about"].startswith("42 queries: 30 hits, 5 misses, 1 declined, 1 unreadable, 1 cut off, 1 refused, ")
+    assert told["about"].startswith(
+        "42 queries: 30 hits, 5 misses, 1 declined, 1 not understood, 1 cut off, 1 refused, "
+    )
     assert told["about"].endswith(" 10 are shown, the most telling first, and at least one of each kind of answer.")
     assert (found.shown, found.left) == ({"1-1-1": SHOWN}, {"1-1-1": 32})
 

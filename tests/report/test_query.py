@@ -36,7 +36,9 @@ def choice(parsed: str | None, **changes: Any) -> dict[str, Any]:
         ({"hit": True}, "hit"),
         ({"hit": True, "state": "truncated"}, "hit"),
         ({"hit": False, "readable": True}, "miss"),
-        ({"hit": False, "readable": False}, "unreadable"),
+        ({"hit": False, "readable": False}, "not understood"),
+        ({"hit": False, "readable": False, "unread": "declined", "reply": "未知"}, "declined"),
+        ({"hit": False, "readable": False, "unread": "<b>", "reply": "x"}, "not understood"),
         ({"hit": False, "readable": False, "reply": "I am sorry, I cannot tell"}, "declined"),
         ({"hit": False, "state": "truncated"}, "cut off"),
         ({"hit": None, "state": "refused"}, "refused"),
@@ -44,7 +46,7 @@ def choice(parsed: str | None, **changes: Any) -> dict[str, Any]:
         ({"hit": None, "state": "failed"}, "failed"),
         ({"hit": None, "state": "made up"}, "failed"),
         ({"hit": False}, "miss"),
-        ({"hit": False, "parsed": None}, "unreadable"),
+        ({"hit": False, "parsed": None}, "not understood"),
         ({"hit": True, "decoy_of": "1"}, "decoy"),
     ],
 )
@@ -55,8 +57,8 @@ def test_what_came_of_a_query(changes: dict[str, Any], kind: str) -> None:
 def test_an_older_run_does_not_say_what_was_readable() -> None:
     assert kind_of(words("iris setosa", None, hit=False)) == "miss"
     assert kind_of(words("I cannot know", None, hit=False)) == "declined"
-    assert kind_of(words(" ", None, hit=False)) == "unreadable"
-    assert kind_of(choice(None)) == "unreadable"
+    assert kind_of(words(" ", None, hit=False)) == "not understood"
+    assert kind_of(choice(None)) == "not understood"
 
 
 def test_the_cells_of_a_row_are_told_apart() -> None:

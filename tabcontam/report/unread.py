@@ -1,0 +1,63 @@
+"""The answers of a result that were not read: how many for which reason, the first reply of each, and what to do next.
+
+A reply that declines, one that was not understood and one that was cut off ask for different things of a user.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from tabcontam.errors import option
+from tabcontam.groups import grouped
+from tabcontam.report.query import UNREAD_KINDS, is_prompt
+from tabcontam.report.trials import Trial
+from tabcontam.verdicts.wording import shorten, text, visible
+
+LONGEST = 160  # characters of a reply
+
+
+@dataclass(frozen=True)
+class Unread:
+    """What was not read, in words that are harmless wherever they stand."""
+
+    counted: str
+    """For example: 12 of 15 answers were not read: 10 declined, 2 not understood"""
+    first: tuple[tuple[str, str], ...]
+    """Of each reason the first reply, or what the server said in its place; on one line, and shortened."""
+    advice: str
+    """What to do about the most frequent reason; empty where nobody can be asked again."""
+
+
+def unread(asked: Iterable[tuple[str, Trial]], *, advised: bool) -> Unread | None:
+    """Return what was not read of the trials of a result, each with its kind; None where all of it was."""
+    prompts = [(kind, trial) for kind, trial in asked if not trial.get("decoy_of") and is_prompt(trial)]
+    silent = grouped((one for one in prompts if one[0] in UNREAD_KINDS), lambda one: one[0])
+    by_number = sorted(silent.items(), key=lambda one: -len(one[1]))
+    if not by_number:
+        return None
+    number = sum(len(own) for _, own in by_number)
+    kinds = ", ".join(f"{len(own)} {kind}" for kind, own in by_number)
+    return Unread(
+        counted=f"{number} of {len(prompts)} answers {'was' if number == 1 else 'were'} not read: {kinds}",
+        first=tuple((kind, said) for kind, own in by_number if (said := _said(own[0][1]))),
+        advice=advice(by_number[0][0]) if advised else "",
+    )
+
+
+def _said(trial: Trial) -> str:
+    return shorten(visible(text(trial.get("reply")).strip() or text(trial.get("detail")), line=True), LONGEST)
+
+
+def advice(kind: str) -> str:
+    """Return what to do where most answers that were not read are of this kind."""
+    prompts, serializer, again = (option(name) for name in ("prompts", "serializer", "retry_unanswered"))
+    form = option("form", "completion")
+    return {
+        "declined": f"ask in other words with {prompts} or, where the model takes plain text, with {form}",
+        "not understood": f"look at these replies; ask in other words with {prompts}, or with rows written another way "
+        f"with {serializer}",
+        "cut off": f"give answers more room where the server limits them, and ask again with {again}; or ask in other "
+        f"words with {prompts}",
+        "refused": f"ask again with {again}, or in other words with {prompts}",
+        "empty": f"ask again with {again}, or in another form with {form}",
+        "failed": "run the same command again: what failed is asked again",
+    }[kind]
