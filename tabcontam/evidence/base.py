@@ -434,6 +434,10 @@ class Test(ABC):
         """What is said of a test that asks too little alone, by its `own` evidence and that of its pool `together`."""
         return together
 
+    def told_apart(self, trials: Sequence[Trial]) -> Sequence[Trial]:
+        """The read trials of a cell, with those unread that only together show that they are no answers."""
+        return trials
+
     def counts(self, trial: Trial) -> bool:
         """Whether a read trial is weighed: its answer could be read or, in some tests, says enough as it is."""
         return trial.readable

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import NamedTuple, TypeVar
 
-from tabcontam.reading.thoughts import set_off, without_thought
+from tabcontam.reading.wrapping import EDGES, set_off, without_marks, without_thought
 
 LONGEST = 10_000  # characters of a reply that are read, many times what is asked for: reading takes its time
 
@@ -240,7 +240,7 @@ def as_read(answer: Said) -> Said:
     """What of an answer a test reads: of a reply the first 10,000 characters behind the thinking, if there is some."""
     if not isinstance(answer, Reply):
         return answer
-    return replace(answer, text=set_off(without_thought(answer.text)[0][:LONGEST]))
+    return replace(answer, text=set_off(without_marks(without_thought(answer.text.strip(EDGES))[0])[:LONGEST]))
 
 
 def without_answer(question: Question, state: State, detail: str) -> Answer:

@@ -7,22 +7,23 @@ cannot place it leaves out: a text that is no answer gives nothing.
 import csv
 import json
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from itertools import islice, pairwise
 from typing import Any
 
+from tabcontam.reading.columns import ASIDE, PLACEHOLDER, Sort
 from tabcontam.reading.languages import (
     ARTICLE,
+    BECAUSE,
     CALL,
     EITHER,
+    FILLER,
     I_THINK,
     IT_IS,
     JOINED,
     OF_IT,
-    OPENING,
     PRESUMABLY,
     QUALITY,
     SAY,
@@ -32,7 +33,7 @@ from tabcontam.reading.languages import (
     THING,
     UNKNOWN,
 )
-from tabcontam.reading.numbers import COMMA, Writing, is_finite, is_number, number_in, writing_of
+from tabcontam.reading.numbers import COMMA, is_finite, is_number, number_in
 
 Cells = dict[str, str | None]
 
@@ -55,58 +56,32 @@ PREFIX = re.compile(
     rf"|(?:{I_THINK}|{PRESUMABLY})(?:\s*:)?\s+|(?:[-*•]|\d+[.)])\s+)",
     re.IGNORECASE,
 )
-FILLER = re.compile(
-    rf"^(?:(?:{CALL}|{OPENING})\b.*|i .*|(?:the|my) (?:row|answer|value|guess)[^:]*:?\s*"
-    rf"|{ARTICLE}\s+(?:{QUALITY}\s+)?{THING}[^:]*:\s*|#*\s*(?:final )?answer)$",
-    re.IGNORECASE,
-)
 SEPARATORS = re.compile(r"[-_ .]+")  # between the words of a name
-PLACEHOLDER = re.compile(r"^(?:\[.*\]|<.*>|\{.*)$")
 NOTHING = re.compile(
     rf"^(?:{UNKNOWN}|not \w+(?: in the prompt)?|(?:data )?not found|cannot \w+)\W*$",
     re.IGNORECASE,
 )
 GAP = re.compile(r"na|n/a|nan|null|none|-|missing", re.IGNORECASE)  # what stands in a list for a missing value
-UNWRAP = re.compile(r"</?answer>|\\boxed\{([^{}]*)\}", re.IGNORECASE)
 QUOTES = ('""', "''", "\u201c\u201d", "\u201e\u201c", "\u00ab\u00bb")
 CALLED = re.compile(rf"^{CALL}\s*[,!.:]\s+(?=\S)", re.IGNORECASE)
 TWO = re.compile(rf"\s(?:{EITHER})\s", re.IGNORECASE)
+EXPLAINED = re.compile(r"\s*[(\[]|\s+#\s|\s[-\u2013\u2014]+\s|\u2014|[,;:!]\s+(?=[a-z])|[.;!]+\s")
+TALK = re.compile(  # after a value, in a clause or a sentence of its own
+    rf"[,;]?\s+(?:but|though|although|however)\s+(?:i|it|this|that|don't)\b.*|,\s+i(?:'\w+)?\s+\w+.*|\s+#\s.*"
+    rf"|[.!]\s+(?:(?:please )?note|this|these|i|it|that|based|the (?:value|row|{THING})|{BECAUSE})\b.*",
+    re.IGNORECASE | re.DOTALL,
+)
+BEFORE_VALUE = re.compile(r"^(?:[~\u2248?!:;=\s]+|\.{2,})+")
+SUFFIX = re.compile(r"'[^\W\d_A-Z]{1,5}$")  # of a language that declines names
+AGAIN = re.compile(
+    r"\b(?:or|oder|ou|wait|actually|hmm|wrong|instead|rather|falsch|doch|sondern|eher|plut(?:\u00f4|o)t|sino)\b",
+    re.IGNORECASE,
+)
+ELLIPSIS = re.compile(r"^(?:\.{3}|\u2026)[,\s]+|[,;]\s*(?:\.{3}|\u2026)$")
 TABLE_RULE = re.compile(r"^[\s|:\-]*-[\s|:\-]*$")
 MOST_STARTS = 20  # brackets that are tried: a text of nothing else would take long
 LONGER = 4  # times the longest value of a feature of texts to read: no two of them are equally long
 MOST_WORDS = 8  # of a short answer, unless the feature has longer values
-
-
-@dataclass(frozen=True)
-class Sort:
-    """What sort of values a feature has, which is all that a reader may know of it."""
-
-    likely: Collection[str] = ()  # values that a guesser lists
-    example: str | None = None  # a value where it lists none; it may be the hidden one
-
-    @cached_property
-    def numeric(self) -> bool:
-        """Whether the feature is one of numbers, by what a guesser lists: never by the hidden value beside that."""
-        return bool(self.values) and all(map(is_number, self.values))
-
-    @cached_property
-    def writing(self) -> Writing:
-        """How the numbers look that a guesser lists; in any way, where it lists none."""
-        return writing_of(tuple(self.likely)) if self.likely else Writing(decimals=True, thousands=True)
-
-    @cached_property
-    def bracketed(self) -> bool:
-        """Whether the feature's own values look like what holds a value's place: `<b>7</b>`, `[a]`, `{"a": 1}`."""
-        return any(map(PLACEHOLDER.match, self.likely))
-
-    @property
-    def values(self) -> Collection[str]:
-        """What stands for the feature's values."""
-        return self.likely or (() if self.example is None else (self.example,))
-
-    def has(self, value: str) -> bool:
-        """Whether a text is one of the values, whatever its case."""
-        return value.casefold() in map(str.casefold, self.values)
 
 
 def read_json(text: str, asked: Sequence[str]) -> Cells:
@@ -125,7 +100,16 @@ def read_json(text: str, asked: Sequence[str]) -> Cells:
 def _from_json(value: Any, asked: Sequence[str]) -> Cells:
     if isinstance(value, dict):
         named = {str(key).strip().casefold(): item for key, item in value.items()}
-        return {name: _scalar(named[name.casefold()]) for name in asked if _is_scalar(named.get(name.casefold(), []))}
+        if found := {
+            name: _scalar(named[name.casefold()]) for name in asked if _is_scalar(named.get(name.casefold(), []))
+        }:
+            return found
+        lists = [item for item in value.values() if isinstance(item, list) and all(map(_is_scalar, item))]
+        for names, values in pairwise(lists):  # the columns' names, then a row
+            at = {spelling(str(name)): _scalar(item) for name, item in zip(names, values, strict=False)}
+            if len(names) == len(values) and all(spelling(name) in at for name in asked):
+                return {name: at[spelling(name)] for name in asked}
+        return {}
     if not isinstance(value, list):
         return {}
     if len(value) == len(asked) > 1 and all(map(_is_scalar, value)):
@@ -157,9 +141,19 @@ def read_table(text: str, asked: Sequence[str]) -> Cells:
     wanted = {spelling(name): name for name in asked}
     for header, row in pairwise(rows):
         named = [(wanted[spelling(cell)], place) for place, cell in enumerate(header) if spelling(cell) in wanted]
-        if len(named) > 1 or (named and len(header) != 2):
+        if len(named) > 1 or (named and len(header) != 2 and not any(spelling(cell) in wanted for cell in row)):
             return said_once((name, row[place]) for name, place in named) if len(row) == len(header) else {}
     pairs = [(wanted[spelling(row[0])], row[1]) for row in rows if len(row) == 2 and spelling(row[0]) in wanted]
+    pairs = pairs or [
+        (wanted[spelling(name)], value) for row in rows for name, value in pairwise(row) if spelling(name) in wanted
+    ]
+    below = [
+        (name, row[1])
+        for header, row in pairwise(rows)
+        if len(row) == len(header) == 2 and (name := wanted.get(spelling(header[1])))
+    ]
+    if not pairs and below:  # a row with a label before it
+        return said_once(below)
     if pairs or len(rows) != 1 or len(rows[0]) != len(asked) or any(spelling(cell) in wanted for cell in rows[0]):
         return said_once(pairs)
     return {name: cell or None for name, cell in zip(asked, rows[0], strict=True)}
@@ -173,6 +167,7 @@ def said_once(pairs: Iterable[tuple[str, str]]) -> Cells:
     return {name: values.pop() for name, values in said.items() if len(values) == 1}
 
 
+@lru_cache(maxsize=100_000)
 def spelling(name: str) -> str:
     """A name without its case, its note in parentheses and its word separators."""
     return SEPARATORS.sub("", re.sub(r"(?<=\S)\s*\(.*\)\s*$", "", name)).casefold()
@@ -233,12 +228,12 @@ def meant(cells: Cells, sorts: Mapping[str, Sort], is_none: Callable[[str], bool
 
     def could_be_one(name: str, cell: str | None) -> bool:
         sort = sorts[name]
-        if not sort.likely or not cell or GAP.fullmatch(cell) or cell == "?" or sort.has(cell):
+        if sort.numeric and cell and is_finite(cell):
             return True
-        if sort.numeric or is_number(cell):
-            return is_finite(cell)  # neither talk nor 1e999999999
-        two = TWO.search(cell) is not None and not any(map(TWO.search, sort.likely))
-        return not two and not is_none(cell)
+        if not cell or GAP.fullmatch(cell) or cell == "?" or sort.has(cell):
+            return True
+        two = TWO.search(cell) is not None and not any(map(TWO.search, sort.values))
+        return fits(cell, sort) and not (two and sort.likely) and not is_none(cell)
 
     return {name: cell for name, cell in cells.items() if could_be_one(name, cell)}
 
@@ -267,19 +262,6 @@ def _lists(text: str) -> Iterator[list[str]]:
     yield [bare(line) for line in lines]
 
 
-def read_short(lines: Iterable[str], sort: Sort) -> str | None:
-    """The first line that could be the one value asked for, without what announces it."""
-    for line in lines:
-        said = UNWRAP.sub(lambda match: match.group(1) or "", line.strip())
-        if (call := CALLED.match(said)) and (sort.numeric or sort.has(bare(said[call.end() :]))):
-            said = said[call.end() :]
-        value = bare(PREFIX.sub("", said))
-        value = number_in(value.strip("[]"), sort.writing) if sort.numeric else value
-        if value and fits(value, sort):
-            return value
-    return None
-
-
 def read_decimal(line: str, sort: Sort) -> bool:
     """Whether a line is a number with a decimal comma and nothing else, in a column of numbers with decimals."""
     said = bare(PREFIX.sub("", line.strip())) if sort.numeric and "," in line else ""
@@ -290,16 +272,92 @@ def fits(value: str, sort: Sort) -> bool:
     """Whether a text could be a value of this sort: a number for a number, no talk for a word."""
     if value in ("?", ""):
         return True
-    if PLACEHOLDER.match(value) and not (sort.bracketed or sort.has(value)):
-        return False
-    if NOTHING.match(value) and not sort.has(value):
-        return False
+    if sort.has(value):
+        return True
     if sort.numeric:
         return is_finite(number_in(value, sort.writing))
+    if sort.has_numbers and not any(map(str.isalpha, value)) and not is_number(value):
+        return False
+    if sort.closed or NOTHING.match(value) or (PLACEHOLDER.match(value) and not sort.bracketed):
+        return False
     words, longest = len(value.split()), max((len(other.split()) for other in sort.values), default=0)
     if words > MOST_WORDS and words > (longest + 3 if longest <= MOST_WORDS else LONGER * longest):
         return False
-    return not FILLER.match(value) and not value.endswith((":", "!", "?"))
+    return not FILLER.match(value) and not value.endswith((":", "?")) and sort.form.has(value)
+
+
+def cleaned(cell: str, sort: Sort) -> str:
+    """A cell without the talk before and behind the value: the longest piece of it that could be one; else as it is."""
+    if sort.has(cell):
+        return cell
+    cell = _native(unquoted(ELLIPSIS.sub("", cell)), sort)
+    if sort.numeric:
+        return _number(cell, sort)
+    if is_number(cell) or sort.has(cell):
+        return cell
+    if sort.has_numbers and is_finite(number := number_in(cell, sort.writing)):
+        return number
+    for piece in _pieces(cell, sort):
+        if AGAIN.search(cell.removeprefix(piece)) and piece != cell:
+            continue
+        if sort.has(piece) or (fits(piece, sort) and (piece == cell or sort.form.is_like(piece))):
+            return piece
+    return cell
+
+
+def _number(cell: str, sort: Sort) -> str:
+    """The number that a cell is, or begins with where what follows has none and takes nothing back."""
+    cell = SUFFIX.sub("", cell)
+    number = number_in(cell, sort.writing)
+    for match in () if is_finite(number) else reversed(list(EXPLAINED.finditer(cell))):
+        begun, rest = number_in(cell[: match.start()], sort.writing), cell[match.start() :]
+        if is_finite(begun) and not any(map(str.isdigit, rest)) and not AGAIN.search(rest):
+            return begun
+    return number
+
+
+def unquoted(text: str) -> str:
+    """A text without one pair of quotes around it, or one quote of which the other is lost."""
+    for begin, end in ("()", "[]", "{}"):
+        while text.endswith(end) and text.count(begin) < text.count(end):
+            text = text[:-1].rstrip()
+    if len(text) > 1 and text[0] + text[-1] in QUOTES:
+        return text[1:-1].strip()
+    for quote in "\"'":
+        text = text.strip(quote) if text.count(quote) == 1 else text
+    return text
+
+
+def _native(cell: str, sort: Sort) -> str:
+    """A cell without the letters around it of scripts that no value of the column has, as other languages have them."""
+    if cell.isascii():
+        return cell
+    inside = [place for place, letter in enumerate(cell) if letter.isalnum() and not _foreign(letter, sort)]
+    if not inside:
+        return cell
+    start, end = inside[0], inside[-1] + 1
+    before, behind = (any(map(str.isalpha, part)) for part in (cell[:start], cell[end:]))
+    while cell[end : end + 1] and cell[end] in ")]}\"'":
+        end += 1
+    return cell[start if before else 0 : end if behind else len(cell)]
+
+
+def _foreign(letter: str, sort: Sort) -> bool:
+    return letter.isalpha() and (not letter.isascii() if sort.numeric else sort.form.foreign(letter))
+
+
+def _pieces(cell: str, sort: Sort) -> Iterator[str]:
+    """The cell, and its beginnings up to where an explanation may begin, the longest first."""
+    cell = BEFORE_VALUE.sub("", cell)
+    aside = ASIDE.search(cell)  # with more small words than any value has in one: it comes off first
+    if aside and sort.form.is_talk(aside.group()):
+        yield bare(cell[: aside.start()])
+    if (talk := TALK.search(cell) or SUFFIX.search(cell)) and not any(map(SUFFIX.search, sort.values)):
+        yield bare(cell[: talk.start()])
+    yield cell
+    yield bare(cell)
+    for match in reversed(list(EXPLAINED.finditer(cell))):
+        yield bare(cell[: match.start()])
 
 
 def bare(text: str) -> str:

@@ -4,6 +4,8 @@ English, German, French, Spanish, Italian, Portuguese and Dutch stand side by si
 answer is in is never asked. A word here only announces or joins values; none is a value.
 """
 
+import re
+
 
 def _any(*words: str) -> str:
     return "(?:" + "|".join(" ".join(words).split()) + ")"
@@ -154,4 +156,22 @@ NO_UNIT = (
     r"|k|mn|bn|plus|minus|times|mal|mehr|weniger|moins|m(?:á|a)s|menos|more|less|fewer|higher|lower|over|under|half|point"
     r"|komma|comma|virgule|coma|squared|not|nicht|pas|no|nein|non|wrong|falsch|maybe|perhaps|vielleicht|instead|rather"
     r"|otherwise|odd|ish|but|aber|mais|pero|wait|actually|hmm|is|ist|est|es|through|until|per|by|x)"
+)
+FILLER = re.compile(
+    rf"^(?:(?:{CALL}|{OPENING})\b.*|i .*|(?:the|my) (?:row|answer|value|guess)[^:]*:?\s*"
+    rf"|{ARTICLE}\s+(?:{QUALITY}\s+)?{THING}[^:]*:\s*|#*\s*(?:final )?answer)$",
+    re.IGNORECASE,
+)
+NOT = re.compile(
+    r"\b(?:not|no|never|nicht|kein\w*|nor|non|ne|pas|nie|niet|geen|sin|neither|cannot|except|without|nothing)\b|n't\b",
+    re.IGNORECASE,
+)
+ELSEWHERE = re.compile(
+    r"\b(?:previous|preceding|another|different)\s+row\b|\brow\s+(?:before|after|above|below)\b", re.IGNORECASE
+)
+AFRESH = re.compile(  # what takes back the answer before it, or the doubt
+    r"(?:^|[.?!,;:\n\u2014-]\s*)(?:no[,.]?\s+|oh[,.]?\s+)?(?:wait|actually|correction|scratch that|sorry|oops|i mean"
+    r"|my mistake|on second thought|let me correct \w+|i made an? (?:mistake|error))\b[,.:!]?"
+    r"|(?:\b(?:not|cannot)|n't)\b[^.\n]*?\bbut\b",
+    re.IGNORECASE,
 )

@@ -4,12 +4,25 @@ import re
 from decimal import Context, Decimal
 from functools import lru_cache
 
-from tabcontam.reading.answers import FILLER
-from tabcontam.reading.languages import DECLINES_POLITELY, REFUSES
+from tabcontam.reading.languages import DECLINES_POLITELY, FILLER, REFUSES
 from tabcontam.reading.numbers import is_number, ungrouped
+from tabcontam.reading.typography import plain_signs
 
 FENCE = re.compile(r"^\s*```[\w+-]*\s*$", re.MULTILINE)
 LABEL = re.compile(r"^[\s*_]*answer[\s*_]*:[\s*_]*", re.IGNORECASE)
+FOOTNOTE = re.compile(r"(?<=[\w.)\"'*])\s?(?:\[\^?\d{1,2}(?:\u2020[^\]\n]*)?\]|[\u00b9\u2070\u2074-\u2079])+(?=\W|$)")
+CELL, ROW_END = re.compile(r"<t[dh]\b[^>]*>", re.IGNORECASE), re.compile(r"</tr\s*>", re.IGNORECASE)
+TABLE = re.compile(r"</?(?:table|thead|tbody|tr|t[dh])\b[^>]*>", re.IGNORECASE)
+LATEX_TEXT = re.compile(r"\\(?:text\w*|math\w+)\{([^{}]*)\}")
+STRUCK = re.compile(r"~~[^~\n]+~~\s*|<(del|s|strike)>.*?</\1>\s*", re.IGNORECASE)
+FRAME = re.compile(
+    r"^[ \t]*[\u2500-\u257f]*[\u2500\u2501\u2550][\u2500-\u257f]*[ \t]*$\n?", re.MULTILINE
+)  # of a drawn table
+BARS = str.maketrans(dict.fromkeys("\u2502\u2503\u2551", "|"))
+LATEX = re.compile(r"\$([^$\n]+)\$")
+BULLET = re.compile(  # a sign that is no letter
+    r"^[ \t]*(?:[-*] \[[ xX]\]|[^\w\s\x00-\x7f\u20ac\u00a3\u00a5\u2026\u2013\u2014\u00b0]+)\s*(?=\S)", re.MULTILINE
+)  # a sign that is no letter
 DIGITS = Context(prec=12)
 WHOLE = Context(prec=100)  # of a whole number all digits count: an identifier may have more than a float holds
 MISSING = re.compile(r"\?|na|n/a|nan|null|none|-|missing", re.IGNORECASE)
@@ -35,8 +48,25 @@ def plain(text: str) -> str:
     if text.isprintable() and "`" not in text and "*" not in text:  # a single line without marks
         return text.strip()
     lines = (line.strip() for line in FENCE.sub("", text).splitlines())
-    bare = (line if line.startswith("* ") else line.strip("*`").strip() for line in lines)
+    bare = (line if line.startswith("* ") or not _stressed(line) else line.strip("*`").strip() for line in lines)
     return "\n".join(line for line in bare if line)
+
+
+def _stressed(line: str) -> bool:
+    """Whether a line begins and ends in marks of emphasis, or does neither."""
+    return (line[:1] in ("*", "`")) == (line[-1:] in ("*", "`"))
+
+
+def tidy(text: str) -> str:
+    """A text in the signs of a keyboard, without LaTeX and footnotes' numbers, with tables as those of Markdown."""
+    text = plain_signs(text)
+    if "<td" in text:
+        text = TABLE.sub("", ROW_END.sub(" |\n", CELL.sub("| ", text)))
+    if "\\" in text:
+        text = LATEX.sub(r"\1", LATEX_TEXT.sub(r"\1", text)).replace("\\\\", "")
+    if not text.isascii():
+        text = FRAME.sub("", text).translate(BARS)
+    return FOOTNOTE.sub("", BULLET.sub("- ", STRUCK.sub("", text))).removesuffix("\\n")
 
 
 def answer_line(text: str) -> str:
@@ -66,6 +96,7 @@ def is_mark(cell: str | None) -> bool:
 @lru_cache(maxsize=100_000)
 def value_key(text: str) -> str:
     """What equal values share: `256`, `256.0` and `2.56e2` have one key, and `No.` has that of `no`."""
+    text = text if text.isascii() else plain_signs(text).replace("\u2013", "-")
     bare = " ".join(text.split()).strip(MARKS).casefold()
     bare = bare[:-1].rstrip(MARKS) if bare.endswith(".") and len(bare) > 1 else bare
     if not is_number(bare):

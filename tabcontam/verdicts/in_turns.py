@@ -26,6 +26,7 @@ def result_in_turns(
 
     E stands in place of its p-value and interval. `decided` is None where the run ended before.
     """
+    trials = test.told_apart(trials)
     cell = result(name, test, trials, planned, CALIBRATED, ALPHA, ended, reference, in_turns=True)
     decision = _in_turns(cell, trials, decided, ended)
     return replace(

@@ -104,6 +104,7 @@ def result(
     What the `reference` answered, too, counts for nothing. Under the calibrated rules the verdict stands once
     `conclude` has seen all cells of the LLM.
     """
+    trials = test.told_apart(trials)
     conceded = concede(test, trials, reference)
     evidence, telling = test.weigh(conceded.weighed, at), conceded.telling
     if beside and test.uninformative([trial.query for trial in telling], at):

@@ -15,6 +15,7 @@ from itertools import accumulate
 from math import log2
 
 from tabcontam.evidence.base import Query, Test, Trial
+from tabcontam.groups import grouped
 from tabcontam.statistics.eprocess import Bets, joined, placed, standing
 from tabcontam.statistics.exact import TARGET
 
@@ -64,6 +65,7 @@ class Deciding:
         self.trials: list[Trial] = []
         self._bits, self._share, self._weighed = -log2(level), share, weighed
         self._bets: Bets = {}
+        self._read: list[bool] = []
 
     @property
     def next(self) -> Sequence[Asked]:
@@ -75,9 +77,19 @@ class Deciding:
         test, _ = self.queries[len(self.trials)]
         self.trials.append(trial)
         self._bets = joined([self._bets, placed(test.stakes(self._weighed(test, trial)))])
+        before, self._read = self._read, self._readable()
         vars(self).pop("decided", None)
-        if not trial.readable:
-            vars(self).pop("_let_go", None)  # no memory would have been seen in it
+        if self._read != [*before, True]:
+            vars(self).pop("_let_go", None)  # no memory would have been seen in what could not be read
+
+    def _readable(self) -> list[bool]:
+        """Of each trial whether its answer could be read, by what all trials of its test show so far."""
+        found = [False] * len(self.trials)
+        for places in grouped(range(len(self.trials)), lambda place: self.queries[place][0].id).values():
+            own = self.queries[places[0]][0].told_apart([self.trials[place] for place in places])
+            for place, trial in zip(places, own, strict=True):
+                found[place] = trial.readable
+        return found
 
     @cached_property
     def decided(self) -> Decided | None:
@@ -94,7 +106,7 @@ class Deciding:
     @property
     def _silent(self) -> bool:
         """Whether something was asked and no answer could be read."""
-        return bool(self.trials) and not any(trial.readable for trial in self.trials)
+        return bool(self.trials) and not any(self._read)
 
     def _won(self, bets: Bets) -> bool:
         return bool(bets) and standing(bets)[0] >= self._bits
@@ -128,7 +140,7 @@ class Deciding:
 
         power = BetPower(share, self._bits)
         for place, foreseen in enumerate(self._foreseen):
-            if place >= len(self.trials) or self.trials[place].readable:
+            if place >= len(self.trials) or self._read[place]:
                 power.add(foreseen.remembered, foreseen.guessed)
             if power.power >= TARGET:
                 return place + 1

@@ -218,7 +218,7 @@ def test_a_missing_number_in_a_list_leaves_the_others_readable(mark: str) -> Non
 
 @pytest.mark.parametrize("said", ["{}", "{}.", "**{}**", "The master is {}."])
 def test_a_name_that_ends_in_quotes_is_read_whatever_stands_around_it(said: str) -> None:
-    name = 'Thoom, Orlo "Bexa"'
+    name = 'Thoom 7, Orlo "Bexa"'
     query = replace(cell_of(ROW_TESTS[2]).written[0], asked=("master",), expected=(name,), chance={})
     reading = cell_of(ROW_TESTS[2]).test.read(query, Reply(said.format(name), State.OK), IS, english())
     assert reading.right == ("master",)

@@ -2,7 +2,8 @@
 
 import pytest
 
-from tabcontam.reading.answers import Sort, fits
+from tabcontam.reading.answers import fits
+from tabcontam.reading.columns import Sort
 
 NEWS = "Shares of the airline fell on Friday after it said that fuel had cost more than it had planned for"
 
@@ -19,4 +20,4 @@ NEWS = "Shares of the airline fell on Friday after it said that fuel had cost mo
 )
 def test_a_text_to_read_may_be_longer_than_another_and_talk_is_no_word(value: str, like: str, could_be: bool) -> None:
     assert fits(value, Sort(likely=(like,))) is could_be
-    assert fits(value, Sort(example=like)) is could_be
+    assert fits(value, Sort(show=lambda: (like,))) is could_be

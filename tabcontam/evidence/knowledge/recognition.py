@@ -17,7 +17,8 @@ from tabcontam.evidence.knowledge.strangers import mixed, strangers
 from tabcontam.evidence.knowledge.words import WordTest, true_ones
 from tabcontam.evidence.sentences import out_of_reach, stated
 from tabcontam.groups import grouped
-from tabcontam.reading.answers import FILLER, NOTHING
+from tabcontam.reading.answers import NOTHING
+from tabcontam.reading.languages import FILLER
 from tabcontam.reading.reading import answer_line
 from tabcontam.reading.words import Dictionary, Found, WordDecision, decide_names, pieces, stands_in
 from tabcontam.tables.draws import by_content

@@ -13,7 +13,8 @@ from typing import ClassVar
 from tabcontam.evidence.answering import Answering, WordAnswers
 from tabcontam.evidence.base import READ, Evidence, Family, Kind, Query, Reading, Reply, State, Test, Trial, as_read
 from tabcontam.evidence.sentences import few, out_of_reach, stated
-from tabcontam.reading.answers import FILLER, NOTHING, PREFIX
+from tabcontam.reading.answers import NOTHING, PREFIX
+from tabcontam.reading.languages import FILLER
 from tabcontam.reading.reading import answer_line, declines, plain
 from tabcontam.reading.words import (
     Dictionary,

@@ -9,7 +9,7 @@ from tabcontam.evidence.base import Trial
 from tabcontam.evidence.samples import by_query, is_sample
 from tabcontam.guesser.chance import Guess
 from tabcontam.guesser.rounding import ratios, worths
-from tabcontam.reading.answers import Sort
+from tabcontam.reading.columns import Sort
 from tabcontam.reading.reading import is_mark, same_value, value_key
 from tabcontam.statistics.eprocess import Stake
 from tabcontam.tables.table import Cell

@@ -2,43 +2,74 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from tabcontam.evidence.base import Query
 from tabcontam.evidence.checks import rendered
 from tabcontam.reading.answers import (
-    FILLER,
     GAP,
     PREFIX,
     SEPARATORS,
     TABLE_RULE,
-    Sort,
     answers,
-    bare,
+    cleaned,
     fits,
     read_json,
     read_named,
     spelling,
     values_said,
 )
-from tabcontam.reading.numbers import is_number, number_in
+from tabcontam.reading.columns import Sort
+from tabcontam.reading.languages import FILLER
+from tabcontam.reading.named import first_row, read_aligned, read_pairs, read_tags
 from tabcontam.reading.reading import same_value
 from tabcontam.tables.serializers import Serializer, Template, in_order_of_finding, shipped_templates
 from tabcontam.tables.table import Cell
 
 Reader = Callable[[str, Sequence[str]], dict[str, Cell]]
-EXPLAINED = re.compile(r"\s*(?:\(|\s-\s|\u2014|,?\s+(?:because|since|as|which|based)\b|\.\s)", re.IGNORECASE)
+FEW, COVERED = 30, 0.95  # values, and the share of the cells that they make up
 OTHER_SIGN = re.compile(r"[:=]|equal to\b", re.IGNORECASE)  # of another serializer, after this one's
 SIGN = re.compile(r"[:=]")
 OBJECT = re.compile(r"\{[^{}]*\}")
 
 
-def sorts_of(query: Query) -> dict[str, Sort]:
-    """What sort of values the asked features have: by what the guesser lists, for want of that by the hidden value."""
-    return {
-        name: Sort(query.chance[name].values if name in query.chance else (), value)
-        for name, value in zip(query.asked, query.expected, strict=True)
-    }
+def sorts_of(query: Query, serializer: Serializer) -> dict[str, Sort]:
+    """What sort of values the asked features have, by what the guesser lists and the prompt's rows show.
+
+    All values are listed where they are few, make up all but one in twenty cells, each is expected more than a new one,
+    and the prompt shows no other.
+    """
+    shown = lru_cache(maxsize=1)(lambda: _shown(query, serializer))
+
+    def sort(name: str) -> Sort:
+        guess = query.chance.get(name)
+        if guess is None or not guess.values:
+            return Sort((), partial(_of, shown, name))
+        chances, missing = guess.values.values(), guess.missing
+        listed = 1 < len(chances) <= FEW and min(chances) >= 2 * guess.rest and sum(chances) >= COVERED * (1 - missing)
+        return Sort(guess.values, partial(_of, shown, name), listed)
+
+    return {name: sort(name) for name in query.asked}
+
+
+def _of(shown: Callable[[], Sequence[Mapping[str, str | None]]], name: str) -> list[str]:
+    return [cell for cells in shown() if (cell := cells.get(name))]
+
+
+def _shown(query: Query, serializer: Serializer) -> list[dict[str, str | None]]:
+    """The asked features of each whole row that the prompt shows."""
+    found, lines = [], dict.fromkeys(rendered(query.prompt).splitlines())
+    headers = {} if serializer.names_features else _headers(query, serializer)
+    for line in lines:
+        if serializer.names_features:
+            cells = serializer.read(line, query.asked)
+            found += [cells] if len(cells) == len(query.asked) else []
+            continue
+        for cut in () if TABLE_RULE.match(line) else serializer.cuts(line):
+            if (places := headers.get(len(cut))) and not _places(cut, query.asked):
+                found.append({name: cut[place] for name, place in zip(query.asked, places, strict=True)})
+                break
+    return found
 
 
 def could_be(cell: Cell, sort: Sort) -> bool:
@@ -48,36 +79,31 @@ def could_be(cell: Cell, sort: Sort) -> bool:
 
 def values_bare(cells: dict[str, Cell], sorts: Mapping[str, Sort]) -> dict[str, Cell]:
     """The cells without the words that follow a number, or a value that the guesser lists: explanations."""
-    return {name: _value_bare(cell, sorts[name]) if cell else cell for name, cell in cells.items()}
-
-
-def _value_bare(cell: str, sort: Sort) -> str:
-    if sort.numeric:
-        return number_in(cell, sort.writing)
-    if is_number(cell):
-        return cell
-    if sort.likely and (explained := EXPLAINED.search(cell)) and not sort.has(cell):
-        value = bare(cell[: explained.start()])
-        return value if sort.has(value) else cell
-    return cell
+    return {name: (cleaned(cell, sorts[name]) or None) if cell else None for name, cell in cells.items()}
 
 
 def named_cells(text: str, sorts: Mapping[str, Sort], serializer: Serializer) -> dict[str, Cell]:
-    """The asked features that an answer names, by the first reader that finds most of them and mixes up fewest."""
+    """The asked features that an answer names, by the first reader that finds most values and mixes up fewest."""
     asked = tuple(sorts)
     folded = text.casefold()
     if "[" not in text and not any(piece in folded for piece in _first_pieces(asked)):
         return {}
     best: dict[str, Cell] = {}
-    mixed = 0
-    for read in _readers(serializer):
-        cells = answers(read(text, asked), sorts)
-        if not cells or len(cells) < len(best) or cells == best:
+    most = 0
+    for structured in (read_json, read_pairs, read_tags):
+        cells = values_bare(answers(structured(text, asked), sorts), sorts)
+        if len(cells) == len(asked) and any(cells.values()):
+            return cells
+    for read in (*_readers(serializer), None):
+        found = read(text, asked) if read else read_aligned(text, sorts)
+        cells = values_bare(answers(found, sorts), sorts)
+        if not cells or cells == best:
             continue
-        now_mixed = _mixed(cells, asked)
-        if len(cells) > len(best) or now_mixed < mixed:
-            best, mixed = cells, now_mixed
-        if len(best) == len(asked) and not mixed:
+        good = sum((1 + (cell is not None)) * could_be(cell, sorts[name]) for name, cell in cells.items())
+        rank = good - 2 * _mixed(cells, asked)
+        if rank > most:
+            best, most = cells, rank
+        if most == 2 * len(asked):
             break
     return best
 
@@ -150,7 +176,7 @@ def _fitting(name: str, cell: Cell, sort: Sort, exact: bool) -> bool:
 
 def _headers(query: Query, serializer: Serializer) -> dict[int, list[int]]:
     """Where the asked features stand in each line of names that the prompt shows, by how many names it has."""
-    lines = query.prompt.completion.splitlines()
+    lines = dict.fromkeys(rendered(query.prompt).splitlines())
     cut = (next(serializer.cuts(line), []) for line in lines)
     return {len(cells): places for cells in cut if (places := _places(cells, query.asked))}
 
@@ -178,7 +204,7 @@ def _first_pieces(asked: tuple[str, ...]) -> tuple[str, ...]:
 def _readers(serializer: Serializer) -> tuple[Reader, ...]:
     own = (serializer,) if serializer.names_features else ()
     forms = in_order_of_finding(dict.fromkeys((*own, *shipped_templates().values())))
-    return (*(form.read for form in forms), read_json, read_named)
+    return (*(form.read for form in forms), read_json, read_pairs, read_tags, read_named)
 
 
 def _mixed(cells: dict[str, Cell], asked: tuple[str, ...]) -> int:
@@ -198,38 +224,39 @@ def _whole_names(asked: tuple[str, ...]) -> dict[str, tuple[str, re.Pattern[str]
     return {name: (part, re.compile(rf"(?<!\w){re.escape(part)}(?!\w)")) for name, part in folded.items()}
 
 
-def fresh(text: str, query: Query) -> str:
+def fresh(text: str, query: Query, sorts: Mapping[str, Sort]) -> str:
     """The lines of an answer that do not repeat lines of its prompt; a single line is the answer, whatever it is.
 
     Those that contradict themselves are left out.
     """
     if "\n" not in text:
-        return unambiguous(text, query)
+        return unambiguous(text, query, sorts)
     shown = {line.strip() for line in rendered(query.prompt).splitlines()}
     lines = text.splitlines()
     new = [line for line in lines if line.strip() not in shown]
     announced = all(line.endswith(":") or FILLER.match(line) for line in new)
-    return unambiguous(text if announced and len(lines) == len(new) + 1 else "\n".join(new), query)
+    return unambiguous(text if announced and len(lines) == len(new) + 1 else "\n".join(new), query, sorts)
 
 
-def unambiguous(text: str, query: Query) -> str:
+def unambiguous(text: str, query: Query, sorts: Mapping[str, Sort]) -> str:
     """A text without the lines, and JSON objects, that say a feature twice with different values: either may be meant.
 
-    Further rows, on lines of their own, are no contradiction: base models go on with them, and the first is the answer.
+    Further rows, on lines of their own or whole behind a whole one, are no contradiction: base models go on with them,
+    and the first is the answer.
     """
     rows = {*OBJECT.findall(text), *text.splitlines()} if "{" in text else set(text.splitlines())
     for row in sorted(rows, key=len, reverse=True):
-        if _contradicts_itself(row, query):
-            text = text.replace(row, "")
+        if _contradicts_itself(row, query, sorts):
+            text = text.replace(row, first_row(row, query.asked))
     return text.strip()
 
 
-def _contradicts_itself(row: str, query: Query) -> bool:
+def _contradicts_itself(row: str, query: Query, sorts: Mapping[str, Sort]) -> bool:
     close = SEPARATORS.sub("", row).casefold()
     for name, spelled in _spelled_apart(query.asked).items():
         if close.count(spelled) > 1:
-            sort = sorts_of(query)[name]
-            values = (value and _value_bare(value, sort) for value in values_said(row, name))
+            sort = sorts[name]
+            values = (value and cleaned(value, sort) for value in values_said(row, name))
             first = next(values, None)
             if any(value != first and not same_value(value, first) for value in values):
                 return True

@@ -11,7 +11,7 @@ from tabcontam.evidence.answering import Answering
 from tabcontam.evidence.base import READ, Evidence, Prompt, PublishedRule, Query, Reading, Reply, State, Trial
 from tabcontam.evidence.prompts import ask
 from tabcontam.evidence.rows.by_column import lying_in
-from tabcontam.evidence.rows.cells import sorts_of, values_bare
+from tabcontam.evidence.rows.cells import values_bare
 from tabcontam.evidence.rows.guided.completion import several
 from tabcontam.evidence.rows.guided.verbatim import PHRASE, Run, longest, phrases, words
 from tabcontam.evidence.rows.hidden_cells import without_missing
@@ -24,6 +24,7 @@ from tabcontam.guesser.chance import Guess
 from tabcontam.guesser.columns import LAGS
 from tabcontam.guesser.table import guessed, least_sure
 from tabcontam.reading.answers import meant
+from tabcontam.reading.columns import Sort
 from tabcontam.reading.reading import declines, plain, same_value, unlabelled
 from tabcontam.reading.words import Dictionary
 from tabcontam.tables.draws import pool
@@ -239,8 +240,13 @@ def _as_rows(query: Query, lines: Sequence[str]) -> dict[str, Cell]:
         wider = [cells for line in lines if (cells := _cells(line, width + 1)) is not None]
         cuts = list(without_counts(wider, width))
     found = {name: cell for own, cells in zip(rows, cuts, strict=False) for name, cell in zip(own, cells, strict=True)}
-    sorts = sorts_of(replace(query, chance={}))
+    like = dict(zip(query.asked, query.expected, strict=True))
+    sorts = {name: Sort((), partial(_one, text)) for name, text in like.items()}
     return meant(values_bare(found, sorts), sorts, lambda cell: False)
+
+
+def _one(text: Cell) -> tuple[str, ...]:
+    return () if text is None else (text,)
 
 
 def _cells(line: str, width: int) -> list[Cell] | None:

@@ -3,12 +3,14 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from math import sqrt
 from random import Random
 from typing import TYPE_CHECKING, ClassVar
 
 from tabcontam.evidence.answering import Answering, CellAnswers
 from tabcontam.evidence.base import READ, Evidence, Family, Kind, Query, Reading, Reply, State, Test, Trial, Unread
+from tabcontam.evidence.checks import rendered
 from tabcontam.evidence.rows.answered import answered as answered
 from tabcontam.evidence.rows.answered import in_rows, said_cell
 from tabcontam.evidence.rows.by_column import bits_by, left_out, lying_in
@@ -21,21 +23,24 @@ from tabcontam.evidence.rows.cells import (
     values_bare,
     whole_row,
 )
+from tabcontam.evidence.rows.repeated import without_repeats
 from tabcontam.evidence.samples import asked_often, sampled_query
 from tabcontam.evidence.sentences import few, hardly_found, stated
 from tabcontam.reading.answers import (
-    Sort,
     answers,
     first_value,
     is_table,
     meant,
     read_decimal,
     read_list,
-    read_short,
     read_table,
     spelling,
 )
-from tabcontam.reading.reading import declines, is_mark, plain, same_value
+from tabcontam.reading.columns import Sort
+from tabcontam.reading.languages import AFRESH
+from tabcontam.reading.named import denied
+from tabcontam.reading.reading import declines, is_mark, plain, same_value, tidy
+from tabcontam.reading.spans import peeled, read_one, unmarked
 from tabcontam.reading.values import decide_values, first_line
 from tabcontam.reading.words import Dictionary
 from tabcontam.statistics.eprocess import Stake, joined, placed
@@ -108,14 +113,22 @@ class RowTest(Test):
         # whether it is an answer must not hang on its being right: what is not read is not weighed
         whole = len(cells) == len(query.asked)
         enough = not cut and len(cells) >= HALF * len(query.asked) and not declines(reply.text)
-        readable = bool(cells) and (whole or enough)
+        readable = any(cell is not None for cell in cells.values()) and (whole or enough)
         unread = None if readable else Unread.of(reply.text)
         return Reading(cells or None, hit and readable, paper, readable, right, unread)
 
     def cells(self, query: Query, text: str, serializer: Serializer) -> dict[str, Cell]:
         """The asked features that the answer gives, in whatever shape; lines that repeat the prompt are passed over."""
-        sorts = sorts_of(query)
-        found = self._found(query, fresh(plain(text), query), sorts, serializer)
+        query = replace(query, write=cache(query.write))  # of the prompt, which is looked at more than once
+        sorts = sorts_of(query, serializer)
+        said = tidy(fresh(plain(text), query, sorts))
+        said = said if any(sort.bracketed for sort in sorts.values()) else peeled(unmarked(said))
+        *_, afresh = (0, *(match.end() for match in AFRESH.finditer(said)))
+        found = self._found(query, said[afresh:], sorts, serializer)
+        if afresh and len(found) < len(query.asked):
+            found = self._found(query, said, sorts, serializer)
+        denials = denied(said[afresh:], query.asked)
+        found = {name: cell for name, cell in found.items() if name not in denials}
 
         def may_decline() -> bool:
             return any(declines(value) for sort in sorts.values() for value in sort.likely)
@@ -146,6 +159,10 @@ class RowTest(Test):
             goes_on = {}  # talk stands there
         listed = cells_by_order(text, query, sorts, serializer) or read_list(text, query.asked, sorts)
         return values_bare(max(named, goes_on if len(goes_on) > 1 else {}, listed, key=len), sorts)
+
+    def told_apart(self, trials: Sequence[Trial]) -> Sequence[Trial]:
+        """The read trials, with those unread whose one text came to most queries and is no value of the column."""
+        return without_repeats(trials)
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
         """The recalled bits against the guesser: the replies stay, the hidden cells are drawn anew from its guess.
@@ -257,16 +274,16 @@ class OneCellTest(RowTest):
         if is_table(text):
             table = read_table(text, query.asked) or cells_by_order(text, query, sorts, serializer)
             return values_bare(table, sorts)
-        if named := named_cells(text, sorts, serializer):
-            return values_bare(named, sorts)
-        below = [line for line in text.splitlines() if spelling(line) != spelling(feature)]  # the name is a header
+        whole = named_cells(text, sorts, serializer)
+        if whole and serializer.names_features and len(text.splitlines()) == 1:
+            return values_bare(whole, sorts)
         sort = sorts[feature]
 
-        def goes_on(line: str) -> str:  # 4,75 is one number, not two fields, where numbers have decimals
+        def begin(line: str) -> str:  # 4,75 is one number, not two fields, where numbers have decimals
             return line if read_decimal(line, sort) else serializer.read_on(line, query.asked)[feature] or ""
 
-        value = read_short(map(goes_on, below or text.splitlines()), sort)
-        return {} if value is None else values_bare({feature: value}, sorts)
+        value = read_one(text, feature, sort, begin)
+        return values_bare(whole, sorts) if value is None else {feature: value}
 
 
 def _is_name(query: Query, serializer: Serializer, cell: str) -> bool:
@@ -275,7 +292,7 @@ def _is_name(query: Query, serializer: Serializer, cell: str) -> bool:
     asked = set(map(spelling, query.asked))
     if not names or all(spelling(name) in asked for name in names):
         return True
-    shown = query.prompt.completion
+    shown = rendered(query.prompt)
     if not serializer.names_features:  # its names stand in the line that has those of the asked features
         shown = next((line for line in shown.splitlines() if serializer.shown_in(line, query.asked)), "")
     return all(name in shown and serializer.shown_in(shown, (name,)) for name in names)

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from tabcontam.evidence.base import Reply, State
-from tabcontam.reading.thoughts import THOUGHT_END, without_thought
+from tabcontam.reading.wrapping import THOUGHT_END, without_thought
 from tabcontam.subjects.base import THINKING, as_reply, begun_alike
 from tabcontam.subjects.hf.batches import Batcher, Together
 from tabcontam.subjects.hf.ends import RowEnds

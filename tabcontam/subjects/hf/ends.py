@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
-from tabcontam.reading.thoughts import THOUGHT_END, THOUGHT_START
+from tabcontam.reading.wrapping import THOUGHT_END, THOUGHT_START
 from tabcontam.subjects.hf.text import Row
 
 TAG = 16  # tokens that </thinking> may take

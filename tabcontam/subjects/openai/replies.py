@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tabcontam.evidence.base import Usage
-from tabcontam.reading.thoughts import without_thought
+from tabcontam.reading.wrapping import without_thought
 from tabcontam.subjects.form import Form
 
 STAMPED_NOW = ("vllm", "sglang", "llamacpp")  # their `created` is the time of the listing

@@ -20,7 +20,7 @@ from tabcontam.evidence.rows.guided.wording import OTHERS, Place, is_pair, row_p
 from tabcontam.evidence.rows.hidden_cells import without_missing
 from tabcontam.evidence.rows.length import answer_tokens
 from tabcontam.evidence.rows.rows import OneCellTest, RowTest
-from tabcontam.reading.answers import Sort
+from tabcontam.reading.columns import Sort
 from tabcontam.reading.reading import declines, plain
 from tabcontam.reading.words import Dictionary, stands_in
 from tabcontam.tables.serializers import Serializer

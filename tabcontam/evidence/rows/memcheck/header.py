@@ -133,7 +133,7 @@ class Header(RawTest):
         place, row = next(((place, row) for place, row in rows if row), (0, None))
         if row is None:
             return {}
-        found, sorts = dict(zip(own, row[begun:], strict=True)), sorts_of(query)
+        found, sorts = dict(zip(own, row[begun:], strict=True)), sorts_of(query, raw())
         for names, line in zip(following, bare[place + 1 :], strict=False):
             cut = first_row(line, width, partial(may_be_row, names=names, sorts=sorts))
             if cut is None:

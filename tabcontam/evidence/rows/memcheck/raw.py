@@ -12,7 +12,8 @@ from tabcontam.evidence.answering import Answering, CellAnswers, shown_value
 from tabcontam.evidence.base import READ, Prompt, Query, Reading, Reply
 from tabcontam.evidence.rows.cells import sorts_of, values_bare
 from tabcontam.evidence.rows.rows import RowTest
-from tabcontam.reading.answers import Sort, meant
+from tabcontam.reading.answers import meant
+from tabcontam.reading.columns import Sort
 from tabcontam.reading.numbers import is_number
 from tabcontam.reading.reading import is_mark, plain, same_value
 from tabcontam.reading.words import Dictionary
@@ -62,7 +63,7 @@ class RawTest(RowTest):
         found = super().cells(query, text, serializer)
         if found or len(query.asked) < 2:
             return found
-        sorts = sorts_of(query)
+        sorts = sorts_of(query, serializer)
         row = first_row(text, len(query.asked), partial(may_be_row, names=query.asked, sorts=sorts))
         if row is None:
             return found

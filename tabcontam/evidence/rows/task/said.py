@@ -11,7 +11,8 @@ from typing import Any
 
 from tabcontam.evidence.rows.cells import named_cells
 from tabcontam.evidence.rows.memcheck.raw import NUMBERED, cuts, raw
-from tabcontam.reading.answers import TABLE_RULE, Sort, bare, first_value, read_json, spelling
+from tabcontam.reading.answers import TABLE_RULE, bare, first_value, read_json, spelling
+from tabcontam.reading.columns import Sort
 from tabcontam.reading.numbers import is_number
 from tabcontam.reading.reading import plain, unlabelled
 from tabcontam.tables.table import Cell

@@ -23,7 +23,7 @@ from tabcontam.evidence.rows.task.keyed import (
 from tabcontam.evidence.rows.task.said import Row, may_be
 from tabcontam.evidence.samples import MARK
 from tabcontam.groups import grouped
-from tabcontam.reading.answers import Sort
+from tabcontam.reading.columns import Sort
 from tabcontam.reading.numbers import is_number
 from tabcontam.reading.reading import same_value
 from tabcontam.tables.facts import cached_fact

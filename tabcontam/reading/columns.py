@@ -1,0 +1,213 @@
+"""What the values of a column look like, by which a text is taken for one of them or for talk.
+
+A reader knows of a column what anybody can know who does not know the hidden value: the values that a guesser lists,
+and those that the prompt shows in other rows.
+"""
+
+import re
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+from tabcontam.reading.languages import NOT
+from tabcontam.reading.numbers import Writing, is_finite, is_number, number_in, ungrouped, writing_of
+from tabcontam.reading.reading import value_key
+from tabcontam.reading.typography import script
+
+PLACEHOLDER = re.compile(r"^(?:\[.*\]|<.*>|\{.*)$")
+ENOUGH = 3  # values that show a form
+TRUTHS = tuple(map(frozenset, (("true", "false"), ("yes", "no"), ("t", "f"), ("y", "n"))))
+SAYING = ":=\u2014\u2013\u2192|<>{}\\"  # signs between a name and its value, and of markup
+ASIDE = re.compile(r"\s*[(\[][^()\[\]]*[)\]]\W*$")
+MANY = 30  # values whose range is that of nearly all others
+LETTERS = re.compile(r"[^\W\d_]")
+
+
+def nothing() -> Collection[str]:
+    """No value is shown."""
+    return ()
+
+
+@dataclass(frozen=True)
+class Sort:
+    """What sort of values a feature has. `listed` says that a guesser lists all, unless the prompt shows another."""
+
+    likely: Collection[str] = ()
+    show: Callable[[], Collection[str]] = nothing  # the feature's cells in the rows of the prompt, found when needed
+    listed: bool = False
+
+    @cached_property
+    def closed(self) -> bool:
+        """Whether every value is known: the guesser lists all, or they are two words for yes and no."""
+        if self._truths is not None:
+            return True
+        return self.listed and set(map(value_key, self.show())) <= set(map(value_key, self.likely))
+
+    @cached_property
+    def _truths(self) -> frozenset[str] | None:
+        own = {value.casefold() for value in self.values}
+        return next((words for words in TRUTHS if own and own <= words), None)
+
+    @cached_property
+    def values(self) -> tuple[str, ...]:
+        """What stands for the feature's values."""
+        shown = () if len(self.likely) >= ENOUGH else self.show()
+        return tuple(value for value in dict.fromkeys((*self.likely, *shown)) if value)
+
+    @cached_property
+    def numeric(self) -> bool:
+        """Whether the feature is one of numbers."""
+        return bool(self.values) and all(map(is_number, self.values))
+
+    @cached_property
+    def has_numbers(self) -> bool:
+        """Whether some values are numbers, and none of the others is a number with a word behind it."""
+        others = [value for value in self.values if not is_number(value)]
+        anyhow = Writing(decimals=True, thousands=True)
+        counts = (value[0].isdigit() and is_number(number_in(value, anyhow)) for value in others)
+        return len(others) < len(self.values) and not any(counts)
+
+    @cached_property
+    def writing(self) -> Writing:
+        """How the numbers look; in any way, where none is known."""
+        return writing_of(self.values) if self.values else Writing(decimals=True, thousands=True)
+
+    def among(self, number: str) -> bool:
+        """Whether a number has the digits of a known one, lies not far from many, and has decimals if all have."""
+        if not is_finite(number):
+            return False
+        known = [abs(float(ungrouped(value))) for value in self.values]
+        own, fractions = abs(float(ungrouped(number))), all("." in value for value in self.values)
+        alike = len(str(int(own))) in {len(str(int(one))) for one in known} and ("." in number or not fractions)
+        return alike and (len(known) < MANY or min(known) / 2 <= own <= 2 * max(known))
+
+    @cached_property
+    def bracketed(self) -> bool:
+        """Whether the feature's own values look like what holds a value's place: `<b>7</b>`, `[a]`, `{"a": 1}`."""
+        return any(map(PLACEHOLDER.match, self.values))
+
+    @cached_property
+    def form(self) -> "Form":
+        """What its values have in common."""
+        return Form(self.values)
+
+    @cached_property
+    def _keys(self) -> frozenset[str]:
+        return frozenset(map(value_key, self.values))
+
+    def has(self, value: str) -> bool:
+        """Whether a text is one of the values that are known, whatever its case."""
+        key = value_key(value)
+        return key in self._keys or (self._truths is not None and key in self._truths)
+
+
+@dataclass(frozen=True)
+class Form:
+    """What the values of a column of texts have in common: signs, scripts, how long they are, words in small letters.
+
+    Fewer than three values show nothing, so that every text has their form.
+    """
+
+    values: tuple[str, ...]
+
+    @cached_property
+    def _shape(self) -> str | None:
+        """The one pattern of digits, letters and signs that all values have, as dates and codes do."""
+        shapes = set(map(shape, self.values))
+        only = shapes.pop()
+        return only if not shapes and any(map(str.isdigit, only)) else None
+
+    @cached_property
+    def _signs(self) -> frozenset[str]:
+        """What stands in every value: signs and blanks, letters, digits."""
+        return frozenset[str].intersection(*map(_kinds, self.values))
+
+    @cached_property
+    def _scripts(self) -> frozenset[str]:
+        return frozenset(script(letter) for value in self.values for letter in LETTERS.findall(value))
+
+    @cached_property
+    def _words(self) -> tuple[int, int]:
+        counts = [len(value.split()) for value in self.values]
+        return min(counts), max(counts)
+
+    @cached_property
+    def small(self) -> int:
+        """The most words in small letters that a value has."""
+        return max(map(small_words, self.values))
+
+    def foreign(self, letter: str) -> bool:
+        """Whether a letter is of a script that no value has, where enough are known."""
+        return bool(self._scripts) and script(letter) not in self._scripts
+
+    @cached_property
+    def signs(self) -> frozenset[str]:
+        """All signs and letters that stand in a value."""
+        return frozenset("".join(self.values))
+
+    @cached_property
+    def denies(self) -> bool:
+        """Whether a value may hold a "not": one does, or values are sentences."""
+        return self.small > 1 or any(map(NOT.search, self.values))
+
+    @cached_property
+    def _begins_small(self) -> bool:
+        return any(_begins_small(value) for value in self.values)
+
+    def is_talk(self, aside: str) -> bool:
+        """Whether what stands in parentheses behind a text is unlike what values have there: small words, or none."""
+        own = [found.group() for value in self.values if (found := ASIDE.search(value))]
+        if not any(map(str.isalpha, aside)):
+            return all(any(map(str.isalpha, other)) for other in own)
+        return small_words(aside) > max(map(small_words, own), default=0)
+
+    def is_like(self, text: str) -> bool:
+        """Whether a text could stand among these values: it is no longer, and begins as they do."""
+        if len(self.values) < ENOUGH:
+            return True
+        long = 2 * len(text.split()) > 3 * self._words[1] + 2
+        begins = self._begins_small or not _begins_small(text)
+        marks = set(text) & set(SAYING) <= self.signs
+        commas = text.count(",") <= 1 + max(value.count(",") for value in self.values)
+        return self.has(text) and not long and begins and marks and commas and small_words(text) <= self.small
+
+    @property
+    def known(self) -> bool:
+        """Whether enough values are known to tell."""
+        return len(self.values) >= ENOUGH
+
+    def has(self, text: str) -> bool:
+        """Whether a text has this form, be it in a few more words than any value has, or all in small letters."""
+        if len(self.values) < ENOUGH:
+            return True
+        if self._shape is not None:
+            return shape(text) == self._shape
+        least, most = self._words
+        return (
+            self._signs <= _kinds(text)
+            and set(text) & set("/|") <= self.signs
+            and text.count(",") <= 1 + 2 * max(value.count(",") for value in self.values)
+            and not any(map(self.foreign, LETTERS.findall(text)))
+            and least <= 2 * len(text.split()) <= 4 * most + 4
+            and (small_words(text) <= 2 * self.small + (len(self.values) < MANY) or text == text.casefold())
+        )
+
+
+@lru_cache(maxsize=10_000)
+def shape(text: str) -> str:
+    """The pattern of a text: 0 for a digit, a for a letter, and the signs between them."""
+    return "".join("0" if one.isdigit() else "a" if one.isalpha() else one for one in text)
+
+
+def _begins_small(text: str) -> bool:
+    return text.lstrip("\"'([{")[:1].islower()
+
+
+def small_words(text: str) -> int:
+    """How many words begin in a small letter."""
+    return sum(map(_begins_small, text.split()))
+
+
+@lru_cache(maxsize=10_000)
+def _kinds(text: str) -> frozenset[str]:
+    return frozenset(shape(text)) - {"'"}

@@ -1,0 +1,199 @@
+"""Values behind their features' names, whatever stands between: JSON's colon, a tag, a word of any language."""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from itertools import takewhile
+
+from tabcontam.reading.answers import Cells, bare, cleaned, fits
+from tabcontam.reading.columns import Sort
+from tabcontam.reading.languages import ARTICLE, ELSEWHERE, JOINED, NOT
+from tabcontam.reading.typography import script
+
+STRING = r"""(?:"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')"""
+PAIR = re.compile(  # "age": 39, 'age' => 39, ("age", 39), row["age"] = 39; without quotes where the value has them
+    r"""(?:(?P<round>\(\s*)?(?P<quote>["'])(?P<key>(?:\\.|(?!(?P=quote))[^\\\n])*)(?P=quote)"""
+    r"""\s*(?:\]?\s*(?::|=>?)|(?(round),|(?!)))\s*"""
+    rf"""(?:(?P<value>{STRING})|(?P<plain>[^,{{}}()\[\]\n"']*?)\s*(?=//|[#,)}}\n]|$))"""
+    rf"""|(?P<bare>[^\W\d][\w ./()-]{{0,60}}?)\s*[:=]\s*(?P<text>{STRING}))"""
+)
+TAGGED = re.compile(
+    r"<(?:(?P<tag>[^\W\d][\w .:-]{0,60})|\w+\s[^<>]*?\"(?P<key>[^<>\"]+)\"[^<>]*)>(?P<value>[^<>]*)</[\w .:-]+>"
+)
+NEXT_WORD = re.compile(r"\s*[,;|.\n][\s*_`-]*(?:[^\W\d_]{1,12})\s*$")
+NOT_THIS = re.compile(
+    rf"(?:{NOT.pattern})\s+(?:this|that|it|these|the (?:row|value|following|answer))\W*:", re.IGNORECASE
+)
+OPENED = re.compile(r"[.;:!?]\s|\n")
+NEW_SENTENCE = re.compile(rf"(?:[.;!?]\s+|\n\W*)(?:{ARTICLE}\s+)?$", re.IGNORECASE)  # right before a name
+NULL = {"null", "none", "nan", "nil", "undefined", ""}
+BEHIND = re.compile(  # what stands between a value and the next name
+    rf"(?:\s*[,;|.\n]\s*|\s[-\u2013\u2014]\s+|\s+(?={JOINED} ))+(?:{JOINED} +)?(?:(?i:{ARTICLE}) +)?"
+    r"[\s\u2022*_`#>(\[{\"'-]*$"
+)
+MARKUP = " \t\"'`*_"
+
+
+def spelled(name: str) -> str:
+    """The letters and digits of a name: `unit_price_eur`, `UnitPriceEUR` and `Unit Price (EUR)` are one."""
+    return "".join(letter for letter in name.casefold() if letter.isalnum())
+
+
+@lru_cache(maxsize=64)
+def names_of(asked: tuple[str, ...]) -> Mapping[str, str]:
+    """The asked names by every spelling that is no other's, with and without a note in parentheses."""
+    found: dict[str, set[str]] = {}
+    for name in asked:
+        for form in {name, re.sub(r"(?<=\S)\s*\(.*\)\s*$", "", name)}:
+            found.setdefault(spelled(form), set()).add(name)
+    return {form: next(iter(names)) for form, names in found.items() if len(names) == 1 and form}
+
+
+def read_pairs(text: str, asked: Sequence[str]) -> Cells:
+    """The asked features of an object in JSON, or nearly: with comments, other quotes, another spelling of the names.
+
+    A feature that comes again is that of a further row: the first is the answer.
+    """
+    names, cells = names_of(tuple(asked)), Cells()
+    named = None  # by the pair before, as in {"feature": "age", "value": 39}
+    for match in PAIR.finditer(text):
+        value = as_text(match)
+        name = names.get(spelled(key_of(match))) or named
+        named = None if name else names.get(spelled(value or ""))
+        if name is not None and name not in cells:
+            cells[name] = value
+    return cells
+
+
+def key_of(match: re.Match[str]) -> str:
+    """The key of a pair."""
+    return str(match["bare"] if match["key"] is None else match["key"])
+
+
+def as_text(match: re.Match[str]) -> str | None:
+    """The value of a pair; None for a word that says there is none."""
+    said = match["value"] or match["text"]
+    if said is None:
+        return None if match["plain"].casefold() in NULL else match["plain"]
+    inside = said[1:-1]
+    if said[0] == "'":
+        inside = inside.replace("\\'", "'").replace('"', '\\"')
+    try:
+        value = str(json.loads(f'"{inside}"', strict=False))
+    except ValueError:
+        value = inside
+    return value.strip() or None
+
+
+def read_tags(text: str, asked: Sequence[str]) -> Cells:
+    """The asked features that stand in tags of their names: `<age>39</age>`."""
+    names, cells = names_of(tuple(asked)), Cells()
+    for match in TAGGED.finditer(text):
+        if (name := names.get(spelled(match["tag"] or match["key"]))) is not None:
+            cells.setdefault(name, match["value"].strip() or None)
+    return cells
+
+
+def read_aligned(text: str, sorts: Mapping[str, Sort]) -> Cells:
+    """Two asked features or more that a text names, each with what stands between it and the next name.
+
+    What follows all names alike says "is", in any language; it is no part of a value. A text that names a feature again
+    goes on with further rows.
+    """
+    found = _first_names(text, tuple(sorts))
+    if len(found) < 2:
+        return {}
+    ends = [*(start for _, start, _ in found[1:]), _end(text, found[-1][2])]
+    pieces = [text[end:following] for (_, _, end), following in zip(found, ends, strict=True)]
+    parted = [BEHIND.sub("", piece) for piece in pieces[:-1]]
+    if len(parted) > 1 and (word := NEXT_WORD.search(_common([piece[::-1] for piece in parted])[::-1])):
+        parted = [piece[: -len(word.group())] for piece in parted]  # an article of any language
+    pieces = [*parted, pieces[-1]]
+    said = [piece for piece in pieces if any(map(str.isalnum, piece))]
+    common = _cut_back(_common(said), said) if len(said) > 1 else ""
+    if not common or all(piece.strip() == common.strip() for piece in pieces):
+        return {}  # nobody can tell what says "is" and what is the value
+    cells: Cells = {}
+    for (name, _, _), piece in zip(found, pieces, strict=True):
+        value = bare(piece[len(common) :].strip(MARKUP)) if piece.startswith(common) else ""
+        value = value.removesuffix(")") if common.endswith("(") else value
+        value = cleaned(value, sorts[name])
+        if not value:
+            cells[name] = None
+        elif fits(value, sorts[name]):
+            cells[name] = value
+    return cells
+
+
+def denied(text: str, asked: tuple[str, ...]) -> set[str]:
+    """The asked features of which a text says what they are not, or what they are in another row.
+
+    What is denied before a name is denied of the names that follow it in the sentence.
+    """
+    found, last, so = set[str](), 0, False
+    for match in any_name(asked).finditer(text):
+        between = text[last : match.start()]
+        if not last:
+            so = NOT.search(OPENED.split(between)[-1]) is not None or NOT_THIS.search(between) is not None
+        elif NEW_SENTENCE.search(between):
+            so = False
+        so = so or ELSEWHERE.search(re.split(r"[.!?]\s|\n", between)[-1]) is not None
+        if so and (name := names_of(asked).get(spelled(match.group()))):
+            found.add(name)
+        last = match.end()
+    return found
+
+
+def first_row(text: str, asked: tuple[str, ...]) -> str:
+    """What stands before a second row, which begins with the name that the first began with; "" where none is whole."""
+    found = [(names_of(asked).get(spelled(match.group())), match.start()) for match in any_name(asked).finditer(text)]
+    names, rows = [name for name, _ in found], len(asked)
+    follows = len(names) > rows > 1 and set(names[:rows]) == set(asked) and names[rows : rows + 2] == names[:2]
+    return "" if not follows or NOT.search(text[: found[0][1]]) else BEHIND.sub("", text[: found[rows][1]])
+
+
+def _first_names(text: str, asked: tuple[str, ...]) -> list[tuple[str, int, int]]:
+    """Where each name stands first, in the order of the text; only names before any comes again."""
+    found: dict[str, tuple[str, int, int]] = {}
+    for match in any_name(asked).finditer(text):
+        name = names_of(asked).get(spelled(match.group()))
+        if name is None or name in found:
+            break
+        found[name] = (name, match.start(), match.end())
+    return list(found.values())
+
+
+@lru_cache(maxsize=256)
+def any_name(asked: tuple[str, ...]) -> re.Pattern[str]:
+    forms = sorted({re.sub(r"(?<=\S)\s*\(.*\)\s*$", "", name) for name in asked} | set(asked), key=len, reverse=True)
+    patterns = (r"[-_ .]?".join(map(re.escape, re.split(r"[-_ .]+", form))) for form in forms)
+    return re.compile(rf"(?<![a-zA-Z0-9])(?:{'|'.join(patterns)})(?![a-zA-Z0-9])", re.IGNORECASE)
+
+
+def _end(text: str, start: int) -> int:
+    """Where the last value ends: with its line, or the next one where the name is a heading."""
+    begun = start + len(text[start:]) - len(text[start:].lstrip(" \t\n*_:#"))
+    end = text.find("\n", begun)
+    return len(text) if end < 0 else end
+
+
+def _common(pieces: Sequence[str]) -> str:
+    """What all pieces begin with."""
+    least, most = min(pieces), max(pieces)
+    same = takewhile(lambda letters: letters[0] == letters[1], zip(least, most, strict=False))
+    return "".join(letter for letter, _ in same)
+
+
+def _cut_back(common: str, pieces: Sequence[str]) -> str:
+    """The common beginning up to a place where no word or number goes on."""
+    while common and any(_go_on(common[-1], piece[len(common) : len(common) + 1]) for piece in pieces):
+        common = common[:-1]
+    return common
+
+
+def _go_on(letter: str, following: str) -> bool:
+    """Whether two characters belong to one word or number; scripts that set no blanks end where another begins."""
+    if not (letter.isalnum() and following.isalnum()):
+        return False
+    return letter.isdigit() == following.isdigit() and script(letter) == script(following)

@@ -1,0 +1,84 @@
+"""What servers and chat templates leave around an answer: thinking before it, marks of its end, names of speakers.
+
+One table of marks serves all models. A mark is a word in brackets that no text has: `<|name|>`, `[/NAME]`, `</s>`. What
+the word says decides what becomes of it: it opens or closes thinking, names a speaker or a channel, or ends a turn.
+"""
+
+import re
+
+THINKING = r"(?:think(?:ing)?|thoughts?|reasoning|reflection|scratchpad)"
+SPACE = r"(?:\w+:)?"  # of a tag's name, as in `<seed:think>`
+OPENS = rf"(?:[<\[◁]{SPACE}{THINKING}[>\]▷]|<\|(?:begin_of_|start_)?{THINKING}\|>|<\|channel>(?:{THINKING}|analysis)\b)"
+CLOSES = rf"(?:[<\[◁]/{SPACE}{THINKING}[>\]▷]|<\|(?:end_of_|end_|/){THINKING}\|>|<channel\|>)"
+THOUGHT = re.compile(rf"\s*{OPENS}.*?{CLOSES}\s*", re.DOTALL | re.IGNORECASE)
+THOUGHT_END = re.compile(rf"{CLOSES}\s*", re.IGNORECASE)
+THOUGHT_START = re.compile(rf"\s*{OPENS}", re.IGNORECASE)
+SAID_THOUGHT = re.compile(  # in words: harmony without its marks, Granite
+    r"\s*(?:analysis.*?assistant\s*final|(?:here is|here's) my thought process:.*?(?:here is|here's) my response:)\s*",
+    re.DOTALL | re.IGNORECASE,
+)
+ANSWER = re.compile(r"<answer>(.*?)</answer>", re.DOTALL | re.IGNORECASE)
+
+MARK = re.compile(
+    r"<[|\uff5c](?P<name>[^<>|\uff5c\n]{1,40})[|\uff5c]>|<(?P<turn>(?:start|end)_of_[a-z]+)>|</?(?P<end>s|eos|bos|pad|unk)>"
+    r"|\[(?P<order>/?(?:INST|SYS|SYSTEM_PROMPT|gMASK|sop|eop))\]|<</?SYS>>"
+)
+HEADED = re.compile(
+    r"(?:im_)?start(?:_header_id|_of_turn)?|channel|role|constrain", re.IGNORECASE
+)  # a speaker's name follows
+OTHERS = re.compile(r"\W*(?:user|human|system|developer|tool|analysis|commentary)\b", re.IGNORECASE)
+SPEAKER = re.compile(r"\s*(?:assistant|model|final|bot|ai)(?:\s*:\s*|\s*\n\s*|\s*$)", re.IGNORECASE)
+NEXT_TURN = re.compile(
+    r"\n\s*(?:\W{0,3}(?:human|user|assistant|system|question|q)\W{0,3}:|### ?(?:instruction|input|human|user)\b)",
+    re.IGNORECASE,
+)
+SET_OFF = re.compile(r"(?:begin|start)_of_(?!text|sentence)(\w+)", re.IGNORECASE)
+EDGES = "\ufeff\u200b\u200c\u200d\u2060\x00 \t\r\n"
+
+
+def without_thought(text: str) -> tuple[str, bool]:
+    """The answer without the thinking before it, and whether there was some.
+
+    Some templates open the thinking in the prompt, so that it only ends here. Thinking that never ends is no answer.
+    """
+    rest = text
+    while match := (THOUGHT.match(rest) or SAID_THOUGHT.match(rest)):
+        rest = rest[match.end() :]
+    if THOUGHT_START.match(rest):
+        return "", True
+    if rest == text and (end := THOUGHT_END.search(text)):
+        rest = text[end.end() :]
+    return rest, rest != text
+
+
+def without_marks(text: str) -> str:
+    """The first turn of the assistant, without the marks of a template around it and the speaker's name before it."""
+    pieces = [piece.strip(EDGES) for piece in _turns(text)]
+    said = next((piece for piece in pieces if piece), "")
+    said = said[match.end() :] if (match := SPEAKER.match(said)) else said
+    further = NEXT_TURN.search(said)
+    return (said[: further.start()] if further and said[: further.start()].strip() else said).strip(EDGES)
+
+
+def _turns(text: str) -> list[str]:
+    """What the assistant says between the marks of a text, in its order; what is set off as the answer comes first."""
+    marks = list(MARK.finditer(text))
+    bounds = [0, *(match.end() for match in marks)], [*(match.start() for match in marks), len(text)]
+    names = ["", *((match["name"] or match["turn"] or "").replace("▁", "_") for match in marks)]
+    found, apart, theirs = list[str](), list[str](), False
+    for name, start, end in zip(names, *bounds, strict=True):
+        piece = text[start:end]
+        if HEADED.fullmatch(name):
+            speaker, _, piece = piece.partition("\n")
+            theirs = OTHERS.match(speaker) is not None
+        elif name and (OTHERS.match(name) or SPEAKER.match(name)):
+            theirs = OTHERS.match(name) is not None
+        if not theirs:
+            (apart if SET_OFF.fullmatch(name) else found).append(piece)
+    return [*apart, *found]
+
+
+def set_off(text: str) -> str:
+    """The answer that stands between `<answer>` and `</answer>`, where a reply has one; else the text as it is."""
+    found = ANSWER.findall(text)
+    return found[0].strip() if len(found) == 1 else text
