@@ -171,6 +171,11 @@ class Form:
         commas = text.count(",") <= 1 + max(value.count(",") for value in self.values)
         return self.has(text) and not long and begins and marks and commas and small_words(text) <= self.small
 
+    def begins_large(self, text: str) -> bool:
+        """Whether a text begins in no small letter, or where half of the values do."""
+        small = sum(map(_begins_small, self.values))
+        return 2 * small >= len(self.values) or not _begins_small(text)
+
     @property
     def known(self) -> bool:
         """Whether enough values are known to tell."""

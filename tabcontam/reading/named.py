@@ -8,7 +8,7 @@ from itertools import takewhile
 
 from tabcontam.reading.answers import Cells, bare, cleaned, fits
 from tabcontam.reading.columns import Sort
-from tabcontam.reading.languages import ARTICLE, ELSEWHERE, JOINED, NOT
+from tabcontam.reading.languages import ARTICLE, EITHER, ELSEWHERE, JOINED, NOT
 from tabcontam.reading.typography import script
 
 STRING = r"""(?:"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')"""
@@ -25,6 +25,7 @@ NEXT_WORD = re.compile(r"\s*[,;|.\n][\s*_`-]*(?:[^\W\d_]{1,12})\s*$")
 NOT_THIS = re.compile(
     rf"(?:{NOT.pattern})\s+(?:this|that|it|these|the (?:row|value|following|answer))\W*:", re.IGNORECASE
 )
+OR_ELSE = re.compile(rf"\b(?:either|{EITHER})\W*(?:{ARTICLE}\W*)?$", re.IGNORECASE)  # right before a second row
 OPENED = re.compile(r"[.;:!?]\s|\n")
 NEW_SENTENCE = re.compile(rf"(?:[.;!?]\s+|\n\W*)(?:{ARTICLE}\s+)?$", re.IGNORECASE)  # right before a name
 NULL = {"null", "none", "nan", "nil", "undefined", ""}
@@ -150,7 +151,9 @@ def first_row(text: str, asked: tuple[str, ...]) -> str:
     found = [(names_of(asked).get(spelled(match.group())), match.start()) for match in any_name(asked).finditer(text)]
     names, rows = [name for name, _ in found], len(asked)
     follows = len(names) > rows > 1 and set(names[:rows]) == set(asked) and names[rows : rows + 2] == names[:2]
-    return "" if not follows or NOT.search(text[: found[0][1]]) else BEHIND.sub("", text[: found[rows][1]])
+    if not follows or NOT.search(text[: found[0][1]]) or OR_ELSE.search(text[: found[rows][1]]):
+        return ""
+    return BEHIND.sub("", text[: found[rows][1]])
 
 
 def _first_names(text: str, asked: tuple[str, ...]) -> list[tuple[str, int, int]]:

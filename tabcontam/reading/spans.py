@@ -204,17 +204,20 @@ def _behind_name(text: str, name: str, sort: Sort) -> Iterator[str]:
         if (said := SAYING_IT.match(rest)) and (value := _value(rest[said.end() :], sort)) is not None:
             yield value
             continue
-        words = rest.split()
-        for skipped in range(
-            min(MOST_SKIPPED, len(words) - 1) + 1 if sort.numeric or sort.closed or sort.form.known else 0
-        ):
-            before = " ".join(words[:skipped])
-            if NOT.search(before) or AGAIN.search(before) or (sort.numeric and any(map(str.isdigit, before))):
-                break
-            value = _value(rest.split(maxsplit=skipped)[-1], sort)
-            if value is not None and (sort.has(value) or sort.numeric or sort.form.is_like(value)):
-                yield value
-                break
+        behind = list(_behind_words(rest, sort)) if sort.numeric or sort.closed or sort.form.known else []
+        yield from [value for value in behind if sort.form.begins_large(value)][:1] or behind[:1]
+
+
+def _behind_words(rest: str, sort: Sort) -> Iterator[str]:
+    """The values that a line may end with, behind none, one or a few words that are none of them."""
+    words = rest.split()
+    for skipped in range(min(MOST_SKIPPED, len(words) - 1) + 1):
+        before = " ".join(words[:skipped])
+        if NOT.search(before) or AGAIN.search(before) or (sort.numeric and any(map(str.isdigit, before))):
+            break
+        value = _value(rest.split(maxsplit=skipped)[-1], sort)
+        if value is not None and (sort.has(value) or sort.numeric or sort.form.is_like(value)):
+            yield value
 
 
 def _begun(text: str, sort: Sort) -> str | None:

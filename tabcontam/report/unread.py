@@ -3,6 +3,7 @@
 A reply that declines, one that was not understood and one that was cut off ask for different things of a user.
 """
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -12,6 +13,7 @@ from tabcontam.report.query import UNREAD_KINDS, is_prompt
 from tabcontam.report.trials import Trial
 from tabcontam.verdicts.wording import shorten, text, visible
 
+ODD, DECLINED = "not understood", "declined"
 LONGEST = 160  # characters of a reply
 
 
@@ -28,8 +30,15 @@ class Unread:
 
 
 def unread(asked: Iterable[tuple[str, Trial]], *, advised: bool) -> Unread | None:
-    """Return what was not read of the trials of a result, each with its kind; None where all of it was."""
+    """Return what was not read of the trials of a result, each with its kind; None where all of it was.
+
+    One text for most queries declines, whatever it says.
+    """
     prompts = [(kind, trial) for kind, trial in asked if not trial.get("decoy_of") and is_prompt(trial)]
+    often = Counter(_said(trial) for kind, trial in prompts if kind == ODD)
+    prompts = [
+        (DECLINED if kind == ODD and 2 * often[_said(trial)] > len(prompts) else kind, trial) for kind, trial in prompts
+    ]
     silent = grouped((one for one in prompts if one[0] in UNREAD_KINDS), lambda one: one[0])
     by_number = sorted(silent.items(), key=lambda one: -len(one[1]))
     if not by_number:

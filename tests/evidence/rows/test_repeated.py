@@ -32,7 +32,7 @@ def readable(trials: Sequence[Trial]) -> list[bool]:
     return [trial.readable for trial in without_repeats(trials)]
 
 
-@pytest.mark.parametrize("text", ["Nothing comes to mind", "Ei ole tietoa tästä", "Ontbreekt in het bestand"])
+@pytest.mark.parametrize("text", ["Escapes me right now", "Ei ole tietoa tästä", "Ontbreekt in het bestand"])
 def test_one_text_for_most_queries_is_no_answer_in_a_language_that_nobody_listed(text: str) -> None:
     trials = read([text] * 12 + ["Late by a week", "Fine so far", "Broke at once"])
     assert all(trial.readable for trial in trials)  # each alone might be a comment
@@ -49,7 +49,7 @@ def test_a_value_that_the_guesser_lists_is_an_answer_however_often_it_comes() ->
 
 
 def test_it_is_recognised_within_the_first_answers_and_taken_back_where_later_ones_differ() -> None:
-    texts = ["Nothing comes to mind", "Nothing comes to mind", "Late by a week", "Fine so far", "Broke at once"]
+    texts = ["Escapes me right now", "Escapes me right now", "Late by a week", "Fine so far", "Broke at once"]
     trials = read(texts)
     assert readable(trials[:1]) == [True]
     assert readable(trials[:2]) == [False, False]
