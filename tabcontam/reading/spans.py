@@ -24,8 +24,8 @@ LABELLED = re.compile(
     r"^\W*(?P<label>[^\W\d_][^:=\n]{0,60}?)\W*?(?::|=>?|->|\u2192|\s[-\u2013\u2014]\s)\W*?\s*(?P<value>.+)$",
     re.MULTILINE,
 )
-LABEL = re.compile(
-    rf"(?:\w+\s+)*(?:{THING}|a|correct|output|prediction|guess|completion|response|final)s?(?:\s+{SAYS})?",
+LABEL = re.compile(  # at the end of what stands before a colon
+    rf"(?:^|\W)(?:{THING}|a|correct|output|prediction|guess|pick|completion|response|final)s?(?:\s+{SAYS})?\W*$",
     re.IGNORECASE,
 )
 BULLET = re.compile(r"^(?:[^\w\s\"'(\[{<$\u20ac\u00a3\u00a5+.~\\`_]+\s+|\d+[.)]\s+)+")
@@ -35,9 +35,9 @@ SAID_TO_BE = re.compile(
 )
 WRAPS = (("[", "]"), ("(", ")"), ('"', '"'), ("'", "'"), ("`", "`"), ("**", "**"), ("*", "*"), ("__", "__"), ("_", "_"),
          ("$$", "$$"), ("$", "$"), ("\\(", "\\)"), ("\\[", "\\]"))  # fmt: skip
-PLACE = re.compile(
+PLACE = re.compile(  # before a number that is no value
     r"\b(?:rows?|lines?|columns?|records?|entry|index|number|no\.?)\s*#?$", re.IGNORECASE
-)  # not a value's
+)
 MOST_WRAPPINGS = 4
 MOST_BEFORE = 12  # words before a value of a column whose form is known
 NAMING = re.compile(rf"^(?:\w+\s+)*?{THING}\s+(?:{SAYS}\s+)?", re.IGNORECASE)
