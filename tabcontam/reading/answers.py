@@ -72,6 +72,7 @@ TALK = re.compile(  # after a value, in a clause or a sentence of its own
     re.IGNORECASE | re.DOTALL,
 )
 BEFORE_VALUE = re.compile(r"^(?:[~\u2248?!:;=\s]+|\.{2,})+")
+OWN_NAME = re.compile(r"\(([^()]*(?:\([^()]*\))?)\)?$")
 SUFFIX = re.compile(r"'[^\W\d_A-Z]{1,5}$")  # of a language that declines names
 AGAIN = re.compile(
     r"\b(?:or|oder|ou|wait|actually|hmm|wrong|instead|rather|falsch|doch|sondern|eher|plut(?:\u00f4|o)t|sino)\b",
@@ -232,6 +233,9 @@ def meant(cells: Cells, sorts: Mapping[str, Sort], is_none: Callable[[str], bool
             return True
         if not cell or GAP.fullmatch(cell) or cell == "?" or sort.has(cell):
             return True
+        own = OWN_NAME.search(cell)
+        if own and spelling(own.group(1)) == spelling(name):  # and not a value
+            return False
         two = TWO.search(cell) is not None and not any(map(TWO.search, sort.values))
         return fits(cell, sort) and not (two and sort.likely) and not is_none(cell)
 

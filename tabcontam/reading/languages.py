@@ -175,3 +175,4 @@ AFRESH = re.compile(  # what takes back the answer before it, or the doubt
     r"|(?:\b(?:not|cannot)|n't)\b[^.\n]*?\bbut\b",
     re.IGNORECASE,
 )
+UNSURE = re.compile(r"\b(?:might|maybe|perhaps|possibly|could) (?:\w+ )?be\b", re.IGNORECASE)

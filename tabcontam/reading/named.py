@@ -8,14 +8,14 @@ from itertools import takewhile
 
 from tabcontam.reading.answers import Cells, bare, cleaned, fits
 from tabcontam.reading.columns import Sort
-from tabcontam.reading.languages import ARTICLE, EITHER, ELSEWHERE, JOINED, NOT
+from tabcontam.reading.languages import ARTICLE, EITHER, ELSEWHERE, JOINED, NOT, THING
 from tabcontam.reading.typography import script
 
 STRING = r"""(?:"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')"""
 PAIR = re.compile(  # "age": 39, 'age' => 39, ("age", 39), row["age"] = 39; without quotes where the value has them
     r"""(?:(?P<round>\(\s*)?(?P<quote>["'])(?P<key>(?:\\.|(?!(?P=quote))[^\\\n])*)(?P=quote)"""
     r"""\s*(?:\]?\s*(?::|=>?)|(?(round),|(?!)))\s*"""
-    rf"""(?:(?P<value>{STRING})|(?P<plain>[^,{{}}()\[\]\n"']*?)\s*(?=//|[#,)}}\n]|$))"""
+    rf"""(?:(?P<value>{STRING})|(?P<open>\{{)|(?P<plain>[^,{{}}()\[\]\n"']*?)\s*(?=//|[#,)}}\n]|$))"""
     rf"""|(?P<bare>[^\W\d][\w ./()-]{{0,60}}?)\s*[:=]\s*(?P<text>{STRING}))"""
 )
 TAGGED = re.compile(
@@ -26,6 +26,11 @@ NOT_THIS = re.compile(
     rf"(?:{NOT.pattern})\s+(?:this|that|it|these|the (?:row|value|following|answer))\W*:", re.IGNORECASE
 )
 OR_ELSE = re.compile(rf"\b(?:either|{EITHER})\W*(?:{ARTICLE}\W*)?$", re.IGNORECASE)  # right before a second row
+OFFERED = re.compile(
+    r"[\s*-]*(?:[A-Za-z]\)|(?:\w+ )?(?:attempt|option|candidate|guess|choice|alternative|version)[^:\n]{0,20}:)\s",
+    re.IGNORECASE,
+)
+CALLED_VALUE = re.compile(rf".*{THING}s?", re.IGNORECASE)
 OPENED = re.compile(r"[.;:!?]\s|\n")
 NEW_SENTENCE = re.compile(rf"(?:[.;!?]\s+|\n\W*)(?:{ARTICLE}\s+)?$", re.IGNORECASE)  # right before a name
 NULL = {"null", "none", "nan", "nil", "undefined", ""}
@@ -57,11 +62,15 @@ def read_pairs(text: str, asked: Sequence[str]) -> Cells:
     A feature that comes again is that of a further row: the first is the answer.
     """
     names, cells = names_of(tuple(asked)), Cells()
-    named = None  # by the pair before, as in {"feature": "age", "value": 39}
+    named, inside = None, False  # by the pair before, as in {"feature": "age", "value": 39}
     for match in PAIR.finditer(text):
+        if match["open"]:  # an object about one feature, whose first pair is its value and says so
+            named, inside = names.get(spelled(key_of(match))), True
+            continue
         value = as_text(match)
-        name = names.get(spelled(key_of(match))) or named
-        named = None if name else names.get(spelled(value or ""))
+        own = named if not inside or CALLED_VALUE.fullmatch(key_of(match)) else None
+        name = names.get(spelled(key_of(match))) or own
+        named, inside = None if name else names.get(spelled(value or "")), False
         if name is not None and name not in cells:
             cells[name] = value
     return cells
@@ -76,7 +85,8 @@ def as_text(match: re.Match[str]) -> str | None:
     """The value of a pair; None for a word that says there is none."""
     said = match["value"] or match["text"]
     if said is None:
-        return None if match["plain"].casefold() in NULL else match["plain"]
+        plain = match["plain"] or ""
+        return None if plain.casefold() in NULL else plain
     inside = said[1:-1]
     if said[0] == "'":
         inside = inside.replace("\\'", "'").replace('"', '\\"')
@@ -103,8 +113,8 @@ def read_aligned(text: str, sorts: Mapping[str, Sort]) -> Cells:
     goes on with further rows.
     """
     found = _first_names(text, tuple(sorts))
-    if len(found) < 2:
-        return {}
+    if len(found) < 2 or all(text[start - 1 : start] == "(" and text[end : end + 1] == ")" for _, start, end in found):
+        return {}  # or each stands behind its value
     ends = [*(start for _, start, _ in found[1:]), _end(text, found[-1][2])]
     pieces = [text[end:following] for (_, _, end), following in zip(found, ends, strict=True)]
     parted = [BEHIND.sub("", piece) for piece in pieces[:-1]]
@@ -144,6 +154,12 @@ def denied(text: str, asked: tuple[str, ...]) -> set[str]:
             found.add(name)
         last = match.end()
     return found
+
+
+def without_choices(text: str) -> str:
+    """A text without lines that offer one answer beside another, each behind a letter or a label of its own."""
+    offered = [line for line in text.splitlines() if OFFERED.match(line)]
+    return "\n".join(line for line in text.splitlines() if line not in offered) if len(offered) > 1 else text
 
 
 def first_row(text: str, asked: tuple[str, ...]) -> str:

@@ -47,7 +47,9 @@ OTHERWISE = re.compile(rf"\s+{NO_UNIT}\b", re.IGNORECASE)  # behind a number tha
 WORD = re.compile(rf"^[\W_]*(?:{ARTICLE}\s+)?$", re.IGNORECASE)
 TWO_OF = re.compile(r"(?:either|between|entweder|soit)\b", re.IGNORECASE)
 SAYING_IT = re.compile(rf"(?:{SAID}|:=\s*|\.{{2,}}\s*|[-\u2013\u2014]\s+)=?\s*", re.IGNORECASE)
-BUT = re.compile(r"[,;]?\s+(?:but|though|although)\b[^.\n]*", re.IGNORECASE)  # doubts behind a value
+BUT = re.compile(  # doubts behind a value
+    rf"[,;]?\s+(?:but|though|although)\b[^.\n]*|,\s+[^,;\n\dA-Z]*(?:{NOT.pattern})[^,;\n\dA-Z]*$"
+)
 FOLDED = re.compile(r"<details\b.*?</details>", re.IGNORECASE | re.DOTALL)
 LINE_END = re.compile(r"<br\s*/?>|</p>|</div>|</li>", re.IGNORECASE)
 STRONG = re.compile(r"</?(?:strong|b)>", re.IGNORECASE)
@@ -143,7 +145,9 @@ def read_one(text: str, name: str, sort: Sort, begin: Callable[[str], str]) -> s
     for places in (_said, _stressed, _quoted):
         if values := _values(places(text), sort):
             return values[-1] if len(set(values)) == 1 else None
-    weak = (_alone(filter(None, further), sort), _begun(text, sort), _only(text, sort))
+    if (found := _alone(filter(None, further), sort)) is not None:
+        return found
+    weak = (_begun(text, sort), _only(text, sort))
     doubted = ELSEWHERE.search(text) or NOT.search(BUT.sub("", text))
     return None if doubted else next(filter(None, weak), None)
 

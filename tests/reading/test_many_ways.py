@@ -19,8 +19,7 @@ from tests.benchmarks.answers import ALLOWED, RIGHT, WRONG, judged, load
 HERE = Path(__file__).parent / "ways"
 FILES = {"answers": os.environ.get("TABCONTAM_ANSWERS"), "own": None}
 LEAST = {"answers": 0.99, "own": 0.9}  # of those that must be read
-# Nothing but the sense of the words says that these rows are not the one that was asked for.
-MISTAKEN = {"t_e_only_other", "t_e_attempts"}
+MISTAKEN = {"t_e_only_other"}  # nothing but the sense of the words says that this row is not the one that was asked for
 
 
 def queries(table: str, test: str) -> Sequence[Query]:

@@ -22,6 +22,7 @@ from tabcontam.reading.answers import (
 from tabcontam.reading.columns import Sort
 from tabcontam.reading.languages import FILLER
 from tabcontam.reading.named import first_row, read_aligned, read_pairs, read_tags
+from tabcontam.reading.numbers import is_number
 from tabcontam.reading.reading import same_value
 from tabcontam.tables.serializers import Serializer, Template, in_order_of_finding, shipped_templates
 from tabcontam.tables.table import Cell
@@ -131,6 +132,21 @@ def whole_row(text: str, asked: tuple[str, ...], serializer: Serializer) -> dict
     ended = serializer.feature_separator not in (values[-1] or "")  # else another feature may follow
     ended = ended and not any(value and OTHER_SIGN.match(value) for value in values)
     return cells if ended and not _mixed(cells, asked) else {}
+
+
+def plain_row(text: str, sorts: Mapping[str, Sort], serializer: Serializer) -> dict[str, Cell]:
+    """A row as it was asked for, of numbers and known values, behind nothing but words that announce it; else nothing.
+
+    Most answers of an LLM that answers are such: there is nothing in them to be looked for.
+    """
+    asked, lines = tuple(sorts), text.splitlines()
+    if not isinstance(serializer, Template) or not lines or not lines[-1].startswith(serializer.lead(asked[0])):
+        return {}
+    if any(not (line.endswith(":") or FILLER.match(line)) for line in lines[:-1]):
+        return {}
+    row = whole_row(lines[-1], asked, serializer)
+    known = all(cell is None or is_number(cell) or sorts[name].has(cell) for name, cell in row.items())
+    return row if known and any(row.values()) else {}
 
 
 def cells_by_order(

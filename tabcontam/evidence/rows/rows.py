@@ -19,6 +19,7 @@ from tabcontam.evidence.rows.cells import (
     could_be,
     fresh,
     named_cells,
+    plain_row,
     sorts_of,
     values_bare,
     whole_row,
@@ -37,8 +38,8 @@ from tabcontam.reading.answers import (
     spelling,
 )
 from tabcontam.reading.columns import Sort
-from tabcontam.reading.languages import AFRESH
-from tabcontam.reading.named import denied
+from tabcontam.reading.languages import AFRESH, UNSURE
+from tabcontam.reading.named import denied, without_choices
 from tabcontam.reading.reading import declines, is_mark, plain, same_value, tidy
 from tabcontam.reading.spans import peeled, read_one, unmarked
 from tabcontam.reading.values import decide_values, first_line
@@ -113,7 +114,7 @@ class RowTest(Test):
         # whether it is an answer must not hang on its being right: what is not read is not weighed
         whole = len(cells) == len(query.asked)
         enough = not cut and len(cells) >= HALF * len(query.asked) and not declines(reply.text)
-        readable = any(cell is not None for cell in cells.values()) and (whole or enough)
+        readable = any(cell not in (None, "?") for cell in cells.values()) and (whole or enough)
         unread = None if readable else Unread.of(reply.text)
         return Reading(cells or None, hit and readable, paper, readable, right, unread)
 
@@ -121,12 +122,17 @@ class RowTest(Test):
         """The asked features that the answer gives, in whatever shape; lines that repeat the prompt are passed over."""
         query = replace(query, write=cache(query.write))  # of the prompt, which is looked at more than once
         sorts = sorts_of(query, serializer)
+        if len(query.asked) > 1 and (row := plain_row(plain(text), sorts, serializer)):
+            return row
         said = tidy(fresh(plain(text), query, sorts))
         said = said if any(sort.bracketed for sort in sorts.values()) else peeled(unmarked(said))
+        said = without_choices(said)
         *_, afresh = (0, *(match.end() for match in AFRESH.finditer(said)))
         found = self._found(query, said[afresh:], sorts, serializer)
         if afresh and len(found) < len(query.asked):
             found = self._found(query, said, sorts, serializer)
+        if afresh and UNSURE.search(said[afresh:]):  # of two answers neither is meant more
+            found = {}
         denials = denied(said[afresh:], query.asked)
         found = {name: cell for name, cell in found.items() if name not in denials}
 
