@@ -356,11 +356,16 @@ def test_a_plan_draws_from_its_seed_alone(tmp_path: Path, monkeypatch: pytest.Mo
 # --- 11
 
 
+def wrong_row(number: int) -> str:
+    """Another row each time: one text for most queries would be no answer."""
+    return IS.row(SHIPS.columns, [str(number), "raft", f"{number}.5", "Nobody at 1", "Nowhere", "0", "maybe"])
+
+
 @pytest.mark.parametrize("test", ["full_completion", "feature_list_uninformed", "matched_membership"])
 def test_an_answer_that_came_is_no_detection(test: str) -> None:
     """11: `header 15/15` was the number of calls that did not fail; of 675 rows none was right."""
-    wrong = {"full_completion": IS.row(SHIPS.columns, ["1", "raft", "3.5", "Nobody", "Nowhere", "0", "maybe"])}
-    cell = judged(test, [Reply(wrong.get(test, "No"), State.OK)] * len(asked(test)))
+    texts = [wrong_row(number) if test == "full_completion" else "No" for number in range(len(asked(test)))]
+    cell = judged(test, [Reply(text, State.OK) for text in texts])
     assert cell.verdict == "not detected"
     assert cell.hits == (0 if test != "matched_membership" else 30)
 
@@ -370,8 +375,8 @@ def test_a_call_that_failed_is_missing_and_no_negative(state: State) -> None:
     """11, again: errors of the server were scored as rows that the model did not know."""
     queries = asked("full_completion")
     failed = [Reply("", state, "HTTP 500")] * 20
-    wrong = IS.row(SHIPS.columns, ["1", "raft", "3.5", "Nobody", "Nowhere", "0", "maybe"])
-    cell = judged("full_completion", [*failed, *[Reply(wrong, State.OK)] * (len(queries) - 20)])
+    wrong = [Reply(wrong_row(number), State.OK) for number in range(len(queries) - 20)]
+    cell = judged("full_completion", [*failed, *wrong])
     assert (cell.verdict, cell.answered) == ("no answer", len(queries) - 20)
     right = [Reply(IS.row(query.asked, query.expected), State.OK) for query in queries[20:]]
     assert judged("full_completion", [*failed, *right]).verdict == "contaminated"

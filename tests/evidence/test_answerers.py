@@ -70,7 +70,9 @@ def test_one_that_knows_is_contaminated_everywhere(tmp_path: Path, serializer: s
 
 def test_one_that_does_not_know_is_not_detected(tmp_path: Path) -> None:
     results = judged("mode", tmp_path)
-    assert {results[test].verdict for test in DECIDES} == {"not detected"}
+    verdicts = {test: results[test].verdict for test in DECIDES}
+    assert verdicts.pop("feature_completion") == "no answer"  # one name for every row, which the guesser does not list
+    assert set(verdicts.values()) == {"not detected"}
     assert {results[test].paper_verdict for test in NUMBERED} == {"not detected"}
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from tabcontam.evidence.base import READ, Reading, Reply, Trial, Unread, as_read
+from tabcontam.reading.numbers import is_number
 from tabcontam.reading.reading import value_key
 
 TWICE = 2  # a text that came once is not repeated
@@ -15,8 +16,8 @@ MOST = 0.5  # of the answers
 def without_repeats(trials: Sequence[Trial]) -> list[Trial]:
     """The read trials; those are unread whose text, apart from the asked names, came to more than half of the queries.
 
-    A text of which a cell is a value that a guesser lists for any of these queries is an answer, however often it came.
-    The hidden values are not looked at. Later answers that differ make an answer of it again.
+    A text of which a cell is a number, or a value that a guesser lists for any of these queries, is an answer, however
+    often it came. The hidden values are not looked at. Later answers that differ make an answer of it again.
     """
     texts = [_text(trial) for trial in trials]
     counted = Counter(filter(None, texts))
@@ -44,7 +45,8 @@ def _text(trial: Trial) -> str:
 def _has_value(trial: Trial, known: Mapping[str, set[str]]) -> bool:
     parsed = trial.reading.parsed if trial.reading else None
     cells = parsed.items() if isinstance(parsed, Mapping) else ()
-    return any(cell is not None and value_key(cell) in known[name] for name, cell in cells)
+    said = [(name, cell) for name, cell in cells if cell is not None]
+    return any(is_number(cell) or value_key(cell) in known[name] for name, cell in said)
 
 
 def _unread(trial: Trial) -> Trial:

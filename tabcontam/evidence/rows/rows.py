@@ -120,6 +120,8 @@ class RowTest(Test):
 
     def cells(self, query: Query, text: str, serializer: Serializer) -> dict[str, Cell]:
         """The asked features that the answer gives, in whatever shape; lines that repeat the prompt are passed over."""
+        if not text.strip():
+            return {}
         query = replace(query, write=cache(query.write))  # of the prompt, which is looked at more than once
         sorts = sorts_of(query, serializer)
         if len(query.asked) > 1 and (row := plain_row(plain(text), sorts, serializer)):
@@ -168,7 +170,7 @@ class RowTest(Test):
 
     def told_apart(self, trials: Sequence[Trial]) -> Sequence[Trial]:
         """The read trials, with those unread whose one text came to most queries and is no value of the column."""
-        return without_repeats(trials)
+        return without_repeats(trials) if self.row_test else trials
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
         """The recalled bits against the guesser: the replies stay, the hidden cells are drawn anew from its guess.

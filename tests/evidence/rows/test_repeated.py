@@ -1,6 +1,7 @@
 """One text for most queries, which is no value of the column, is no answer, whatever language it declines in."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -57,8 +58,11 @@ def test_it_is_recognised_within_the_first_answers_and_taken_back_where_later_on
     assert readable(trials) == [True] * 5
 
 
+def test_one_number_for_every_query_is_an_answer() -> None:
+    assert readable(read(["23"] * 4, name="age")) == [True] * 4
+
+
 def test_whether_it_is_an_answer_does_not_hang_on_the_hidden_values() -> None:
-    trials = read(["23"] * 4, name="age")
-    assert trials[3].reading is not None
-    assert trials[3].reading.hit
-    assert readable(trials) == [False] * 4
+    trials = read(["Escapes me right now"] * 4)
+    hidden = replace(trials[3], query=replace(trials[3].query, expected=("Escapes me right now",)))
+    assert readable([*trials[:3], hidden]) == [False] * 4
