@@ -134,7 +134,7 @@ class Form:
     @cached_property
     def small(self) -> int:
         """The most words in small letters that a value has."""
-        return max(map(small_words, self.values))
+        return max(map(small_words, self.values), default=0)
 
     def foreign(self, letter: str) -> bool:
         """Whether a letter is of a script that no value has, where enough are known."""
@@ -148,7 +148,7 @@ class Form:
     @cached_property
     def denies(self) -> bool:
         """Whether a value may hold a "not": one does, or values are sentences."""
-        return self.small > 1 or any(map(NOT.search, self.values))
+        return not self.known or self.small > 1 or any(map(NOT.search, self.values))
 
     @cached_property
     def _begins_small(self) -> bool:

@@ -48,13 +48,8 @@ def plain(text: str) -> str:
     if text.isprintable() and "`" not in text and "*" not in text:  # a single line without marks
         return text.strip()
     lines = (line.strip() for line in FENCE.sub("", text).splitlines())
-    bare = (line if line.startswith("* ") or not _stressed(line) else line.strip("*`").strip() for line in lines)
+    bare = (line.strip("*`").strip() if line[:1] in ("*", "`") and line[:2] != "* " else line for line in lines)
     return "\n".join(line for line in bare if line)
-
-
-def _stressed(line: str) -> bool:
-    """Whether a line begins and ends in marks of emphasis, or does neither."""
-    return (line[:1] in ("*", "`")) == (line[-1:] in ("*", "`"))
 
 
 def tidy(text: str) -> str:
