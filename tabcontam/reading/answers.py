@@ -56,6 +56,7 @@ PREFIX = re.compile(
     rf"|(?:{I_THINK}|{PRESUMABLY})(?:\s*:)?\s+|(?:[-*•]|\d+[.)])\s+)",
     re.IGNORECASE,
 )
+NOTE = re.compile(r"(?<=\S)\s*\(.*\)\s*$")  # in parentheses behind a name
 SEPARATORS = re.compile(r"[-_ .]+")  # between the words of a name
 NOTHING = re.compile(
     rf"^(?:{UNKNOWN}|not \w+(?: in the prompt)?|(?:data )?not found|cannot \w+)\W*$",
@@ -171,7 +172,7 @@ def said_once(pairs: Iterable[tuple[str, str]]) -> Cells:
 @lru_cache(maxsize=100_000)
 def spelling(name: str) -> str:
     """A name without its case, its note in parentheses and its word separators."""
-    return SEPARATORS.sub("", re.sub(r"(?<=\S)\s*\(.*\)\s*$", "", name)).casefold()
+    return SEPARATORS.sub("", NOTE.sub("", name)).casefold()
 
 
 def _loosely(name: str) -> str:

@@ -163,7 +163,7 @@ class Form:
 
     def is_like(self, text: str) -> bool:
         """Whether a text could stand among these values: it is no longer, and begins as they do."""
-        if len(self.values) < ENOUGH:
+        if not self.known:
             return True
         long = 2 * len(text.split()) > 3 * self._words[1] + 2
         begins = self._begins_small or not _begins_small(text)
@@ -183,7 +183,7 @@ class Form:
 
     def has(self, text: str) -> bool:
         """Whether a text has this form, be it in a few more words than any value has, or all in small letters."""
-        if len(self.values) < ENOUGH:
+        if not self.known:
             return True
         if self._shape is not None:
             return shape(text) == self._shape

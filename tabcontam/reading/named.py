@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from itertools import takewhile
 
-from tabcontam.reading.answers import Cells, bare, cleaned, fits
+from tabcontam.reading.answers import NOTE, SEPARATORS, Cells, bare, cleaned, fits
 from tabcontam.reading.columns import Sort
 from tabcontam.reading.languages import ARTICLE, EITHER, ELSEWHERE, JOINED, NOT, THING
 from tabcontam.reading.typography import script
@@ -51,7 +51,7 @@ def names_of(asked: tuple[str, ...]) -> Mapping[str, str]:
     """The asked names by every spelling that is no other's, with and without a note in parentheses."""
     found: dict[str, set[str]] = {}
     for name in asked:
-        for form in {name, re.sub(r"(?<=\S)\s*\(.*\)\s*$", "", name)}:
+        for form in {name, NOTE.sub("", name)}:
             found.setdefault(spelled(form), set()).add(name)
     return {form: next(iter(names)) for form, names in found.items() if len(names) == 1 and form}
 
@@ -124,7 +124,7 @@ def read_aligned(text: str, sorts: Mapping[str, Sort]) -> Cells:
     said = [piece for piece in pieces if any(map(str.isalnum, piece))]
     common = _cut_back(_common(said), said) if len(said) > 1 else ""
     if not common or all(piece.strip() == common.strip() for piece in pieces):
-        return {}  # nobody can tell what says "is" and what is the value
+        return {}  # all pieces are one text: the words for "is" cannot be parted from the value
     cells: Cells = {}
     for (name, _, _), piece in zip(found, pieces, strict=True):
         value = bare(piece[len(common) :].strip(MARKUP)) if piece.startswith(common) else ""
@@ -157,7 +157,7 @@ def denied(text: str, asked: tuple[str, ...]) -> set[str]:
 
 
 def without_choices(text: str) -> str:
-    """A text without lines that offer one answer beside another, each behind a letter or a label of its own."""
+    """Return the text without the lines that each offer another answer after a letter or a label."""
     offered = [line for line in text.splitlines() if OFFERED.match(line)]
     return "\n".join(line for line in text.splitlines() if line not in offered) if len(offered) > 1 else text
 
@@ -185,8 +185,9 @@ def _first_names(text: str, asked: tuple[str, ...]) -> list[tuple[str, int, int]
 
 @lru_cache(maxsize=256)
 def any_name(asked: tuple[str, ...]) -> re.Pattern[str]:
-    forms = sorted({re.sub(r"(?<=\S)\s*\(.*\)\s*$", "", name) for name in asked} | set(asked), key=len, reverse=True)
-    patterns = (r"[-_ .]?".join(map(re.escape, re.split(r"[-_ .]+", form))) for form in forms)
+    """Return a pattern that finds any of the names, in other spellings too."""
+    forms = sorted({NOTE.sub("", name) for name in asked} | set(asked), key=len, reverse=True)
+    patterns = (r"[-_ .]?".join(map(re.escape, SEPARATORS.split(form))) for form in forms)
     return re.compile(rf"(?<![a-zA-Z0-9])(?:{'|'.join(patterns)})(?![a-zA-Z0-9])", re.IGNORECASE)
 
 

@@ -22,7 +22,7 @@ BARS = str.maketrans(dict.fromkeys("\u2502\u2503\u2551", "|"))
 LATEX = re.compile(r"\$([^$\n]+)\$")
 BULLET = re.compile(  # a sign that is no letter
     r"^[ \t]*(?:[-*] \[[ xX]\]|[^\w\s\x00-\x7f\u20ac\u00a3\u00a5\u2026\u2013\u2014\u00b0]+)\s*(?=\S)", re.MULTILINE
-)  # a sign that is no letter
+)
 DIGITS = Context(prec=12)
 WHOLE = Context(prec=100)  # of a whole number all digits count: an identifier may have more than a float holds
 MISSING = re.compile(r"\?|na|n/a|nan|null|none|-|missing", re.IGNORECASE)

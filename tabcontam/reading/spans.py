@@ -16,7 +16,6 @@ from tabcontam.reading.named import PAIR, any_name, as_text, key_of, read_pairs,
 from tabcontam.reading.numbers import NUMBER, is_finite
 
 BOXED = re.compile(r"\\boxed\{\s*((?:[^{}]|\{[^{}]*\})*)\}")
-IN_LATEX = re.compile(r"^\\(?:text|textbf|mathrm|mathbf|texttt)\{(.*)\}$")
 TAG = re.compile(r"<(?P<key>[A-Za-z][\w.-]*)>\s*(?P<value>[^<>]+?)\s*</(?P=key)>")
 STRESSED = re.compile(r"\*\*(.+?)\*\*|__(.+?)__|`([^`\n]+)`|(?<![\w*])\*([^*\n]+)\*(?![\w*])")
 QUOTED = re.compile(r"(?<![a-zA-Z0-9,])\"([^\"\n]+)\"(?![a-zA-Z0-9])|(?<!\w)'([^'\n]+)'(?!\w)")
@@ -59,7 +58,7 @@ MOST_SKIPPED = 4  # words that say "is" in a language that nobody listed
 
 
 def unmarked(text: str) -> str:
-    """A text without the tags of HTML that only say how it looks; what is folded away is no answer."""
+    """Return the text without HTML tags for its looks, and without folded sections, which hold no answer."""
     if "<" not in text:
         return text
     text = LINE_END.sub("\n", FOLDED.sub("", text))
@@ -184,11 +183,7 @@ def _alone(lines: Iterable[str], sort: Sort) -> str | None:
 
 
 def _boxed(text: str) -> Iterator[str]:
-    for match in BOXED.finditer(text):
-        inside = match.group(1).strip()
-        while latex := IN_LATEX.match(inside):
-            inside = latex.group(1).strip()
-        yield inside
+    return (match.group(1).strip() for match in BOXED.finditer(text))
 
 
 def _tagged(text: str) -> Iterator[str]:
@@ -278,5 +273,4 @@ def _only(text: str, sort: Sort) -> str | None:
         found = {value for value, end in ends.items() if re.search(rf"(?<!\w){re.escape(value)}{end}", text)}
     else:
         return None
-    only = found.pop() if len(found) == 1 else ""
-    return only or None
+    return found.pop() if len(found) == 1 else None

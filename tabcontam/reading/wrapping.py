@@ -20,8 +20,8 @@ SAID_THOUGHT = re.compile(  # in words: harmony without its marks, Granite
 ANSWER = re.compile(r"<answer>(.*?)</answer>", re.DOTALL | re.IGNORECASE)
 
 MARK = re.compile(
-    r"<[|\uff5c](?P<name>[^<>|\uff5c\n]{1,40})[|\uff5c]>|<(?P<turn>(?:start|end)_of_[a-z]+)>|</?(?P<end>s|eos|bos|pad|unk)>"
-    r"|\[(?P<order>/?(?:INST|SYS|SYSTEM_PROMPT|gMASK|sop|eop))\]|<</?SYS>>"
+    r"<[|\uff5c](?P<name>[^<>|\uff5c\n]{1,40})[|\uff5c]>|<(?P<turn>(?:start|end)_of_[a-z]+)>|</?(?:s|eos|bos|pad|unk)>"
+    r"|\[/?(?:INST|SYS|SYSTEM_PROMPT|gMASK|sop|eop)\]|<</?SYS>>"
 )
 HEADED = re.compile(
     r"(?:im_)?start(?:_header_id|_of_turn)?|channel|role|constrain", re.IGNORECASE
@@ -61,7 +61,7 @@ def without_marks(text: str) -> str:
 
 
 def _turns(text: str) -> list[str]:
-    """What the assistant says between the marks of a text, in its order; what is set off as the answer comes first."""
+    """Return the assistant's pieces between the marks, in their order; a piece between answer marks comes first."""
     marks = list(MARK.finditer(text))
     bounds = [0, *(match.end() for match in marks)], [*(match.start() for match in marks), len(text)]
     names = ["", *((match["name"] or match["turn"] or "").replace("▁", "_") for match in marks)]

@@ -14,10 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from tabcontam.asking.plan import Options, sheet_of
-from tabcontam.evidence.base import Query, Reply, State, Trial
+from tabcontam.evidence.base import Query, Reply, Trial
 from tabcontam.evidence.registry import by_id
 from tabcontam.reading.reading import is_mark, same_value
 from tabcontam.reading.words import english
+from tabcontam.subjects.base import as_reply
 from tabcontam.subjects.openai.replies import chat_answer
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.tables.table import Table, load_table
@@ -60,10 +61,8 @@ def reply_of(case: Mapping[str, Any]) -> Reply:
     """The reply as the run would have it from a server."""
     body = {"choices": [{"message": case["message"], "finish_reason": case["finish_reason"]}]}
     answer = chat_answer(body)
-    state = State.TRUNCATED if answer.cut else State.OK if answer.text.strip() else State.EMPTY
-    if answer.refusal or answer.finish == "content_filter":
-        state = State.REFUSED
-    return Reply(answer.text, state)
+    refusal = "content filter" if answer.finish == "content_filter" else answer.refusal or None
+    return as_reply(answer.text, answer.tokens, refusal=refusal, cut=answer.cut, reasoned=answer.thought)
 
 
 def cells_of(case: Mapping[str, Any]) -> Mapping[str, str | None]:

@@ -8,6 +8,7 @@ import os
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -26,11 +27,11 @@ def queries(table: str, test: str) -> Sequence[Query]:
     return [query(held) for held in load(HERE / "queries.jsonl") if (held["table"], held["test"]) == (table, test)]
 
 
-def query(held: dict[str, object]) -> Query:
-    chat = tuple(Message(role, content) for role, content in held["chat"])  # type: ignore[attr-defined]
+def query(held: dict[str, Any]) -> Query:
+    chat = tuple(Message(role, content) for role, content in held["chat"])
     prompt = Prompt(chat, str(held["completion"]), "")
-    chance = {name: Guess.read(guess) for name, guess in held["chance"].items()}  # type: ignore[attr-defined]
-    asked, expected = tuple(held["asked"]), tuple(held["expected"])  # type: ignore[arg-type,var-annotated]
+    chance = {name: Guess.read(guess) for name, guess in held["chance"].items()}
+    asked, expected = tuple(held["asked"]), tuple(held["expected"])
     return Query(str(held["id"]), lambda: prompt, asked, expected, 256, paper=False, chance=chance)
 
 

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 
 from tabcontam.evidence.base import Query
 from tabcontam.evidence.checks import rendered
@@ -40,7 +40,7 @@ def sorts_of(query: Query, serializer: Serializer) -> dict[str, Sort]:
     All values are listed where they are few, make up all but one in twenty cells, each is expected more than a new one,
     and the prompt shows no other.
     """
-    shown = lru_cache(maxsize=1)(lambda: _shown(query, serializer))
+    shown = cache(lambda: _shown(query, serializer))
 
     def sort(name: str) -> Sort:
         guess = query.chance.get(name)

@@ -124,12 +124,13 @@ class RowTest(Test):
             return {}
         query = replace(query, write=cache(query.write))  # of the prompt, which is looked at more than once
         sorts = sorts_of(query, serializer)
-        if len(query.asked) > 1 and (row := plain_row(plain(text), sorts, serializer)):
+        said = plain(text)
+        if len(query.asked) > 1 and (row := plain_row(said, sorts, serializer)):
             return row
-        said = tidy(fresh(plain(text), query, sorts))
+        said = tidy(fresh(said, query, sorts))
         said = said if any(sort.bracketed for sort in sorts.values()) else peeled(unmarked(said))
         said = without_choices(said)
-        *_, afresh = (0, *(match.end() for match in AFRESH.finditer(said)))
+        afresh = max((match.end() for match in AFRESH.finditer(said)), default=0)
         found = self._found(query, said[afresh:], sorts, serializer)
         if afresh and len(found) < len(query.asked):
             found = self._found(query, said, sorts, serializer)
