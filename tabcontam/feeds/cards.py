@@ -5,7 +5,6 @@ The shipped cards are in `feeds/`; a user's own is named by its path.
 
 import re
 import tomllib
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -66,7 +65,7 @@ class Feed:
 
 
 @cache
-def shipped_feeds() -> Mapping[str, Feed]:
+def shipped_feeds() -> dict[str, Feed]:
     """The shipped cards by their names."""
     return {feed.name: feed for feed in map(read_feed, sorted(shipped(FOLDER).glob(f"*{SUFFIX}")))}
 

@@ -21,6 +21,7 @@ SAYING = ":=\u2014\u2013\u2192|<>{}\\"  # signs between a name and its value, an
 ASIDE = re.compile(r"\s*[(\[][^()\[\]]*[)\]]\W*$")
 MANY = 30  # values whose range is that of nearly all others
 LETTERS = re.compile(r"[^\W\d_]")
+RUNS = re.compile(r"([0a])\1+")
 
 
 def nothing() -> Collection[str]:
@@ -200,8 +201,8 @@ class Form:
 
 @lru_cache(maxsize=10_000)
 def shape(text: str) -> str:
-    """The pattern of a text: 0 for a digit, a for a letter, and the signs between them."""
-    return "".join("0" if one.isdigit() else "a" if one.isalpha() else one for one in text)
+    """The pattern of a text: 0 for one or more digits, a for one or more letters, and the signs between them."""
+    return RUNS.sub(r"\1", "".join("0" if one.isdigit() else "a" if one.isalpha() else one for one in text))
 
 
 def _begins_small(text: str) -> bool:

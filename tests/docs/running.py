@@ -22,8 +22,7 @@ import pytest
 from tabcontam.cli.arguments import parser
 from tabcontam.cli.commands import main
 from tabcontam.errors import Exit, UsageError
-from tabcontam.feeds import cards
-from tabcontam.feeds.cards import FEED
+from tabcontam.feeds.cards import FEED, shipped_feeds
 from tabcontam.subjects import registry
 from tabcontam.subjects.base import Model
 from tabcontam.subjects.known.simulated import SimulatedModel
@@ -101,11 +100,10 @@ class Place:
         monkeypatch.chdir(self.folder)
         monkeypatch.setattr(openai, "OPENAI", servers.openai.url)
         monkeypatch.setattr(edition_files, "opener", _nothing)
-        here = {
-            name: replace(feed.at(servers.feeds.url + "/rss.xml" * (feed.kind == FEED)), seconds=0.0, hosts=None)
-            for name, feed in cards.shipped_feeds().items()
-        }
-        monkeypatch.setattr(cards, "shipped_feeds", lambda: here)
+        feeds = shipped_feeds()  # one dictionary for all that import it, whenever they do
+        for name, feed in list(feeds.items()):
+            here = feed.at(servers.feeds.url + "/rss.xml" * (feed.kind == FEED))
+            monkeypatch.setitem(feeds, name, replace(here, seconds=0.0, hosts=None))
         for name in STAND_INS:
             monkeypatch.setitem(registry.BUILT_IN, name, replace(registry.BUILT_IN[name], open=_stand_in))
         monkeypatch.setenv("OLLAMA_HOST", self._url.removesuffix("/v1"))
