@@ -5,9 +5,9 @@ from random import Random
 
 import pytest
 
-from tests.benchmarks.skill import KINDS, MEMORISER, ONE_OF, SELDOM, SOLVER, Counts, counted, measured
-from tests.benchmarks.skills.answerers import shown_cells
-from tests.benchmarks.skills.made import Made, arranged
+from benchmarks.skill import KINDS, MEMORISER, ONE_OF, SELDOM, SOLVER, Counts, counted, measured
+from benchmarks.skills.answerers import shown_cells
+from benchmarks.skills.made import Made, arranged
 
 SOLVED = ("orders", "staff", "stays", "grids")
 RUNS = ONE_OF + 1  # in two of which who remembers is asked

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from benchmarks.chronology import KINDS, LEVEL, World, found
 from tabcontam.statistics.chronology import (
     Exchanged,
     _drawn,
@@ -20,7 +21,6 @@ from tabcontam.statistics.chronology import (
     trend,
     without,
 )
-from tests.benchmarks.chronology import KINDS, LEVEL, World, found
 
 RNG = np.random.default_rng(3)
 
