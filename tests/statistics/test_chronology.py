@@ -4,7 +4,6 @@ from itertools import combinations, permutations
 
 import numpy as np
 import pytest
-from scipy import stats
 
 from benchmarks.chronology import KINDS, LEVEL, World, found
 from tabcontam.statistics.chronology import (
@@ -21,6 +20,9 @@ from tabcontam.statistics.chronology import (
     trend,
     without,
 )
+from tests.needed import needed
+
+stats = needed("scipy.stats")  # imported when it is used
 
 RNG = np.random.default_rng(3)
 

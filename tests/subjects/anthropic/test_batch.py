@@ -17,8 +17,9 @@ from tabcontam.subjects.batches import Sent, Standing
 from tests.loopback import Response
 from tests.loopback_anthropic import NAME, error, reply
 from tests.loopback_anthropic_batches import AnthropicBatchServer, Batch
+from tests.needed import needed
 
-sdk = pytest.importorskip("anthropic", reason="anthropic is not installed")
+sdk = needed("anthropic")
 
 KEY = "sk-ant-batch-0123456789abcdef"  # no real key
 ASKED = Request(Prompt((Message("system", "Short."), Message("user", "Next?")), "1, 2,", "Next?", ("\n",)), 16)

@@ -26,8 +26,9 @@ from tabcontam.subjects.registry import Settings, resolve
 from tabcontam.subjects.served import PLACEHOLDER
 from tests.loopback import Response
 from tests.loopback_anthropic import CREATED, NAME, AnthropicServer, error, model, reply
+from tests.needed import needed
 
-pytest.importorskip("anthropic", reason="anthropic is not installed")
+needed("anthropic")
 
 Outcome = TypeVar("Outcome")
 Trouble = TypeVar("Trouble", TransientError, FatalError)

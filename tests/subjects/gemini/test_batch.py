@@ -16,8 +16,9 @@ from tabcontam.subjects.gemini.provider import GeminiModel
 from tests.loopback import Response
 from tests.loopback_gemini import NAME, error, reply
 from tests.loopback_gemini_batches import Batch, GeminiBatchServer
+from tests.needed import needed
 
-genai = pytest.importorskip("google.genai", reason="google-genai is not installed")
+genai = needed("google.genai")
 
 KEY = "AIza-batch-0123456789abcdef"  # no real key
 CHAT = (Message("system", "Short."), Message("user", "Next?"))

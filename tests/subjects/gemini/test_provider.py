@@ -24,8 +24,9 @@ from tabcontam.subjects.openai.errors import retry_after
 from tabcontam.subjects.served import PLACEHOLDER
 from tests.loopback import Response
 from tests.loopback_gemini import NAME, GeminiServer, error, model, reply
+from tests.needed import needed
 
-pytest.importorskip("google.genai", reason="google-genai is not installed")
+needed("google.genai")
 
 Outcome = TypeVar("Outcome")
 Trouble = TypeVar("Trouble", TransientError, FatalError)

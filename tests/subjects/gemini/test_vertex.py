@@ -16,9 +16,10 @@ from tabcontam.subjects.keys import NO_KEY
 from tabcontam.subjects.registry import Settings, resolve
 from tests.loopback import LoopbackServer, Received, Response
 from tests.loopback_gemini import NAME, GeminiServer, error, reply
+from tests.needed import needed
 
-pytest.importorskip("google.genai", reason="google-genai is not installed")
-pytest.importorskip("google.auth", reason="google-auth is not installed")
+needed("google.genai")
+needed("google.auth")
 
 PROJECT = "my-project-1"
 TOKEN = "ya29.secret-0123456789abcdef"  # no real token

@@ -26,12 +26,13 @@ from tabcontam.tables.serializers import load_serializers
 from tabcontam.tables.table import load_table
 from tests.commands import tabcontam
 from tests.made_tables import ships
+from tests.needed import needed
 from tests.subjects.hf import tiny
 
-torch: Any = pytest.importorskip("torch", reason="torch is not installed")
-pytest.importorskip("transformers", reason="transformers is not installed")
-for package in ("fastapi", "uvicorn", "accelerate", "transformers.cli.serving.completion"):
-    pytest.importorskip(package, reason=f"{package} is not installed")
+torch: Any = needed("torch")
+needed("transformers")
+for package in ("fastapi", "uvicorn", "accelerate"):
+    needed(package)
 
 pytestmark = pytest.mark.slow
 NAME, COMMIT = "zand/ships", "0123456789" * 4
@@ -84,6 +85,7 @@ def hub(query: Query, tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def address(hub: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Where the server answers."""
+    pytest.importorskip("transformers.cli.serving.completion")
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]

@@ -5,7 +5,6 @@ import json
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
-import openai as sdk
 import pytest
 
 from tabcontam.evidence.base import Message, Prompt, Reply, State, Usage
@@ -16,6 +15,9 @@ from tabcontam.subjects.openai.batch import OpenAIBatches
 from tabcontam.subjects.openai.provider import OpenAIModel
 from tests.loopback import Response, error, reply
 from tests.loopback_batches import MADE, Batch, BatchServer
+from tests.needed import needed
+
+sdk = needed("openai")
 
 KEY = "sk-batch-0123456789abcdef"  # no real key
 PROMPT = Prompt((Message("user", "Next?"),), "1, 2,", "Next?", ("\n",))
