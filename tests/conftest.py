@@ -3,8 +3,9 @@
 import json
 import os
 import ssl
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib import import_module
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +14,24 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 import tabcontam
+from tabcontam.verdicts import document, json_text
+from tabcontam.verdicts.results import RunResults
 from tests.results_schema import checked
 
 settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])  # other workers compute
 settings.load_profile("busy")
 
 collect_ignore = ["examples"]  # a project of its own, which test_examples.py runs
+
+
+def use_cache(folder: str) -> None:
+    """Name the cache folder for this process and those that it starts."""
+    os.environ["XDG_CACHE_HOME"] = os.environ["LOCALAPPDATA"] = folder
+
+
+use_cache(os.devnull)  # the user's own is never touched: while tests are collected nothing can be kept
+for name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"):
+    os.environ.pop(name, None)  # a test that runs in GitHub Actions writes nothing into the summary of its job
 
 
 @pytest.fixture(scope="session")
@@ -33,30 +46,31 @@ def guesses(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def cache_beside(guesses: Path, tmp_path_factory: pytest.TempPathFactory, patched: pytest.MonkeyPatch) -> Path:
-    """A new cache folder that holds nothing but the guesses, for this process and those that it starts."""
-    folder = tmp_path_factory.mktemp("cache")
-    (folder / "tabcontam").mkdir()
-    (folder / "tabcontam" / "guesses").symlink_to(guesses)
-    patched.setenv("XDG_CACHE_HOME", str(folder))
-    patched.setenv("LOCALAPPDATA", str(folder))
-    return folder
-
-
 @pytest.fixture(scope="session", autouse=True)
-def cache_of_modules(tmp_path_factory: pytest.TempPathFactory, guesses: Path) -> Iterator[None]:
-    """A cache folder for the runs that the tests of a module share: the user's own is never touched."""
-    with pytest.MonkeyPatch.context() as patched:
-        cache_beside(guesses, tmp_path_factory, patched)
-        yield
+def new_cache(tmp_path_factory: pytest.TempPathFactory, guesses: Path) -> Callable[[], str]:
+    """Makes a cache folder that holds nothing but the guesses; the first is for the runs that a module's tests share.
+
+    The folders are counted here: `mktemp` would look through all earlier ones for each test.
+    """
+    folders, numbers = tmp_path_factory.mktemp("caches"), count()
+
+    def new() -> str:
+        folder = f"{folders}/{next(numbers)}"
+        os.makedirs(f"{folder}/tabcontam")
+        os.symlink(guesses, f"{folder}/tabcontam/guesses")
+        return folder
+
+    use_cache(new())
+    return new
 
 
 @pytest.fixture(autouse=True)
-def cache(
-    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch, guesses: Path, cache_of_modules: None
-) -> Path:
+def cache(new_cache: Callable[[], str]) -> Iterator[Path]:
     """A cache folder of the test's own, but for the guesses: a reply that another test stored would answer it."""
-    return cache_beside(guesses, tmp_path_factory, monkeypatch)
+    of_modules, folder = os.environ["XDG_CACHE_HOME"], new_cache()
+    use_cache(folder)
+    yield Path(folder)
+    use_cache(of_modules)
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -73,16 +87,9 @@ def no_authorities() -> Iterator[None]:
         yield
 
 
-@pytest.fixture(autouse=True)
-def schema(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Iterator[None]:
-    """Every results.json that a test has written or printed is checked against its schema.
-
-    Those that other processes wrote lie beside a page.
-    """
-    from tabcontam.verdicts import document, json_text
-    from tabcontam.verdicts.results import RunResults
-
-    folder: Path | None = request.getfixturevalue("tmp_path") if "tmp_path" in request.fixturenames else None
+@pytest.fixture(scope="session", autouse=True)
+def schema() -> Iterator[None]:
+    """Every results.json that is written or printed in this process is checked against its schema."""
     written = json_text.pieces
 
     def pieces(results: object) -> Iterator[str]:
@@ -90,22 +97,22 @@ def schema(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> I
             checked(document.as_document(results))
         return written(results)
 
-    monkeypatch.setattr(document, "pieces", pieces)
-    yield
-    for written_elsewhere in folder.rglob("results.json") if folder else ():
-        if written_elsewhere.with_name("index.html").exists():
-            checked(json.loads(written_elsewhere.read_text("utf-8")))
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(document, "pieces", pieces)
+        yield
 
 
-@pytest.fixture(autouse=True)
-def nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A test that runs in GitHub Actions writes nothing into the summary of its job."""
-    for name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"):
-        monkeypatch.delenv(name, raising=False)
+@pytest.fixture
+def tmp_path(tmp_path: Path) -> Iterator[Path]:
+    """A folder of the test's own. Every results.json that other processes wrote there is checked against its schema."""
+    yield tmp_path
+    for written in tmp_path.rglob("results.json"):
+        if written.with_name("index.html").exists():
+            checked(json.loads(written.read_text("utf-8")))
 
 
 @pytest.fixture(scope="session")
-def imported(tmp_path_factory: pytest.TempPathFactory, cache_of_modules: None) -> None:
+def imported(tmp_path_factory: pytest.TempPathFactory, new_cache: Callable[[], str]) -> None:
     """What a session within this one imports: such a session forgets what it was the first to, and numpy comes once."""
     for name in ("tabcontam.pytest_plugin.gate", "tabcontam.pytest_plugin.marks"):
         import_module(name)
