@@ -3,6 +3,7 @@
 import json
 import os
 import ssl
+import sys
 from collections.abc import Callable, Iterator
 from importlib import import_module
 from itertools import count
@@ -22,6 +23,7 @@ settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCh
 settings.load_profile("busy")
 
 collect_ignore = ["examples"]  # a project of its own, which test_examples.py runs
+COLLECTED = pytest.StashKey[set[str]]()
 
 
 def use_cache(folder: str) -> None:
@@ -29,9 +31,40 @@ def use_cache(folder: str) -> None:
     os.environ["XDG_CACHE_HOME"] = os.environ["LOCALAPPDATA"] = folder
 
 
-use_cache(os.devnull)  # the user's own is never touched: while tests are collected nothing can be kept
-for name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"):
-    os.environ.pop(name, None)  # a test that runs in GitHub Actions writes nothing into the summary of its job
+def pytest_configure(config: pytest.Config) -> None:
+    """What holds for all tests, set once: a fixture would be asked for by each of them."""
+    sys.dont_write_bytecode = False  # what pytest makes of every assert takes longer than all else that is collected
+    patched = pytest.MonkeyPatch()
+    config.add_cleanup(patched.undo)
+    for name in ("XDG_CACHE_HOME", "LOCALAPPDATA"):  # of the user, never touched: to collect tests nothing is kept
+        patched.setenv(name, os.devnull)
+    for name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"):  # nothing is written into the summary of a job
+        patched.delenv(name, raising=False)
+    patched.setattr(ssl.SSLContext, "load_verify_locations", without_authorities(ssl.SSLContext.load_verify_locations))
+    patched.setattr(document, "pieces", checked_pieces)
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Note what was imported before the first test runs: tests/test_collection.py looks at it."""
+    session.config.stash[COLLECTED] = set(sys.modules)
+
+
+def without_authorities(read: Callable[..., None]) -> Callable[..., None]:
+    """Hundreds of clients would each read the certificates of all authorities, and no server of a test shows one."""
+    authorities = certifi.where()
+
+    def read_others(context: ssl.SSLContext, cafile: Any = None, capath: Any = None, cadata: Any = None) -> None:
+        if cafile != authorities:
+            read(context, cafile, capath, cadata)
+
+    return read_others
+
+
+def checked_pieces(results: object) -> Iterator[str]:
+    """The text of a document; every results.json that is written or printed is checked against its schema."""
+    if isinstance(results, RunResults):  # `power` prints documents of its own
+        checked(document.as_document(results))
+    return json_text.pieces(results)
 
 
 @pytest.fixture(scope="session")
@@ -71,35 +104,6 @@ def cache(new_cache: Callable[[], str]) -> Iterator[Path]:
     use_cache(folder)
     yield Path(folder)
     use_cache(of_modules)
-
-
-@pytest.fixture(scope="session", autouse=True)
-def no_authorities() -> Iterator[None]:
-    """Hundreds of clients would each read the certificates of all authorities, and no server of a test shows one."""
-    read, authorities = ssl.SSLContext.load_verify_locations, certifi.where()
-
-    def read_others(context: ssl.SSLContext, cafile: Any = None, capath: Any = None, cadata: Any = None) -> None:
-        if cafile != authorities:
-            read(context, cafile, capath, cadata)
-
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(ssl.SSLContext, "load_verify_locations", read_others)
-        yield
-
-
-@pytest.fixture(scope="session", autouse=True)
-def schema() -> Iterator[None]:
-    """Every results.json that is written or printed in this process is checked against its schema."""
-    written = json_text.pieces
-
-    def pieces(results: object) -> Iterator[str]:
-        if isinstance(results, RunResults):  # `power` prints documents of its own
-            checked(document.as_document(results))
-        return written(results)
-
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(document, "pieces", pieces)
-        yield
 
 
 @pytest.fixture
