@@ -1,6 +1,7 @@
 """Put each mutant into a copy and run the tests that cover it; or, with --cover, see which tests run which lines."""
 
 import argparse
+import math
 import sys
 from collections import Counter
 from importlib.util import find_spec
@@ -26,13 +27,14 @@ def main() -> int:
     parser.add_argument(
         "--leave-out", action="append", default=[], help="with --cover: test files with this in their path"
     )
+    parser.add_argument("--seconds", type=float, default=math.inf, help="with --cover: begin nothing after so long")
     given = parser.parse_args()
     root, contexts = given.root.resolve(), Contexts(given.contexts.resolve())
     if find_spec("coverage") is None:
         print("coverage is not installed; type python -m pip install coverage", file=sys.stderr)
         return 4
     if given.cover:
-        covered(root, contexts, given.n, ["-m", given.m, "-k", given.k], given.leave_out)
+        covered(root, contexts, given.n, ["-m", given.m, "-k", given.k], given.leave_out, given.seconds)
         return _lines(contexts, root)
     if not contexts.file.exists():
         print(f"{given.contexts} is not there; type python -m benchmarks.mutants --cover", file=sys.stderr)

@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -35,11 +36,15 @@ class Outcome:
     tests: int = 0
 
 
-def covered(root: Path, contexts: Contexts, processes: int, arguments: Sequence[str], left_out: Sequence[str]) -> None:
+def covered(
+    root: Path, contexts: Contexts, processes: int, arguments: Sequence[str], left_out: Sequence[str], most: float
+) -> None:
     """Run the tests of a checkout once, in so many processes, and note which ran which line of the package.
 
-    `arguments` go to pytest; test files whose path holds a text of `left_out` are not run.
+    `arguments` go to pytest; test files whose path holds a text of `left_out` are not run, nor what is not begun
+    after `most` seconds.
     """
+    end = time.monotonic() + most
     files = [str(path.relative_to(root)) for path in sorted((root / "tests").rglob("test_*.py"))]
     files = [file for file in files if not any(text in file for text in left_out)]
     parts = [part for number in range(PARTS * processes) if (part := files[number :: PARTS * processes])]
@@ -52,6 +57,9 @@ def covered(root: Path, contexts: Contexts, processes: int, arguments: Sequence[
 
         def run(number: int) -> Path:
             seconds = folder / f"{number}.json"
+            if time.monotonic() > end:
+                print(f"part {number + 1} of {len(parts)}: not run, for want of time", flush=True)
+                return seconds
             more = {"COVERAGE_PROCESS_START": str(settings), SECONDS: str(seconds)}
             options = ["-p", "benchmarks.mutants.contexts", *arguments]
             done = _pytest(root, options, parts[number], folder / f"temporary-{number}", more)
