@@ -9,7 +9,7 @@ from pathlib import Path
 
 from benchmarks.mutants.contexts import Contexts
 from benchmarks.mutants.patches import MutantError, mutants
-from benchmarks.mutants.running import KILLED, covered, tried
+from benchmarks.mutants.running import KILLED, Outcome, covered, tried
 
 
 def main() -> int:
@@ -21,6 +21,7 @@ def main() -> int:
         "--contexts", type=Path, default=Path("build/contexts.sqlite"), help="which tests run which lines"
     )
     parser.add_argument("-n", type=int, default=1, help="processes at once")
+    parser.add_argument("--most", type=int, help="tests that are run for a mutant, at most; default: all that cover it")
     parser.add_argument("--cover", action="store_true", help="make the file of --contexts: run all tests once")
     parser.add_argument("-m", default="", help="with --cover: only tests with these marks, as pytest takes them")
     parser.add_argument("-k", default="", help="with --cover: only tests with these names, as pytest takes them")
@@ -39,7 +40,7 @@ def main() -> int:
     if not contexts.file.exists():
         print(f"{given.contexts} is not there; type python -m benchmarks.mutants --cover", file=sys.stderr)
         return 4
-    return _killed(root, contexts, given.ids, given.n)
+    return _killed(root, contexts, given.ids, given.n, given.most)
 
 
 def _lines(contexts: Contexts, root: Path) -> int:
@@ -52,21 +53,23 @@ def _lines(contexts: Contexts, root: Path) -> int:
     return 0
 
 
-def _killed(root: Path, contexts: Contexts, ids: list[str], processes: int) -> int:
+def _killed(root: Path, contexts: Contexts, ids: list[str], processes: int, most: int | None) -> int:
     """Print what became of each mutant."""
     known = mutants()
     if lacking := [one for one in ids if not any(one in (mutant.id, mutant.area) for mutant in known)]:
         print(f"no mutant {', '.join(lacking)}; known: {', '.join(mutant.id for mutant in known)}", file=sys.stderr)
         return 4
     chosen = [mutant for mutant in known if not ids or mutant.id in ids or mutant.area in ids]
-    words: Counter[str] = Counter()
+    found: dict[str, Outcome] = {}
     try:
-        for outcome in tried(root, contexts, chosen, processes):
-            words[outcome.word] += 1
-            print(f"{outcome.mutant.id:<34} {outcome.word:<11} {outcome.tests:>6}  {outcome.by}", flush=True)
+        for outcome in tried(root, contexts, chosen, processes, most):
+            again = "again: " if outcome.mutant.id in found else ""
+            found[outcome.mutant.id] = outcome
+            print(f"{again}{outcome.mutant.id:<34} {outcome.word:<11} {outcome.tests:>6}  {outcome.by}", flush=True)
     except MutantError as error:
         print(error, file=sys.stderr)
         return 4
+    words = Counter(outcome.word for outcome in found.values())
     print(", ".join(f"{number} {word}" for word, number in words.items()))
     return int(words[KILLED] < len(chosen))
 

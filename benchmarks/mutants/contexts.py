@@ -89,17 +89,24 @@ class Contexts:
         return found
 
     def tests(self, module: str, lines: Collection[int]) -> list[str]:
-        """Return the tests that passed and run one of these lines of a module (a path from the root), quickest first.
+        """Return the tests that passed and run one of these lines of a module (a path from the root).
 
-        Where fixtures alone run it, all tests of their file belong to it.
+        Those of the quickest files come first: fixtures of a file count for whichever of its tests is run. Where
+        fixtures alone run the line, all tests of their file belong to it.
         """
         seconds = {test: took for test, took in self.seconds().items() if took is not None}
         contexts = {context for context, own in self._ran(module) if not own.isdisjoint(lines)}
         files = {context.partition("::")[0] for context in contexts if context.endswith(SETUP)}
         found = {test for test in seconds if test in contexts or test.partition("::")[0] in files}
-        return sorted(
-            found, key=lambda test: (test.partition("::")[0] in files and test not in contexts, seconds[test])
-        )
+        whole: dict[str, float] = defaultdict(float)
+        for test, took in seconds.items():
+            whole[test.partition("::")[0]] += took
+
+        def cost(test: str) -> tuple[bool, float, str, float]:
+            file = test.partition("::")[0]
+            return file in files and test not in contexts, whole[file], file, seconds[test]
+
+        return sorted(found, key=cost)
 
     def _ran(self, module: str) -> Iterator[tuple[str, set[int]]]:
         """Each context with the lines of the module that it ran."""

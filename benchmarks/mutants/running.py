@@ -5,8 +5,8 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Collection, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, replace
 from importlib.util import cache_from_source
 from pathlib import Path
@@ -18,7 +18,7 @@ from benchmarks.mutants.patches import Mutant, applied
 
 LEFT_OUT = shutil.ignore_patterns(".git", ".venv*", "__pycache__", ".*_cache", ".hypothesis", "build", "dist")
 PARTS = 4  # of the tests, for each process: those that are slower leave work to the others
-GROUPS = (25, 400, None)  # tests that are tried at once: most mutants die among the first
+GROUPS = (30, 300, None)  # tests that are tried at once: most mutants die among the first
 SECONDS_MORE, TIMES = (
     120.0,
     20.0,
@@ -74,55 +74,67 @@ def covered(
         merged(data, contexts, seconds)
 
 
-def tried(root: Path, contexts: Contexts, chosen: Sequence[Mutant], processes: int) -> Iterator[Outcome]:
-    """Put each mutant into a copy of the checkout and run the tests that cover it; so many at once, as they end."""
+def tried(
+    root: Path, contexts: Contexts, chosen: Sequence[Mutant], processes: int, most: int | None = None
+) -> Iterator[Outcome]:
+    """Put each mutant into a copy of the checkout and run the tests that cover it, at most so many, as they end.
+
+    A test counts that passes in a copy without a mutant: where one does not, its mutants are tried again without it.
+    """
     with TemporaryDirectory(prefix="mutants-") as made:
         copies: SimpleQueue[Path] = SimpleQueue()
         for number in range(min(processes, len(chosen))):
-            copies.put(
-                Path(shutil.copytree(root, Path(made) / f"{number}" / root.name, symlinks=True, ignore=LEFT_OUT))
-            )
+            copies.put(Path(shutil.copytree(root, Path(made) / f"{number}" / "copy", symlinks=True, ignore=LEFT_OUT)))
+        left, broken = list(chosen), set[str]()
 
         def one(mutant: Mutant) -> Outcome:
             copy = copies.get()
             try:
-                return _tried(copy, contexts, mutant)
+                return _tried(copy, contexts, mutant, broken, most)
             finally:
                 copies.put(copy)
 
-        with ThreadPoolExecutor(processes) as pool:
-            yield from pool.map(one, chosen)
+        while left:
+            killers: dict[str, list[Mutant]] = {}
+            with ThreadPoolExecutor(processes) as pool:
+                for done in as_completed([pool.submit(one, mutant) for mutant in left]):
+                    yield (outcome := done.result())
+                    if outcome.word == KILLED and "::" in outcome.by:
+                        killers.setdefault(outcome.by, []).append(outcome.mutant)
+            copy = copies.get()
+            said = _pytest(copy, [], list(killers), copy.with_name("temporary")).stdout if killers else ""
+            copies.put(copy)
+            left = [mutant for test, own in killers.items() if _is_named(test, said) for mutant in own]
+            broken |= {test for test in killers if _is_named(test, said)}
 
 
-def _tried(copy: Path, contexts: Contexts, mutant: Mutant) -> Outcome:
+def _tried(copy: Path, contexts: Contexts, mutant: Mutant, broken: Collection[str], most: int | None) -> Outcome:
     patch = applied(mutant, copy / "tabcontam")
-    tests = contexts.tests(str(patch.path.relative_to(copy)), patch.lines)
+    module = patch.path.relative_to(copy)
+    tests = [test for test in contexts.tests(str(module), patch.lines) if test not in broken]
+    tests.sort(key=lambda test: not test.startswith(f"tests/{module.parts[1]}/"))  # those of its room know it best
     found = Outcome(mutant, UNCOVERED, tests=len(tests))
-    if not tests:
-        return found
     seconds, before, begun = contexts.seconds(), patch.path.read_text("utf-8"), 0
-    for size in GROUPS:
-        group, begun = tests[begun:][:size], begun + (size or 0)
+    for size in GROUPS if tests else ():
+        group, begun = tests[:most][begun:][:size], begun + (size or 0)
+        if not group:
+            break
         limit = SECONDS_MORE + TIMES * sum(seconds[test] or 0 for test in group)
-        while group:
-            _write(patch.path, patch.text)
-            try:
-                done = _pytest(copy, ["-x"], group, copy.with_name("temporary"), limit=limit)
-            except subprocess.TimeoutExpired:
-                return replace(found, word=KILLED, by=f"no end after {limit:.0f} s")
-            finally:
-                _write(patch.path, before)
-            if done.returncode == 0:
-                break
-            failed = max((test for test in group if _is_named(test, done.stdout)), key=len, default="")
-            if done.returncode != 1 or not failed:
-                last = (done.stdout + done.stderr).strip().splitlines()[-1:]
-                return replace(found, word=BROKEN, by=f"pytest ended with {done.returncode}: {' '.join(last)[:200]}")
-            again = _pytest(copy, [], [failed], copy.with_name("temporary"))
-            if again.returncode == 0:
-                return replace(found, word=KILLED, by=failed)
-            group = [test for test in group if test != failed]  # it fails alone, without the mutant, too
-    return replace(found, word=SURVIVED)
+        _write(patch.path, patch.text)
+        try:
+            done = _pytest(copy, ["-x"], group, copy.with_name("temporary"), limit=limit)
+        except subprocess.TimeoutExpired:
+            return replace(found, word=KILLED, by=f"no end after {limit:.0f} s")
+        finally:
+            _write(patch.path, before)
+        failed = max((test for test in group if _is_named(test, done.stdout)), key=len, default="")
+        if done.returncode == 1 and failed:
+            return replace(found, word=KILLED, by=failed)
+        if done.returncode:
+            last = (done.stdout + done.stderr).strip().splitlines()[-1:]
+            return replace(found, word=BROKEN, by=f"pytest ended with {done.returncode}: {' '.join(last)[:200]}")
+        found = replace(found, word=SURVIVED)
+    return found
 
 
 def _is_named(test: str, said: str) -> bool:
