@@ -17,7 +17,7 @@ from benchmarks.mutants.contexts import CONFIG, SECONDS, Contexts, merged
 from benchmarks.mutants.patches import Mutant, applied
 
 LEFT_OUT = shutil.ignore_patterns(".git", ".venv*", "__pycache__", ".*_cache", ".hypothesis", "build", "dist")
-PARTS = 4  # of the tests, for each process: those that are slower leave work to the others
+PARTS = 3  # of the tests, for each process: those that are slower leave work to the others
 GROUPS = (30, 300, None)  # tests that are tried at once: most mutants die among the first
 SECONDS_MORE, TIMES = (
     120.0,
