@@ -19,10 +19,7 @@ from benchmarks.mutants.patches import Mutant, applied
 LEFT_OUT = shutil.ignore_patterns(".git", ".venv*", "__pycache__", ".*_cache", ".hypothesis", "build", "dist")
 PARTS = 3  # of the tests, for each process: those that are slower leave work to the others
 GROUPS = (30, 300, None)  # tests that are tried at once: most mutants die among the first
-SECONDS_MORE, TIMES = (
-    120.0,
-    20.0,
-)  # how long the tests of a mutant may take: so much, and so many times as long as before
+SECONDS_MORE, TIMES = 120.0, 20.0  # that a mutant's tests may take: these, and so many times what they took before
 KILLED, SURVIVED, UNCOVERED, BROKEN = "killed", "survived", "not covered", "broken"
 
 
@@ -139,7 +136,7 @@ def _tried(copy: Path, contexts: Contexts, mutant: Mutant, broken: Collection[st
 
 def _is_named(test: str, said: str) -> bool:
     """Whether pytest says that a test failed, or its fixtures."""
-    return f"\nFAILED {test}" in said or f"\nERROR {test}" in said
+    return any(f"\n{word} {test}{end}" in f"{said}\n" for word in ("FAILED", "ERROR") for end in (" - ", "\n"))
 
 
 def _write(path: Path, text: str) -> None:

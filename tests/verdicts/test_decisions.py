@@ -120,7 +120,7 @@ def test_the_cells_of_a_family_share_its_level() -> None:
 
 def test_as_published_a_few_texts_among_failed_calls_are_no_answer() -> None:
     """Each of the failed ones may have held what was looked for."""
-    test = RecognitionFeatures()
+    test: base.Test = RecognitionFeatures()
     assert test.published is not None
     (cell,) = planned(SHIPS, [test], SERIALIZER, 0, 0.01).cells
     queries = [query for query in cell.written if not query.decoy_of]

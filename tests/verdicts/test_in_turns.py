@@ -1,7 +1,7 @@
 """What a result is called whose table was asked in turns and decided by the answers to other tests."""
 
 from tabcontam.calibration.power import planned
-from tabcontam.evidence.base import Reply, State, Trial, Verdict
+from tabcontam.evidence.base import Reply, State, Test, Trial, Verdict
 from tabcontam.evidence.rows.completion import FeatureCompletion
 from tabcontam.reading.words import english
 from tabcontam.tables.serializers import load_serializers
@@ -12,7 +12,7 @@ from tests.made_tables import ships
 
 def test_a_test_that_was_stopped_by_a_finding_of_others_says_so_and_is_not_clean() -> None:
     serializer = load_serializers()["is"]
-    test = FeatureCompletion()
+    test: Test = FeatureCompletion()
     (cell,) = planned(ships(300), [test], serializer, 0, 0.01).cells
     asked = [Trial(query, Reply("no such value", State.OK)) for query in cell.written[:3]]
     read = [Trial(each.query, each.reply, test.read(each.query, each.reply, serializer, english())) for each in asked]
