@@ -2,7 +2,6 @@
 
 import json
 import os
-import ssl
 import sys
 from collections.abc import Callable, Iterator
 from importlib import import_module
@@ -10,13 +9,13 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-import certifi
 import pytest
 from hypothesis import HealthCheck, settings
 
 import tabcontam
 from tabcontam.verdicts import document, json_text
 from tabcontam.verdicts.results import RunResults
+from tests.loopback_certificates import no_authorities as without_authorities
 from tests.results_schema import checked
 
 settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])  # other workers compute
@@ -40,7 +39,6 @@ def pytest_configure(config: pytest.Config) -> None:
         patched.setenv(name, os.devnull)
     for name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"):  # nothing is written into the summary of a job
         patched.delenv(name, raising=False)
-    patched.setattr(ssl.SSLContext, "load_verify_locations", without_authorities(ssl.SSLContext.load_verify_locations))
     patched.setattr(document, "pieces", checked_pieces)
 
 
@@ -49,22 +47,18 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     session.config.stash[COLLECTED] = set(sys.modules)
 
 
-def without_authorities(read: Callable[..., None]) -> Callable[..., None]:
-    """Hundreds of clients would each read the certificates of all authorities, and no server of a test shows one."""
-    authorities = certifi.where()
-
-    def read_others(context: ssl.SSLContext, cafile: Any = None, capath: Any = None, cadata: Any = None) -> None:
-        if cafile != authorities:
-            read(context, cafile, capath, cadata)
-
-    return read_others
-
-
 def checked_pieces(results: object) -> Iterator[str]:
     """The text of a document; every results.json that is written or printed is checked against its schema."""
     if isinstance(results, RunResults):  # `power` prints documents of its own
         checked(document.as_document(results))
     return json_text.pieces(results)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_authorities(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Hundreds of clients would each read the certificates of all authorities, and no server of a test shows one."""
+    with without_authorities(tmp_path_factory.getbasetemp()):
+        yield
 
 
 @pytest.fixture(scope="session")
