@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 from importlib import import_module
 from itertools import count
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
