@@ -74,7 +74,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @dataclass(frozen=True)
 class Contexts:
-    """What a pass found: a file of coverage's, and beside it how long each test took, None where it did not pass."""
+    """What a pass found: coverage's file, and one in the same folder with the seconds of each test that passed."""
 
     file: Path
 

@@ -38,8 +38,8 @@ def covered(
 ) -> None:
     """Run the tests of a checkout once, in so many processes, and note which ran which line of the package.
 
-    `arguments` go to pytest; test files whose path holds a text of `left_out` are not run, nor what is not begun
-    after `most` seconds.
+    `arguments` go to pytest. It leaves out test files whose path holds a text of `left_out`, and begins no part of the
+    tests after `most` seconds.
     """
     end = time.monotonic() + most
     files = [str(path.relative_to(root)) for path in sorted((root / "tests").rglob("test_*.py"))]

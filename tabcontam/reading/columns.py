@@ -113,10 +113,13 @@ class Form:
 
     @cached_property
     def _shape(self) -> str | None:
-        """The one pattern of digits, letters and signs that all values have, as dates and codes do."""
+        """The one pattern of digits, letters and signs that all values have, as dates and codes do.
+
+        One 0 stands for a whole number in it: a number may be longer or shorter than the known ones.
+        """
         shapes = set(map(shape, self.values))
         only = shapes.pop()
-        return only if not shapes and any(map(str.isdigit, only)) else None
+        return DIGITS.sub("0", only) if not shapes and any(map(str.isdigit, only)) else None
 
     @cached_property
     def _signs(self) -> frozenset[str]:
@@ -187,7 +190,7 @@ class Form:
         if not self.known:
             return True
         if self._shape is not None:
-            return DIGITS.sub("0", shape(text)) == DIGITS.sub("0", self._shape)  # a number may be longer or shorter
+            return DIGITS.sub("0", shape(text)) == self._shape
         least, most = self._words
         return (
             self._signs <= _kinds(text)
