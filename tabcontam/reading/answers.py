@@ -303,9 +303,8 @@ def cleaned(cell: str, sort: Sort) -> str:
     if sort.has_numbers and is_finite(number := number_in(cell, sort.writing)):
         return number
     for piece in _pieces(cell, sort):
-        if AGAIN.search(cell.removeprefix(piece)) and piece != cell:
-            continue
-        if sort.has(piece) or (fits(piece, sort) and (piece == cell or sort.form.is_like(piece))):
+        could_be = sort.has(piece) or (fits(piece, sort) and (piece == cell or sort.form.is_like(piece)))
+        if could_be and (piece == cell or not AGAIN.search(cell.removeprefix(piece))):
             return piece
     return cell
 
