@@ -216,7 +216,7 @@ def test_the_tests_need_no_pandas() -> None:
         "from tabcontam.tables.serializers import load_serializers\n"
         "from tabcontam.evidence.registry import all_tests\n"
         "from tests.made_tables import ships\n"
-        "run = planned(ships(60), all_tests(), load_serializers()['is'], 0, 0.01)\n"
+        "run = planned(ships(40), all_tests(), load_serializers()['is'], 0, 0.01)\n"
         "print(judge(run, ask(run, 'oracle', 0), 0.01).cells['full_completion'].verdict)\n"
     )
     root = Path(__file__).parent.parent
@@ -346,7 +346,7 @@ def test_a_plan_draws_from_its_seed_alone(tmp_path: Path, monkeypatch: pytest.Mo
         random.seed(seed)
         np.random.seed(seed)
         before = random.getstate()
-        cells = planned(replace(ships(60)), all_tests(), IS, 0, ALPHA).cells  # found anew
+        cells = planned(replace(ships(40)), all_tests(), IS, 0, ALPHA).cells  # found anew
         assert random.getstate() == before
         plans.append([(query, query.question) for cell in cells for query in cell.written])
     assert plans[0] == plans[1]

@@ -354,7 +354,18 @@ def test_a_conclusion_says_where_nobody_is_found_nearly_always() -> None:
 
 @pytest.mark.slow
 def test_ctrl_c_ends_the_processes_at_once(tmp_path: Path) -> None:
-    arguments = [sys.executable, "-m", "tabcontam", "power", "--dataset", "iris", "--runs", "1000", "-m", "rows"]
+    arguments = [
+        sys.executable,
+        "-m",
+        "tabcontam",
+        "power",
+        "--dataset",
+        "iris",
+        "--runs",
+        "100000",
+        "-k",
+        "full_completion",
+    ]
     errors = tmp_path / "errors"
     with errors.open("wb") as file:
         process = subprocess.Popen(arguments, env=environment(), stdout=subprocess.DEVNULL, stderr=file)
