@@ -1,5 +1,6 @@
 # make demo   install and run the suite on iris and wine against the two control models
 # make test   install the test extra and run the quick tests, on all cores; make test SLOW=1 runs all of them,
+#             make test SLOW=only the slow ones,
 #             make test TESTS=tests/report some of them, slow ones as well
 # make reference   ask six open LLMs about nine tables and write what a paper would publish, into reports/reference:
 #             many hours, on a GPU; the same command continues; make reference REFERENCE="--list FILE --out DIR"
@@ -10,6 +11,7 @@ TESTS ?=
 REFERENCE ?=
 SLOW ?=
 BIN = .venv/bin
+SELECTED = $(if $(filter only,$(SLOW)),-m slow,$(if $(SLOW)$(TESTS),,-m "not slow"))
 # a file's tests share what they make, so they stay with one worker; each worker computes in one thread, since there is one
 # for each core
 WORKERS = -n auto --maxprocesses 8 --dist loadfile --no-loadscope-reorder
@@ -23,7 +25,7 @@ demo: .venv/.installed
 	$(BIN)/python -m tabcontam run
 
 test: .venv/.test
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest $(WORKERS) $(if $(SLOW)$(TESTS),,-m "not slow") $(TESTS)
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest $(WORKERS) $(SELECTED) $(TESTS)
 
 reference: .venv/.reference
 	$(BIN)/python -m reference $(REFERENCE)
