@@ -16,7 +16,7 @@ from tabcontam.tables.serializers import load_serializers
 from tests.made_tables import ships
 
 IS = load_serializers()["is"]
-RUNS = 80
+RUNS = 200
 LEVELS = (0.5, 0.2, 0.05, 0.01)
 ROWS = ("incomplete_completion", "full_completion", "feature_completion")
 

@@ -82,7 +82,7 @@ def test_an_auc_is_of_scores_and_not_of_decisions_by_them_unlike_in_de_cop() -> 
 @pytest.mark.slow
 def test_an_answer_is_held_against_the_cell_that_was_hidden_unlike_in_llmsanitize() -> None:
     """TS-guessing held what was said of a masked wrong option against the right one."""
-    test, table = SampledRank(samples=1), ships()
+    test, table = SampledRank(samples=1), ships(180)
     for query in test.planned(table, IS, Random(0))[:20]:
         assert query.row is not None
         own = table.rows[query.row][table.columns.index(query.asked[0])] or ""
