@@ -26,7 +26,7 @@ from tabcontam.asking.progress import Progress
 from tabcontam.asking.session import Session
 from tabcontam.asking.trials import Journal
 from tabcontam.calibration.power import Planned, ask, judge, planned
-from tabcontam.evidence.base import Capability, Evidence, Query, Reply, State, Trial
+from tabcontam.evidence.base import Capability, Evidence, Query, Reply, State, Test, Trial
 from tabcontam.evidence.registry import all_tests, by_id
 from tabcontam.evidence.rows.memcheck.first_token import FirstToken
 from tabcontam.evidence.rows.memcheck.header import Header
@@ -39,8 +39,9 @@ from tabcontam.tables.table import Cell, Table, load_table
 from tabcontam.verdicts.document import as_document
 from tabcontam.verdicts.facts import RunFacts
 from tabcontam.verdicts.judge import results
-from tabcontam.verdicts.rules import ALPHA, CALIBRATED, PAPER
+from tabcontam.verdicts.rules import ALPHA, CALIBRATED
 from tests.made_tables import as_needed, ships
+from tests.usual import USUAL
 
 SERIALIZERS = load_serializers()
 IS = SERIALIZERS["is"]
@@ -51,7 +52,7 @@ LEVEL = 0.001
 # tests which ask about the order itself
 IN_ORDER = {"full_completion", "row_order", RowCompletion.id, FirstToken.id, Header.id}
 QUERIES = 8  # of a row test that are read in every shape
-SHIPS = ships(180)
+SHIPS = ships()
 
 
 @cache
@@ -94,7 +95,7 @@ def in_other_columns(table: Table) -> Table:
     ids=["rows", "columns"],
 )
 def test_the_order_of_a_table_changes_no_decision(turned: Callable[[Table], Table], but: set[str]) -> None:
-    again = planned(turned(SHIPS), all_tests(), IS, 0, ALPHA)
+    again = planned(turned(SHIPS), [test for test in all_tests() if test.id not in but], IS, 0, ALPHA)
     for kind, tests in (("oracle", {test.id for test in ASKED}), ("memoriser:0.5", {*ROW_TESTS, "matched_membership"})):
         first, second = p_values(run(), kind), found(again, kind)
         assert {test: second[test] for test in tests - but} == {test: first[test] for test in tests - but}
@@ -265,16 +266,14 @@ def test_an_equal_expected_value_written_differently_changes_no_decision(test: s
 # --- tables of any shape, from the plan to the results
 
 
-def judged(table: Table, folder: Path, rules: str = "calibrated") -> dict[str, list[dict[str, Any]]]:
+def judged(table: Table, folder: Path, tests: Sequence[Test]) -> dict[str, list[dict[str, Any]]]:
     """The cells of the oracle and of the guesser, and the lines of the table, as results.json has them."""
     subjects = [Subject(SimulatedModel(kind)) for kind in ("oracle", "guesser")]
-    options = Options(rules=rules)
-    session = Session(
-        plan(subjects, [table], [IS], all_tests(), options), options, english(), Journal(folder), Progress()
-    )
+    options = Options()
+    session = Session(plan(subjects, [table], [IS], tests, options), options, english(), Journal(folder), Progress())
     session.recall()
     asyncio.run(session.ask())
-    run = RunFacts(rules=PAPER if rules == PAPER else CALIBRATED, alpha=ALPHA)
+    run = RunFacts(rules=CALIBRATED, alpha=ALPHA)
     written = as_document(results(run, session.results()))
     json.dumps(written, allow_nan=False)
     return written
@@ -309,7 +308,7 @@ ODD: Mapping[str, Table] = {
     "one informative row": made([NUMBERS, *[["k"] * (ROWS - 1) + ["x"]] * 4]),
     "constant": made([CONSTANT] * 5),
     "all unique": made([words(ROWS, f"column {place}") for place in range(6)]),
-    "60 columns": made([[f"v{RNG.randrange(place + 2)}" for _ in range(30)] for place in range(60)]),
+    "16 columns": made([[f"v{RNG.randrange(place + 2)}" for _ in range(30)] for place in range(16)]),
     "missing": made([[None] * ROWS] * 5),
     "NaN targets": made([NUMBERS, words(ROWS, "a"), words(ROWS, "b"), ["NaN", None] * (ROWS // 2)], target=3),
 }
@@ -320,12 +319,10 @@ ONE_ENTITY = {  # tables whose columns all name the same things: who knows one m
 }
 
 
-@pytest.mark.parametrize(
-    "shape", [pytest.param(shape, marks=[pytest.mark.slow] * (shape == "60 columns")) for shape in ODD]
-)
+@pytest.mark.parametrize("shape", ODD)
 @pytest.mark.slow
 def test_tables_of_any_shape_are_judged(shape: str, tmp_path: Path) -> None:
-    of = judged(ODD[shape], tmp_path)
+    of = judged(ODD[shape], tmp_path, USUAL if shape == "16 columns" else all_tests())  # many cells to fit
     guesser, oracle = (of_llm(kind, [*of["cells"], *of["tables"]]) for kind in ("guesser", "oracle"))
     assert "contaminated" not in guesser.values()
     assert all(cell["reason"] for cell in of["cells"] if cell["verdict"] in ("skipped", "uninformative", "no answer"))
@@ -350,7 +347,7 @@ def test_a_file_with_line_ends_in_its_cells_is_judged_as_any_other(tmp_path: Pat
             writer.writerow([keeper, f"{note},\nseen by {keeper}", 7 * row % 61, f"{note}\r\nand {row}"])
     table = load_table(str(path))
     assert len(table.rows) == ROWS
-    of = judged(table, folder)
+    of = judged(table, folder, all_tests())
     guesser, oracle = (of_llm(kind, [*of["cells"], *of["tables"]]) for kind in ("guesser", "oracle"))
     assert "contaminated" not in guesser.values()
     assert oracle["table"] == "contaminated"

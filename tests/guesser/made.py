@@ -1,7 +1,6 @@
 """Columns made for tests of the guesser, and who predicts which rows of them."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
 
 import numpy as np
 
@@ -55,9 +54,4 @@ def guess_chain(
     chain = Chain(columns, shown, asked, rows, missing, order)
     with one_thread():
         found = [chain.guesses(place) for place in range(len(asked))]
-        silent = chain.silent()
-    of_rows = zip(rows, zip(*found, strict=True), strict=True)
-    return [
-        [replace(guess, silent=answers.get(row)) for guess, answers in zip(guesses, silent, strict=True)]
-        for row, guesses in of_rows
-    ]
+    return [list(guesses) for guesses in zip(*found, strict=True)]

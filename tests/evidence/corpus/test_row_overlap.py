@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from itertools import product
+from itertools import cycle, product
 from random import Random
 
 import pytest
@@ -131,8 +131,7 @@ ADVERSARIES: dict[str, Callable[[Table], str]] = {
 }
 
 
-@pytest.mark.parametrize("adversary", ADVERSARIES)
-@pytest.mark.parametrize("seed", [0, 7])
+@pytest.mark.parametrize(("adversary", "seed"), list(zip(ADVERSARIES, cycle((0, 7)), strict=False)))
 def test_what_only_looks_like_the_table_is_not_found(adversary: str, seed: int) -> None:
     table = crops(150, seed)
     found = evidence(table, among_others(ADVERSARIES[adversary](table)))
@@ -143,8 +142,8 @@ def test_what_only_looks_like_the_table_is_not_found(adversary: str, seed: int) 
 def test_all_combinations_of_a_small_domain_tell_nothing() -> None:
     """All rows stand there, and all others that could."""
     rng = Random("domain")
-    values = [[f"{name}{number}" for number in range(count)] for name, count in (("a", 5), ("b", 4), ("c", 3))]
-    rows = [(*(rng.choice(own) for own in values), f"{number}") for number in range(30)]
+    values = [[f"{name}{number}" for number in range(count)] for name, count in (("a", 4), ("b", 3), ("c", 3))]
+    rows = [(*(rng.choice(own) for own in values), f"{number}") for number in range(24)]
     table = made_table(("a", "b", "c", "d"), rows, "domain")
     everything = as_csv(list(product(*values, [row[3] for row in rows])))
     found = evidence(table, {"domain": everything})
@@ -170,12 +169,12 @@ def test_a_copy_without_the_column_that_is_hidden_first_is_found_by_the_others()
 
 
 def test_known_rows_and_rows_that_are_alike_are_not_asked() -> None:
-    table = crops()
+    table = crops(80)
     known = made_table(table.columns, table.rows[:50], "known")
     (given,) = with_known([table], [known])
     assert min(rows_asked(given)) >= 50
     double = replace(table, rows=(*table.rows, *table.rows[:20]), sha256="d" * 64)
-    assert not {row % 150 for row in rows_asked(double)} & set(range(20))
+    assert not {row % 80 for row in rows_asked(double)} & set(range(20))
 
 
 def test_a_query_does_not_tell_which_value_is_the_own_one() -> None:

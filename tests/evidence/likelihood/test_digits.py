@@ -13,6 +13,7 @@ from tabcontam.errors import Skip
 from tabcontam.evidence.base import Evidence, Likelihoods, Query, State, Trial
 from tabcontam.evidence.likelihood.digits import Digits
 from tabcontam.reading.words import english
+from tabcontam.statistics import permuted
 from tabcontam.subjects.base import Model, Request
 from tabcontam.subjects.known.control import open_control
 from tabcontam.subjects.known.infinigram import build
@@ -123,6 +124,11 @@ def test_ten_rows_are_too_few() -> None:
 # --- columns that are left out
 
 
+@cache
+def columns_of_odd() -> set[str]:
+    return columns_asked(odd())
+
+
 def columns_asked(table: Table) -> set[str]:
     try:
         return {query.asked[0] for query in TEST.queries(table, CSV, Random(0))}
@@ -131,7 +137,7 @@ def columns_asked(table: Table) -> set[str]:
 
 
 @cache
-def odd(rows: int = 300) -> Table:
+def odd(rows: int = 200) -> Table:
     """A total, a number with a check digit, and one that every second person rounds, beside a free one."""
     rng, found = Random("odd"), []
     for _ in range(rows):
@@ -143,15 +149,15 @@ def odd(rows: int = 300) -> Table:
 
 
 def test_what_follows_from_other_columns_is_left_out() -> None:
-    assert not {"total", "one", "other"} & columns_asked(odd())
+    assert not {"total", "one", "other"} & columns_of_odd()
 
 
 def test_what_one_of_those_who_measure_rounds_is_left_out() -> None:
-    assert "weight" not in columns_asked(odd())
+    assert "weight" not in columns_of_odd()
 
 
 def test_free_digits_are_asked() -> None:
-    assert "free" in columns_asked(odd())
+    assert "free" in columns_of_odd()
 
 
 def test_digits_that_all_round_alike_are_asked() -> None:
@@ -172,8 +178,7 @@ def test_a_table_of_totals_alone_is_refused_with_the_reason() -> None:
 # --- who is found
 
 
-@pytest.mark.parametrize("name", ["wine", "noise"])
-@pytest.mark.parametrize("form", ["is", "csv"])
+@pytest.mark.parametrize(("name", "form"), [("wine", "csv"), ("noise", "is")])
 def test_one_who_read_the_table_is_found_and_no_other(name: str, form: str) -> None:
     table, serializer = noise() if name == "noise" else load_table(name), SERIALIZERS[form]
     exposed, unexposed = (
@@ -206,9 +211,10 @@ def test_one_who_remembers_one_column_alone_does_not_stand_without_it() -> None:
 
 
 @pytest.mark.slow
-def test_who_knows_nothing_has_p_values_that_are_uniform_or_above() -> None:
+def test_who_knows_nothing_has_p_values_that_are_uniform_or_above(monkeypatch: pytest.MonkeyPatch) -> None:
     from scipy.stats import kstest
 
+    monkeypatch.setattr(permuted, "DRAWS", 499)  # a p-value holds for any number of draws
     found = []
     for place in range(4):  # tables, the fits of whose blind readers take most of the time
         queries = TEST.queries(noise(60 + 10 * (place % 5), place), CSV, Random(place))
@@ -230,7 +236,7 @@ def test_who_read_twins_has_p_values_that_are_uniform_or_above() -> None:
     from scipy.stats import kstest
 
     found = []
-    for seed in range(12):
+    for seed in range(8):
         table = noise(80, seed)
         other = twin(table)
         model = build(["\n".join([*CSV.header(table.columns), *(CSV.row(table.columns, row) for row in other.rows)])])
@@ -241,7 +247,7 @@ def test_who_read_twins_has_p_values_that_are_uniform_or_above() -> None:
         asked = [question_of(query) for query in queries]
         answers = [Likelihoods(tuple(model.compare(one.beginning, one.endings)), State.OK) for one in asked]
         found.append(weighed(queries, answers).p_value or 0.0)
-    assert len(found) >= 10
+    assert len(found) >= 7
     assert kstest(found, "uniform", alternative="greater").pvalue > 0.01
 
 

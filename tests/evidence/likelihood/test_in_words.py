@@ -71,7 +71,7 @@ def test_who_answers_a_part_of_the_rows_is_found() -> None:
         row = int(query.id.split("-")[1])
         return own(query) if row in part else str(rng.choice(query.not_expected))
 
-    found = weighed(worded(RANK, 5), crops(150), says)
+    found = weighed(worded(RANK, 5), crops(160), says)
     assert found.p_value is not None
     assert found.p_value < 1e-4
     assert max(found.without.values()) < 0.05
@@ -115,15 +115,15 @@ def test_a_row_is_unread_where_half_of_its_samples_failed() -> None:
             return lost if sample > 2 else own(query)  # three of five are lost
         return own(query) if number > 30 or sample > 2 else cut  # two are cut
 
-    found = weighed(worded(RANK, 5), crops(150), says)
+    found = weighed(worded(RANK, 5), crops(160), says)
     assert (found.asked, found.answered) == (SAMPLED, SAMPLED - 20)
-    nobody = weighed(worded(RANK, 5), crops(150), lambda query: "I do not know this dataset.")
+    nobody = weighed(worded(RANK, 5), crops(160), lambda query: "I do not know this dataset.")
     assert (nobody.answered, nobody.p_value) == (0, 1.0)
 
 
 def test_each_sample_is_a_query_of_its_own_and_stands_in_the_trials() -> None:
     test = worded(RANK, 3)
-    first, second, *rest = test.planned(crops(150), IS, Random(0))
+    first, second, *rest = test.planned(crops(160), IS, Random(0))
     assert len(rest) == 3 * SAMPLED - 2
     assert (first.prompt.sample, second.prompt.sample, first.prompt.temperature) == (1, 2, 1.0)
     assert first.prompt.chat == second.prompt.chat
@@ -138,7 +138,7 @@ def test_each_sample_is_a_query_of_its_own_and_stands_in_the_trials() -> None:
 
 
 def test_a_limit_on_queries_cuts_no_row_in_two() -> None:
-    sheet = sheet_of(worded(RANK, 4), crops(150), IS, Options(queries=10))
+    sheet = sheet_of(worded(RANK, 4), crops(160), IS, Options(queries=10))
     assert [query.id for query in sheet.written] == [
         f"surrogate_rank-{row}-sample-{sample}" for row in (0, 1) for sample in (1, 2, 3, 4)
     ]
@@ -170,7 +170,7 @@ def test_a_chat_server_is_sampled_and_what_was_paid_for_is_not_asked_again(tmp_p
     def run(url: str, *more: str) -> str:
         llm = f"openai:model@{url}"
         words = ("--llm", llm, "--dataset", "iris", "-k", "surrogate_rank", "--no-controls", *more)
-        return tabcontam("run", *words, cwd=tmp_path, XDG_CACHE_HOME=str(tmp_path / "cache")).stdout
+        return tabcontam("run", *words, cwd=tmp_path).stdout
 
     with LoopbackServer(answer) as server:
         advice = "add --samples N to have surrogate_rank ask in words, or name an hf: model, or a server that scores"
@@ -218,7 +218,7 @@ def test_who_has_read_the_published_file_is_found_by_his_answers() -> None:
 @pytest.mark.parametrize("who", ["the original", "a computer", "another key", "a decliner"])
 def test_who_has_not_read_the_draws_is_accused_under_no_key(who: str) -> None:
     tails = []
-    for run in range(250):
+    for run in range(100):
         table, other = drawn(TABLE, bytes([run, 7])), bytes([run, 9])
 
         def says(query: Query, other: bytes = other) -> str:
@@ -232,9 +232,9 @@ def test_who_has_not_read_the_draws_is_accused_under_no_key(who: str) -> None:
             }[who]
 
         tails.append(weighed(ASKED, table, says).p_value or 0.0)
-    assert sum(p <= 0.01 for p in tails) <= 9
-    assert sum(p <= 0.1 for p in tails) <= 42  # 25 are due
-    assert who == "a decliner" or sum(p <= 0.5 for p in tails) > 60
+    assert sum(p <= 0.01 for p in tails) <= 5
+    assert sum(p <= 0.1 for p in tails) <= 20  # 10 are due
+    assert who == "a decliner" or sum(p <= 0.5 for p in tails) > 24
 
 
 def test_an_answer_that_could_not_be_drawn_is_a_miss_and_none_is_no_answer() -> None:

@@ -68,11 +68,11 @@ WORLD: dict[str, Likes] = {
 
 @pytest.mark.parametrize("name", WORLD)
 def test_who_has_not_read_the_draws_has_a_uniform_p_value_whatever_he_prefers(name: str) -> None:
-    runs = 250
+    runs = 100
     found = sorted(weighed(drawn(TABLE, bytes([run, 7])), WORLD[name]).p_value or 0.0 for run in range(runs))
     furthest = max(abs(p - (place + 0.5) / runs) for place, p in enumerate(found))
     assert furthest < 1.63 / math.sqrt(runs) + 0.02  # Kolmogorov's bound at 1 %, and the sum's steps
-    assert sum(p <= 0.01 for p in found) <= 9
+    assert sum(p <= 0.01 for p in found) <= 5
 
 
 def test_who_has_read_the_file_is_found_for_sure() -> None:
@@ -203,7 +203,9 @@ def test_a_run_without_a_key_does_not_ask_it(published: Path) -> None:
     done = tabcontam("run", "--dataset", "published.csv", "-k", "planted", cwd=published)
     assert done.returncode == 5
     assert "planted needs the key of a planted table; add --key KEYFILE" in done.stderr
-    done = tabcontam("run", "--dataset", "published.csv", "-m", "likelihood", "--dry-run", "--json", cwd=published)
+    rows = (published / "published.csv").read_text().splitlines(keepends=True)[:31]
+    (published / "small.csv").write_text("".join(rows))
+    done = tabcontam("run", "--dataset", "small.csv", "-m", "likelihood", "--dry-run", "--json", cwd=published)
     assert "planted " not in done.stdout
 
 

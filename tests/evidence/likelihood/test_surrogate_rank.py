@@ -2,8 +2,6 @@
 
 import asyncio
 import json
-import subprocess
-import sys
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
@@ -23,6 +21,7 @@ from tabcontam.subjects.known.control import open_control
 from tabcontam.tables.known import with_known
 from tabcontam.tables.serializers import load_serializer
 from tabcontam.tables.table import Cell, Table
+from tests.commands import tabcontam
 from tests.made_tables import made_table, ships
 
 pytestmark = pytest.mark.slow  # guessers are fitted, and many tables made
@@ -77,7 +76,7 @@ def of_control(table: Table, kind: str) -> Evidence:
 
 
 def test_a_column_that_says_the_same_is_hidden_and_replaced_together_with_the_cell() -> None:
-    table = crops(150)
+    table = crops(160)
     litres = {age: f"{int(age or 0) * 250} l" for age in table.column("age")}
     rows = [(*row, litres[row[3]]) for row in table.rows]
     asked = TEST.queries(made_table((*table.columns, "litres"), rows, "cows"), CSV, Random(0))
@@ -94,7 +93,7 @@ def test_a_column_that_says_the_same_is_hidden_and_replaced_together_with_the_ce
 
 
 def test_in_words_a_column_that_says_the_same_is_not_shown() -> None:
-    table = crops(150)
+    table = crops(160)
     rows = [(*row, f"{int(row[3] or 0) * 250} l") for row in table.rows]
     test = TEST.in_words(1)
     assert test is not None
@@ -146,16 +145,16 @@ def test_who_knows_the_columns_alone_is_found_as_often_as_chance_has_it(scorer: 
 
         return score
 
-    tails = [p_of(weighed(crops(160, seed), known(seed))) for seed in range(10)]
+    tails = [p_of(weighed(crops(160, seed), known(seed))) for seed in range(5)]
     assert min(tails) > 0.002
-    assert sorted(tails)[4] > 0.1
+    assert sorted(tails)[2] > 0.1
 
 
 def test_what_the_nearest_rows_hold_must_agree() -> None:
     def own(query: Query, value: str, text: str) -> float:
         return float(value == query.expected[0])
 
-    table = crops(150)
+    table = crops(160)
     assert p_of(weighed(table, own)) < 1e-20
     turned = []
     for trial in trials(table, own):
@@ -183,9 +182,9 @@ def test_each_text_is_the_row_with_one_cell_replaced() -> None:
 
 
 def test_every_feature_that_is_hidden_is_hidden_in_about_as_many_rows() -> None:
-    counts = Counter(query.asked[0] for query in TEST.queries(crops(200), IS, Random(0)))
+    counts = Counter(query.asked[0] for query in TEST.queries(crops(160), IS, Random(0)))
     assert len(counts) == 4
-    assert min(counts.values()) > 40
+    assert min(counts.values()) > 32
 
 
 def test_one_who_computes_cells_from_the_others_of_their_rows_is_not_found() -> None:
@@ -216,7 +215,7 @@ def test_one_who_computes_cells_from_the_others_of_their_rows_is_not_found() -> 
 
 
 def test_keys_are_not_hidden_and_rows_that_may_be_known_are_not_asked() -> None:
-    table = ships(120)
+    table = ships(80)
     (with_file,) = with_known([table], [replace(table, rows=table.rows[:50], name="half", sha256="1" * 64)])
     rows = {query.row for query in TEST.queries(with_file, IS, Random(0))}
     assert rows
@@ -258,7 +257,7 @@ def test_an_answer_without_all_likelihoods_is_unreadable() -> None:
 
 def test_trials_that_are_read_back_weigh_as_much() -> None:
     rng = Random(1)
-    own = trials(crops(80), lambda query, value, text: rng.gauss(value == query.expected[0], 1))
+    own = trials(crops(60), lambda query, value, text: rng.gauss(value == query.expected[0], 1))
     cell = {"llm": "m", "dataset": "d", "edition": "e", "serializer": "is", "prompts": "default", "test": TEST.id}
     lines = [json.loads(as_lines([trial_line(cell, Form.CHAT, trial, paper_rules=False)])) for trial in own]
     again = []
@@ -271,24 +270,22 @@ def test_trials_that_are_read_back_weigh_as_much() -> None:
 
 @pytest.mark.slow
 def test_it_is_asked_where_it_is_chosen_and_its_verdict_stands_in_the_report(tmp_path: Path) -> None:
-    file = tmp_path / "crops.csv"
-    columns = crops(120).columns
-    file.write_text("\n".join(CSV.row(columns, row) for row in (columns, *crops(120).rows)) + "\n")
-    run = [sys.executable, "-m", "tabcontam", "run", "--dataset", str(file)]
+    columns = crops(60).columns
 
-    def results(*more: str) -> dict[str, str]:
-        out = tmp_path / f"run{len(more)}"
-        subprocess.run([*run, *more, "--out", str(out)], check=True, capture_output=True, cwd=tmp_path)
+    def results(rows: int, *more: str) -> dict[str, str]:
+        file, out = tmp_path / f"{rows}.csv", tmp_path / f"run{rows}"
+        file.write_text("\n".join(CSV.row(columns, row) for row in (columns, *crops(60).rows[:rows])) + "\n")
+        assert tabcontam("run", "--dataset", str(file), *more, "--out", str(out), cwd=tmp_path).returncode == 0
         cells = json.loads((out / "results.json").read_text("utf-8"))["cells"]
         return {cell["llm"]: cell["verdict"] for cell in cells if cell["test"] == TEST.id}
 
-    assert results("-k", TEST.id) == {"control:exposed": "contaminated", "control:unexposed": "not detected"}
-    assert results() == {}
+    assert results(60, "-k", TEST.id) == {"control:exposed": "contaminated", "control:unexposed": "not detected"}
+    assert results(25) == {}
 
 
 def test_rows_that_were_not_scored_are_told() -> None:
     """Rows that are longer than a model's context, for example: the others are weighed, and the sentence says so."""
-    scored = trials(crops(150), lambda query, value, text: 0.0)
+    scored = trials(crops(160), lambda query, value, text: 0.0)
     lost = Likelihoods((), State.FAILED, "the text is too long: 49 tokens; the model takes 30")
     unread = [replace(one, reply=lost, reading=TEST.read(one.query, lost, IS, english())) for one in scored[:30]]
     part = [*scored[30:], *unread]
