@@ -39,7 +39,9 @@ def test_what_is_built_is_fit_for_a_package_index(tmp_path: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         (name,) = (one for one in archive.namelist() if one.endswith(".dist-info/METADATA"))
         metadata = email.message_from_bytes(archive.read(name))
+        rooms = {one.split("/")[0] for one in archive.namelist()}
         shipped = [one for one in archive.namelist() if one.startswith("tabcontam/guesser/shipped/")]
+    assert {one for one in rooms if not one.endswith(".dist-info")} == {"tabcontam"}
     assert len(shipped) == 2  # what is found out about iris and about wine
     page = str(metadata.get_payload())
     assert metadata["Description-Content-Type"] == "text/markdown"
@@ -52,7 +54,9 @@ def test_what_is_built_is_fit_for_a_package_index(tmp_path: Path) -> None:
     with tarfile.open(sdist) as archive:
         held = {name.partition("/")[2] for name in archive.getnames()}
     assert {"CITATION.cff", "README.md", "LICENSE", "CHANGELOG.md", "datasets/iris.toml", "docs/README.md"} <= held
+    assert "benchmarks/mutants/keys.toml" in held  # a test reads it
     assert {name.split("/")[0] for name in held} <= {
-        "tabcontam", "datasets", "feeds", "serializers", "prompts", "reports", "reference", "tests", "docs",
-        "README.md", "CHANGELOG.md", "CITATION.cff", "LICENSE", "Makefile", "pyproject.toml", "PKG-INFO", ".gitignore",
+        "tabcontam", "datasets", "feeds", "serializers", "prompts", "reports", "reference", "tests",
+        "benchmarks", "docs", "README.md", "CHANGELOG.md", "CITATION.cff", "LICENSE", "Makefile", "pyproject.toml",
+        "PKG-INFO", ".gitignore",
     }  # fmt: skip

@@ -21,7 +21,7 @@ SAYING = ":=\u2014\u2013\u2192|<>{}\\"  # signs between a name and its value, an
 ASIDE = re.compile(r"\s*[(\[][^()\[\]]*[)\]]\W*$")
 MANY = 30  # values whose range is that of nearly all others
 LETTERS = re.compile(r"[^\W\d_]")
-RUNS = re.compile(r"([0a])\1+")
+DIGITS = re.compile(r"0+")
 
 
 def nothing() -> Collection[str]:
@@ -113,10 +113,13 @@ class Form:
 
     @cached_property
     def _shape(self) -> str | None:
-        """The one pattern of digits, letters and signs that all values have, as dates and codes do."""
+        """The one pattern of digits, letters and signs that all values have, as dates and codes do.
+
+        One 0 stands for a whole number in it: a number may be longer or shorter than the known ones.
+        """
         shapes = set(map(shape, self.values))
         only = shapes.pop()
-        return only if not shapes and any(map(str.isdigit, only)) else None
+        return DIGITS.sub("0", only) if not shapes and any(map(str.isdigit, only)) else None
 
     @cached_property
     def _signs(self) -> frozenset[str]:
@@ -187,7 +190,7 @@ class Form:
         if not self.known:
             return True
         if self._shape is not None:
-            return shape(text) == self._shape
+            return DIGITS.sub("0", shape(text)) == self._shape
         least, most = self._words
         return (
             self._signs <= _kinds(text)
@@ -201,8 +204,8 @@ class Form:
 
 @lru_cache(maxsize=10_000)
 def shape(text: str) -> str:
-    """The pattern of a text: 0 for one or more digits, a for one or more letters, and the signs between them."""
-    return RUNS.sub(r"\1", "".join("0" if one.isdigit() else "a" if one.isalpha() else one for one in text))
+    """The pattern of a text: 0 for a digit, a for a letter, and the signs between them."""
+    return "".join("0" if one.isdigit() else "a" if one.isalpha() else one for one in text)
 
 
 def _begins_small(text: str) -> bool:

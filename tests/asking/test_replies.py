@@ -202,9 +202,10 @@ def test_the_file_is_private_and_holds_neither_prompt_nor_address(path: Path) ->
     assert b"127.0.0.1" not in path.read_bytes()
 
 
-def test_a_file_that_others_can_read_is_made_private(path: Path) -> None:
+@pytest.mark.parametrize("mode", [0o644, 0o640, 0o604], ids=oct)
+def test_a_file_that_others_can_read_is_made_private(path: Path, mode: int) -> None:
     fill(path, 1)
-    path.chmod(0o644)
+    path.chmod(mode)
     with closing(Store.open(path)) as store:
         store.put(KEY, LLM, REPLY)
         assert {stat.S_IMODE(file.stat().st_mode) for file in path.parent.iterdir()} == {0o600}

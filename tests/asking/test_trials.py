@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tabcontam.asking.trials import NUMBER, Journal, Line, answers, as_lines, trial_line, trial_of
+from tabcontam.asking.trials import NUMBER, Journal, Line, alone, answers, as_lines, is_trial, trial_line, trial_of
+from tabcontam.errors import UsageError
 from tabcontam.evidence.base import Endings, Likelihoods, Message, Prompt, Query, Reading, Reply, State, Trial
 from tabcontam.subjects.base import Form
 
@@ -90,3 +91,17 @@ def test_endings_and_how_likely_they_are_are_read_back_as_they_were_written() ->
     assert answers(written, query)
     other = Endings("The age is ", ("39", "40", "41"))
     assert not answers(written, Query("feature_completion-0", lambda: other, ("age",), ("39",), 1))
+
+
+def test_a_line_of_an_unknown_state_or_test_is_no_trial() -> None:
+    known = line({}) | {"split": ""}
+    assert is_trial(known)
+    assert not is_trial(known | {"state": "melted"})
+    assert not is_trial(known | {"test": "tarot"})
+
+
+def test_a_folder_is_held_by_one_run_at_a_time(tmp_path: Path) -> None:
+    with alone(tmp_path), pytest.raises(UsageError, match="is in use by another run"), alone(tmp_path):
+        pass
+    with alone(tmp_path):
+        pass

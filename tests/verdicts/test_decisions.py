@@ -14,7 +14,7 @@ from tabcontam.evidence.rows.completion import FeatureCompletion, FullCompletion
 from tabcontam.evidence.rows.matched import MatchedMembership
 from tabcontam.reading.words import english
 from tabcontam.tables.serializers import load_serializers
-from tabcontam.verdicts.decisions import Decision, without_evidence
+from tabcontam.verdicts.decisions import Decision, level, published, without_evidence
 from tabcontam.verdicts.judge import conclude, result
 from tabcontam.verdicts.rules import CALIBRATED
 from tests.made_tables import ships
@@ -112,3 +112,21 @@ def test_repeated_rows_make_no_table_large_enough() -> None:
     assert "a table of 15 different rows" in cell.uninformative
     assert IncompleteCompletion().too_small(20) is None
     assert FeatureListInformed().too_small(3) is None
+
+
+def test_the_cells_of_a_family_share_its_level() -> None:
+    assert [level(0.05, cells) for cells in (0, 1, 10)] == [0.05, 0.05, 0.005]
+
+
+def test_as_published_a_few_texts_among_failed_calls_are_no_answer() -> None:
+    """Each of the failed ones may have held what was looked for."""
+    test: base.Test = RecognitionFeatures()
+    assert test.published is not None
+    (cell,) = planned(SHIPS, [test], SERIALIZER, 0, 0.01).cells
+    queries = [query for query in cell.written if not query.decoy_of]
+    failed, said = Reply("", State.FAILED, "HTTP 500"), Reply("I do not know it", State.OK)
+    trials = [Trial(query, failed if number else said) for number, query in enumerate(queries)]
+    read = [Trial(each.query, each.reply, test.read(each.query, each.reply, SERIALIZER, english())) for each in trials]
+    assert len(read) > 2
+    assert published(test.published, read).verdict is Verdict.NO_ANSWER
+    assert published(test.published, read[:1]).verdict is Verdict.NOT_DETECTED

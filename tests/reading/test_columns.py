@@ -1,0 +1,66 @@
+"""What a column's own values say of a text: whether it could be one of them, a number, or the only ones there are."""
+
+import pytest
+
+from tabcontam.reading.answers import cleaned, fits
+from tabcontam.reading.columns import Form, Sort
+
+CODES = ("AB-12", "CD-34", "EF-56")
+COLOURS = ("Red", "Green", "Blue")
+JOBS = ("Private", "Self-emp", "State-gov", "Never-worked")
+DECIMALS = ("3.5", "2.5", "4.25")
+
+
+@pytest.mark.parametrize(
+    ("values", "text", "could_be"),
+    [
+        (CODES, "GH-78", True),
+        (CODES, "12-GH", False),
+        (CODES, "no idea", False),
+        (CODES[:2], "no idea", True),  # two values show nothing
+        (COLOURS, "Yellow", True),
+        (COLOURS, "Yellow/Red", False),
+    ],
+)
+def test_a_text_has_the_form_of_three_values_or_more(values: tuple[str, ...], text: str, could_be: bool) -> None:
+    assert Form(values).has(text) is could_be
+
+
+def test_a_text_that_is_much_longer_than_the_values_is_not_like_them() -> None:
+    assert Form(COLOURS).is_like("Dark Yellow")
+    assert not Form(COLOURS).is_like("Yellow And Then")
+
+
+@pytest.mark.parametrize(
+    ("values", "number", "among"), [(DECIMALS, "3.0", True), (DECIMALS, "3", False), (("3", *DECIMALS), "3", True)]
+)
+def test_a_whole_number_is_none_of_a_column_of_decimals(values: tuple[str, ...], number: str, among: bool) -> None:
+    assert Sort(values).among(number) is among
+
+
+def test_a_column_is_closed_unless_the_prompt_shows_another_value() -> None:
+    assert Sort(JOBS, lambda: JOBS[:1], listed=True).closed
+    assert not Sort(JOBS, lambda: ("Without-pay",), listed=True).closed
+
+
+def test_a_column_is_one_of_numbers_where_all_values_are() -> None:
+    assert Sort(("1", "2", "3")).numeric
+    assert not Sort(("1", "two", "3")).numeric
+
+
+@pytest.mark.parametrize("text", ["Certainly", "Here is"])
+def test_what_begins_an_answer_is_no_value(text: str) -> None:
+    assert not fits(text, Sort(COLOURS))
+
+
+@pytest.mark.parametrize(
+    ("cell", "value"),
+    [
+        ("Private, since he works there", "Private"),
+        ("Private, or rather Self-emp", None),
+        ("Private (wait, Self-emp)", None),
+        ("Private; no, actually State-gov", None),
+    ],
+)
+def test_a_value_that_is_taken_back_is_not_cut_out(cell: str, value: str | None) -> None:
+    assert cleaned(cell, Sort(JOBS)) == (value or cell)
