@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import Literal
 
 from tabcontam.errors import option
@@ -17,6 +18,7 @@ from tabcontam.verdicts.rules import LLM, PAPER, Over
 FILE = "file"  # the edition of a user's own FILE in a published report, in place of a digest of its content
 
 
+@cache
 def known_tests() -> dict[str, Facts]:
     """What is known of each test that is installed, and of that which only recorded answers have, by its id."""
     known = {}

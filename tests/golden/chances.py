@@ -1,7 +1,8 @@
 """What the guesser made of the golden tables, stored as numbers: results can be judged again without a fit.
 
-A cell of a table stands as its place among the table's cells, so that no table can be read from the file. Findings have the names that the guesser's cache gives them, which hold its version:
-a guesser of another version reads none of them.
+A cell of a table stands as its place among the table's cells, so that no table can be read from the file. Findings
+have the names that the guesser's cache gives them, which hold its version: a guesser of another version reads none of
+them.
 """
 
 import json
@@ -85,8 +86,7 @@ def trimmed(table: Table, archive: Archive) -> Iterator[None]:
             used.add(self.place)
             return super().__contains__(value)
 
-    read_guess, surest = Guess.read, Guess.surest.fget
-    assert surest is not None
+    read_guess, surest = Guess.read, vars(Guess)["surest"].fget
 
     def read(held: Any) -> Guess:
         guess = read_guess(held)

@@ -13,7 +13,8 @@ REASONS = {
     "few questions": r"too few questions to tell: .*",
     "few own words": r"too few words of their own in the (out|tex).*ts to tell: .*",
     "few features": r"too few features: .*",
-    "few rows of values": r".* rows have .* values and a cell that other rows could hold as well; .*|no row has .* values; .*",
+    "few rows of values": r".* rows have .* values and a cell that other rows could hold as well; .*"
+    r"|no row has .* values; .*",
     "few exchangeable": r".* rows have a cell that others could hold as well; .*",
     "few to learn": r"a classifier needs .* different rows to learn from; there are .*",
     "names given away": r"the features that are shown give the names of all others away, or all but one",
@@ -31,7 +32,8 @@ REASONS = {
     "enumerates": r".* lists every combination of its .*",
     "twin": r"a shuffled twin of .* shares .* of its .* rows with it",
     "drawn": r"cells that are drawn one by one make many a row of the table: .*",
-    "not altered": r"no feature can be altered so that nobody sees it: .*|only .* can be altered without anybody seeing it, .*",
+    "not altered": r"no feature can be altered so that nobody sees it: .*"
+    r"|only .* can be altered without anybody seeing it, .*",
     "swaps": r"swapping one value of a row makes another row of the table every time",
     "seen by skill": r"whoever computes or knows the world sees what is altered: .*",
     "label told": r"its label is told by what the noise moves: .*",
@@ -43,10 +45,12 @@ REASONS = {
     "one digits column": r".* alone has digits to ask about, and one column is no finding",
     "one hidden column": r"cells of .* alone can be hidden: .*",
     "follows": r".* follows from the row's number",
-    "order follows": r"the order of .* follows from .*|.* is sorted by .*, which no two rows share: its order is determined",
+    "order follows": r"the order of .* follows from .*"
+    r"|.* is sorted by .*, which no two rows share: its order is determined",
     "order preferred": r"who prefers rows that are like those before them finds the order of .*",
     "few shards": r"fewer than two shards were scored, or all gain the same",
-    "one column": r"(.*: )?(it rests on|all that (guessing does not explain|is right) is in) .* facts from elsewhere would do the same",
+    "one column": r"(.*: )?(it rests on|all that (guessing does not explain|is right) is in)"
+    r" .* facts from elsewhere would do the same",
     "no answer": r"(.*: )?no readable answer to .* of .* queries.*|.* of .* queries without a readable answer: .*",
     "unread table": r".* answers to its row tests were read, and .*",
     "not judged": r".* completions were not judged: .*",

@@ -98,4 +98,3 @@ def table(lines: Iterable[str]) -> str:
 
 def _shown(row: Row | None) -> str:
     return "none" if row is None else f"{row.verdict}, p = {row.p}"
-

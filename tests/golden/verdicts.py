@@ -12,13 +12,13 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import replace
-from functools import cache
-from hashlib import sha256
+from functools import cache, lru_cache
 from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple, Protocol
 from unittest.mock import patch
+from zlib import crc32
 
 from tabcontam.asking.plan import Options, Subject, plan
 from tabcontam.calibration.power import Planned, asked_of, judge, written_once
@@ -32,7 +32,7 @@ from tabcontam.subjects.corpora import provider as corpora
 from tabcontam.subjects.corpora.provider import CorpusModel
 from tabcontam.subjects.known.simulated import SimulatedModel, Turn, read_kind
 from tabcontam.tables.cards import load_cards
-from tabcontam.tables.serializers import DEFAULT, load_serializer, load_serializers
+from tabcontam.tables.serializers import DEFAULT, load_serializer
 from tabcontam.tables.table import Cell, Table, load_table
 from tabcontam.tables.twins import twin
 from tabcontam.verdicts.cells import Result, TableVerdict
@@ -44,7 +44,7 @@ from tests.made_tables import as_needed, ships
 NOTHING, RULES = "nothing", "rules"
 SHARES = {NOTHING: 0.0, "tenth": 0.1, "half": 0.5, "all": 1.0}  # of the rows, that a model remembers
 MODELS = (*SHARES, RULES)
-QUERIES, ROWS = 20, 20  # a result: enough for every verdict, and soon asked
+QUERIES, ROWS = 12, 12  # a result: enough for every verdict, and soon asked
 MADE = "ships"  # a table of our own, which needs no file
 MOST = 160  # rows of a table, from its first: models that learn want 150
 RECORDED = ("records.jsonl", "tabmemcheck_answers.jsonl", "text/quiz.jsonl", "text/time_travel.jsonl",
@@ -133,7 +133,8 @@ def _modules() -> dict[str, str]:
 def _row(part: Result | TableVerdict, paper: Result | TableVerdict | None) -> Row:
     numbers = (part.p_value, part.q_value, part.recalled_bits)
     p, q, bits = (None if number is None else float(f"{number:.6g}") for number in numbers)
-    return Row(_name(part), p, q, bits, code(part.reason), paper and _name(paper), code(paper.reason if paper else None))
+    of_paper = (_name(paper), code(paper.reason)) if paper else (None, "")
+    return Row(_name(part), p, q, bits, code(part.reason), *of_paper)
 
 
 def _name(part: Result | TableVerdict) -> str | None:
@@ -205,22 +206,37 @@ class Scorer(Model):
         return any(one.startswith(line) for one in self._read[bisect_left(self._read, line) :][:1])
 
     async def score(self, request: Request) -> Scores:
-        return Scores(tuple(self._tokens(request.passage.text)), State.OK)
+        lines = self._lines(request.passage.text)
+        tokens = (Token(word, known or chance, -2.0, 1.0) for known, words in lines for word, chance in words)
+        return Scores(tuple(tokens), State.OK)
 
     async def compare(self, request: Request) -> Likelihoods:
         last = request.endings.beginning.rpartition("\n")[2]
-        scored = (self._tokens(last + ending) for ending in request.endings.endings)
-        return Likelihoods(tuple(sum(token.log_probability for token in tokens) for tokens in scored), State.OK)
+        return Likelihoods(tuple(self._sum(last + ending) for ending in request.endings.endings), State.OK)
 
-    def _tokens(self, text: str) -> Iterator[Token]:
+    def _sum(self, text: str) -> float:
+        lines = self._lines(text)
+        return sum(known * len(words) if known else sum(chance for _, chance in words) for known, words in lines)
+
+    def _lines(self, text: str) -> Iterator[tuple[float | None, "Words"]]:
+        """The words of each line, and the chance that each of them has where the line was read."""
         before = ""
         for line in text.splitlines(keepends=True):
             own = line.strip()
-            chance = -0.02 if (before, own) in self._follow else -0.1 if self._has_read(own) else None
-            for word in re.findall(r"\s*\S+\s*", line):
-                digest = sha256(f"{own} {word}".encode("utf-8", "surrogatepass")).digest()
-                yield Token(word, chance if chance is not None else -0.5 - digest[0] / 64, -2.0, 1.0)
+            known = -0.02 if (before, own) in self._follow else -0.1 if self._has_read(own) else None
+            yield known, guessed_words(line)
             before = own
+
+
+Words = tuple[tuple[str, float], ...]  # of a line, each with its log-probability
+
+
+@lru_cache(maxsize=20_000)
+def guessed_words(line: str) -> Words:
+    """The words of a line with log-probabilities of any size, which are the same each time."""
+    seed = crc32(line.strip().encode("utf-8", "surrogatepass"))
+    words = re.findall(r"\s*\S+\s*", line)
+    return tuple((word, -0.5 - (crc32(word.encode("utf-8", "surrogatepass"), seed) & 0xFF) / 64) for word in words)
 
 
 @contextmanager
