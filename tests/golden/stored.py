@@ -2,6 +2,7 @@
 
 import json
 import lzma
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import cache
@@ -17,6 +18,7 @@ CORE, EXTENSIONS, CHANCES = (FOLDER / f"{name}.json.xz" for name in ("core", "ex
 SAME = 1e-5  # by which numbers that are judged from the stored chances may differ, as a share of themselves
 NEAR, FAR = 0.05, 0.005  # by which p and q may differ where chances are computed anew: as a share, or that much
 PROCESSES = 2
+MOVED = re.compile(r"\| (result|verdict|paper) \|")  # a line about a verdict
 
 
 def golden() -> Rows:
@@ -89,7 +91,7 @@ def differences(before: Mapping[str, Row], now: Mapping[str, Row], near: float, 
             continue
         pairs = zip(Row._fields, old, new, strict=True)
         lines += [f"| {name} | {field} | {one} | {other} |" for field, one, other in pairs if not same(one, other)]
-    return lines
+    return sorted(lines, key=lambda line: not MOVED.search(line))  # verdicts first
 
 
 def differences_anew(before: Rows, now: Rows) -> list[str]:

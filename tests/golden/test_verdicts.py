@@ -19,7 +19,7 @@ def test_no_verdict_moved() -> None:
     now, _ = found(names)
     before = golden()
     lines = differences(of_parts(before, names), now, SAME)
-    assert not lines, f"{len(lines)} results moved. {HOW}{table(lines[:40])}"
+    assert not lines, f"{len(lines)} values of results moved. {HOW}{table(lines[:40])}"
     if len(now) < len(before):
         pytest.skip(f"TABCONTAM_DATA or TABCONTAM_REPLAY lacks the files of {len(before) - len(now):,} results")
 
@@ -28,4 +28,4 @@ def test_no_verdict_moved() -> None:
 def test_no_verdict_moves_where_chances_are_computed_anew(name: str) -> None:
     now, _ = found([name], anew=True)
     lines = differences_anew(of_parts(golden(), [name]), now)
-    assert not lines, f"{len(lines)} results moved. {HOW}{table(lines[:40])}"
+    assert not lines, f"{len(lines)} values of results moved. {HOW}{table(lines[:40])}"
