@@ -44,7 +44,7 @@ from tests.made_tables import as_needed, ships
 NOTHING, RULES = "nothing", "rules"
 SHARES = {NOTHING: 0.0, "tenth": 0.1, "half": 0.5, "all": 1.0}  # of the rows, that a model remembers
 MODELS = (*SHARES, RULES)
-QUERIES, ROWS = 20, 20  # a result: enough for every verdict, and soon asked
+QUERIES, ROWS = 12, 12  # a result: enough for every verdict, and soon asked
 MADE = "ships"  # a table of our own, which needs no file
 MOST = 160  # rows of a table, from its first: models that learn want 150
 RECORDED = ("records.jsonl", "tabmemcheck_answers.jsonl", "text/quiz.jsonl", "text/time_travel.jsonl",
