@@ -2,23 +2,62 @@
 
 import json
 import os
-import ssl
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
 from importlib import import_module
+from itertools import count
 from pathlib import Path
-from typing import Any
 
-import certifi
 import pytest
 from hypothesis import HealthCheck, settings
 
 import tabcontam
+from tabcontam.verdicts import document, json_text
+from tabcontam.verdicts.results import RunResults
+from tests.loopback_certificates import no_authorities as without_authorities
 from tests.results_schema import checked
 
 settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])  # other workers compute
 settings.load_profile("busy")
 
 collect_ignore = ["examples"]  # a project of its own, which test_examples.py runs
+COLLECTED = pytest.StashKey[set[str]]()
+
+
+def use_cache(folder: str) -> None:
+    """Name the cache folder for this process and those that it starts."""
+    os.environ["XDG_CACHE_HOME"] = os.environ["LOCALAPPDATA"] = folder
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """What holds for all tests, set once: a fixture would be asked for by each of them."""
+    sys.dont_write_bytecode = False  # what pytest makes of every assert takes longer than all else that is collected
+    patched = pytest.MonkeyPatch()
+    config.add_cleanup(patched.undo)
+    for name in ("XDG_CACHE_HOME", "LOCALAPPDATA"):  # of the user, never touched: to collect tests nothing is kept
+        patched.setenv(name, os.devnull)
+    for name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"):  # nothing is written into the summary of a job
+        patched.delenv(name, raising=False)
+    patched.setattr(document, "pieces", checked_pieces)
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Note what was imported before the first test runs: tests/test_collection.py looks at it."""
+    session.config.stash[COLLECTED] = set(sys.modules)
+
+
+def checked_pieces(results: object) -> Iterator[str]:
+    """The text of a document; every results.json that is written or printed is checked against its schema."""
+    if isinstance(results, RunResults):  # `power` prints documents of its own
+        checked(document.as_document(results))
+    return json_text.pieces(results)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_authorities(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Hundreds of clients would each read the certificates of all authorities, and no server of a test shows one."""
+    with without_authorities(tmp_path_factory.getbasetemp()):
+        yield
 
 
 @pytest.fixture(scope="session")
@@ -33,79 +72,44 @@ def guesses(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def cache_beside(guesses: Path, tmp_path_factory: pytest.TempPathFactory, patched: pytest.MonkeyPatch) -> Path:
-    """A new cache folder that holds nothing but the guesses, for this process and those that it starts."""
-    folder = tmp_path_factory.mktemp("cache")
-    (folder / "tabcontam").mkdir()
-    (folder / "tabcontam" / "guesses").symlink_to(guesses)
-    patched.setenv("XDG_CACHE_HOME", str(folder))
-    patched.setenv("LOCALAPPDATA", str(folder))
-    return folder
-
-
 @pytest.fixture(scope="session", autouse=True)
-def cache_of_modules(tmp_path_factory: pytest.TempPathFactory, guesses: Path) -> Iterator[None]:
-    """A cache folder for the runs that the tests of a module share: the user's own is never touched."""
-    with pytest.MonkeyPatch.context() as patched:
-        cache_beside(guesses, tmp_path_factory, patched)
-        yield
+def new_cache(tmp_path_factory: pytest.TempPathFactory, guesses: Path) -> Callable[[], str]:
+    """Makes a cache folder that holds nothing but the guesses; the first is for the runs that a module's tests share.
 
-
-@pytest.fixture(autouse=True)
-def cache(
-    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch, guesses: Path, cache_of_modules: None
-) -> Path:
-    """A cache folder of the test's own, but for the guesses: a reply that another test stored would answer it."""
-    return cache_beside(guesses, tmp_path_factory, monkeypatch)
-
-
-@pytest.fixture(scope="session", autouse=True)
-def no_authorities() -> Iterator[None]:
-    """Hundreds of clients would each read the certificates of all authorities, and no server of a test shows one."""
-    read, authorities = ssl.SSLContext.load_verify_locations, certifi.where()
-
-    def read_others(context: ssl.SSLContext, cafile: Any = None, capath: Any = None, cadata: Any = None) -> None:
-        if cafile != authorities:
-            read(context, cafile, capath, cadata)
-
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(ssl.SSLContext, "load_verify_locations", read_others)
-        yield
-
-
-@pytest.fixture(autouse=True)
-def schema(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Iterator[None]:
-    """Every results.json that a test has written or printed is checked against its schema.
-
-    Those that other processes wrote lie beside a page.
+    The folders are counted here: `mktemp` would look through all earlier ones for each test.
     """
-    from tabcontam.verdicts import document, json_text
-    from tabcontam.verdicts.results import RunResults
+    folders, numbers = tmp_path_factory.mktemp("caches"), count()
 
-    folder: Path | None = request.getfixturevalue("tmp_path") if "tmp_path" in request.fixturenames else None
-    written = json_text.pieces
+    def new() -> str:
+        folder = f"{folders}/{next(numbers)}"
+        os.makedirs(f"{folder}/tabcontam")
+        os.symlink(guesses, f"{folder}/tabcontam/guesses")
+        return folder
 
-    def pieces(results: object) -> Iterator[str]:
-        if isinstance(results, RunResults):  # `power` prints documents of its own
-            checked(document.as_document(results))
-        return written(results)
-
-    monkeypatch.setattr(document, "pieces", pieces)
-    yield
-    for written_elsewhere in folder.rglob("results.json") if folder else ():
-        if written_elsewhere.with_name("index.html").exists():
-            checked(json.loads(written_elsewhere.read_text("utf-8")))
+    use_cache(new())
+    return new
 
 
 @pytest.fixture(autouse=True)
-def nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A test that runs in GitHub Actions writes nothing into the summary of its job."""
-    for name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"):
-        monkeypatch.delenv(name, raising=False)
+def cache(new_cache: Callable[[], str]) -> Iterator[Path]:
+    """A cache folder of the test's own, but for the guesses: a reply that another test stored would answer it."""
+    of_modules, folder = os.environ["XDG_CACHE_HOME"], new_cache()
+    use_cache(folder)
+    yield Path(folder)
+    use_cache(of_modules)
+
+
+@pytest.fixture
+def tmp_path(tmp_path: Path) -> Iterator[Path]:
+    """A folder of the test's own. Every results.json that other processes wrote there is checked against its schema."""
+    yield tmp_path
+    for written in tmp_path.rglob("results.json"):
+        if written.with_name("index.html").exists():
+            checked(json.loads(written.read_text("utf-8")))
 
 
 @pytest.fixture(scope="session")
-def imported(tmp_path_factory: pytest.TempPathFactory, cache_of_modules: None) -> None:
+def imported(tmp_path_factory: pytest.TempPathFactory, new_cache: Callable[[], str]) -> None:
     """What a session within this one imports: such a session forgets what it was the first to, and numpy comes once."""
     for name in ("tabcontam.pytest_plugin.gate", "tabcontam.pytest_plugin.marks"):
         import_module(name)

@@ -3,14 +3,14 @@
     with AnthropicServer(lambda body: "42") as server:
         ...  # server.url, server.requests
 
-Everything that a server can do besides is in `tests.loopback`.
+Everything that a server can do besides is in `tests.loopback_http`.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
-from tests.loopback import Answer, LoopbackServer, Received, Response
+from tests.loopback_http import Loopback, Response
 
 NAME = "claude-sonnet-4-6"
 CREATED = "2026-02-17T00:00:00Z"
@@ -55,38 +55,28 @@ def error(
     return Response({"type": "error", "error": about, "request_id": "req_1"}, status, headers or {})
 
 
-class AnthropicServer(LoopbackServer):
-    """`models` are entries of the list; `models_response` is sent in place of what is said of any model.
+class AnthropicServer(Loopback):
+    """Anthropic's protocol. An entry's field `alias` is another name that a model is found by."""
 
-    An entry's field `alias` is another name that it is found by.
-    """
+    usual = (model(),)
 
-    def __init__(
-        self,
-        answer: Answer = lambda body: "fine",
-        models: Sequence[Mapping[str, Any]] | None = None,
-        models_response: Response | None = None,
-    ) -> None:
-        super().__init__(answer, (model(),) if models is None else models, models_response)
+    def answers(self, path: str) -> bool:
+        """Whether messages are sent to this path."""
+        return path == "/v1/messages"
 
-    @property
-    def url(self) -> str:
-        """The address to give to a client."""
-        return super().url.removesuffix("/v1")
+    def written(self, text: str, path: str) -> Response:
+        """A message."""
+        return reply(text)
 
-    def _response(self, received: Received) -> Response:
-        path = unquote(urlsplit(received.path).path)
-        if received.method == "GET":
-            return self.models_response or self._model(path)
-        if path == "/v1/messages":
-            answer = self.answer(received.body)
-            return reply(answer) if isinstance(answer, str) else answer
-        return error(404, "Not found", "not_found_error")
-
-    def _model(self, path: str) -> Response:
+    def told(self, path: str) -> Response:
+        """A model, or all of them."""
         entries = [dict(entry) for entry in self.models or () if isinstance(entry, Mapping)]
         if path == "/v1/models":
             return Response({"data": entries, "has_more": False})
-        name = path.removeprefix("/v1/models/")
+        name = unquote(path).removeprefix("/v1/models/")
         found = next((entry for entry in entries if name in (entry["id"], entry.pop("alias", None))), None)
         return error(404, f"model: {name}", "not_found_error") if found is None else Response(found)
+
+    def nothing(self, path: str) -> Response:
+        """Anthropic's own error."""
+        return error(404, "Not found", "not_found_error")

@@ -3,14 +3,13 @@
     with GeminiServer(lambda body: "42") as server:
         ...  # server.url, server.requests
 
-Everything that a server can do besides is in `tests.loopback`.
+Everything that a server can do besides is in `tests.loopback_http`.
 """
 
 from collections.abc import Mapping, Sequence
 from typing import Any
-from urllib.parse import urlsplit
 
-from tests.loopback import Answer, LoopbackServer, Received, Response
+from tests.loopback_http import Loopback, Response
 
 NAME = "gemini-2.5-flash"
 METHODS = ("generateContent", "countTokens")
@@ -42,34 +41,28 @@ def error(status: int, message: str, name: str = "INVALID_ARGUMENT", *details: M
     return Response({"error": {"code": status, "message": message, "status": name, "details": list(details)}}, status)
 
 
-class GeminiServer(LoopbackServer):
-    """`models` are entries of the list; `models_response` is sent in place of what is said of any model."""
+class GeminiServer(Loopback):
+    """The Gemini protocol. An entry's field `alias` is another name that a model is found by."""
 
-    def __init__(
-        self,
-        answer: Answer = lambda body: "fine",
-        models: Sequence[Mapping[str, Any]] | None = None,
-        models_response: Response | None = None,
-    ) -> None:
-        super().__init__(answer, (model(),) if models is None else models, models_response)
+    usual = (model(),)
 
-    @property
-    def url(self) -> str:
-        """The address to give to a client."""
-        return super().url.removesuffix("/v1")
+    def answers(self, path: str) -> bool:
+        """Whether a model is asked at this path."""
+        return path.endswith(":generateContent")
 
-    def _response(self, received: Received) -> Response:
-        path = urlsplit(received.path).path.removeprefix("/v1beta/")
-        if received.method == "GET":
-            return self.models_response or self._model(path)
-        if path.endswith(":generateContent"):
-            answer = self.answer(received.body)
-            return reply(answer) if isinstance(answer, str) else answer
-        return error(404, "no such method", "NOT_FOUND")
+    def written(self, text: str, path: str) -> Response:
+        """A reply of one candidate."""
+        return reply(text)
 
-    def _model(self, path: str) -> Response:
+    def told(self, path: str) -> Response:
+        """A model, or all of them."""
         entries = [entry for entry in self.models or () if isinstance(entry, Mapping)]
-        if path == "models":
+        name = path.removeprefix("/v1beta/")
+        if name == "models":
             return Response({"models": [dict(entry) for entry in entries]})
-        found = next((entry for entry in entries if path in (entry["name"], entry.get("alias"))), None)
-        return error(404, f"{path} is not found", "NOT_FOUND") if found is None else Response(dict(found))
+        found = next((entry for entry in entries if name in (entry["name"], entry.get("alias"))), None)
+        return error(404, f"{name} is not found", "NOT_FOUND") if found is None else Response(dict(found))
+
+    def nothing(self, path: str) -> Response:
+        """Google's own error."""
+        return error(404, "no such method", "NOT_FOUND")

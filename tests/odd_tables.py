@@ -6,8 +6,8 @@ Each kind makes rows from a seeded generator. Nothing in them can be known to wh
 from collections.abc import Callable, Mapping
 from random import Random
 
+from benchmarks.skills.made import table_of
 from tabcontam.tables.table import Cell, Table
-from tests.benchmarks.skills.made import table_of
 
 SIZES = (10, 20, 25, 40, 64, 100, 160)  # rows
 COLUMNS = ("alda", "brin", "corv", "dost", "elun")

@@ -54,6 +54,7 @@ def test_what_is_built_is_fit_for_a_package_index(tmp_path: Path) -> None:
     with tarfile.open(sdist) as archive:
         held = {name.partition("/")[2] for name in archive.getnames()}
     assert {"CITATION.cff", "README.md", "LICENSE", "CHANGELOG.md", "datasets/iris.toml", "docs/README.md"} <= held
+    assert "benchmarks/skill.py" in held  # tests import it
     assert "benchmarks/mutants/keys.toml" in held  # a test reads it
     assert {name.split("/")[0] for name in held} <= {
         "tabcontam", "datasets", "feeds", "serializers", "prompts", "reports", "reference", "tests",

@@ -1,4 +1,4 @@
-"""The simulator of `tests.benchmarks.scale`, in cases whose answer is known without it."""
+"""The simulator of `benchmarks.scale`, in cases whose answer is known without it."""
 
 from dataclasses import replace
 from functools import partial
@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("simpy")
 
-from tests.benchmarks.scale import (
+from benchmarks.scale import (
     CHUNK,
     MEASURED,
     Asked,

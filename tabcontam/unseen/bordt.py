@@ -1,7 +1,7 @@
 """A table's versions after Bordt et al. 2024, "Elephants Never Forget": each recipe goes on from the one before.
 
 The authors published a recipe of each version for some datasets, written by hand (`tabmemcheck`). Here it follows from
-the table's cells. `tests.benchmarks.versions` puts both beside each other.
+the table's cells. `benchmarks.versions` puts both beside each other.
 """
 
 import re

@@ -254,8 +254,9 @@ def test_a_node_that_is_killed_while_it_prepares_changes_nothing(
     os.environ.update(library.USUAL)
     from ray.cluster_utils import Cluster as Nodes
 
-    alone = planned(None)
-    kept = {path.name: path.read_text() for path in tmp_path.rglob("guesses/*/*.json")}
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "alone"))
+    alone, kept = planned(None), stored(tmp_path / "alone")
+    assert kept
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cluster"))
     nodes = Nodes(initialize_head=True, head_node_args={"num_cpus": 0, "include_dashboard": False})
     asked, begun, done = list[str](), set[str](), set[str]()
@@ -279,9 +280,14 @@ def test_a_node_that_is_killed_while_it_prepares_changes_nothing(
     finally:
         nodes.shutdown()  # type: ignore[no-untyped-call]
     assert together == alone
-    assert {path.name: path.read_text() for path in (tmp_path / "cluster").rglob("guesses/*/*.json")} == kept
+    assert stored(tmp_path / "cluster") == kept
     assert set(asked[:2]) == {ships(1).sha256, ships(2).sha256}
     assert 1 <= len(done) < len(asked)  # one was lost, and the other machine prepared another
+
+
+def stored(cache: Path) -> dict[str, str]:
+    """The guesses that a cache holds, by the name of the file."""
+    return {path.name: path.read_text() for path in cache.rglob("guesses/*/*.json")}
 
 
 def planned(engine: OnRay | None) -> Sequence[object]:

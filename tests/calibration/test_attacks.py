@@ -5,17 +5,17 @@ from functools import cache
 
 import pytest
 
+from benchmarks.attacks import MANIPULATED, ROWS, USUAL, Counts, answered, manipulate, manipulated, predict
+from benchmarks.skills.answerers import asked
+from benchmarks.skills.made import to
+from benchmarks.skills.predictors import KINDS as PREDICTORS
+from benchmarks.skills.unstated import shares_unstated
 from tabcontam.calibration.power import Planned, ask, judge, planned
 from tabcontam.evidence.base import Query, Verdict
 from tabcontam.reading.numbers import is_finite
 from tabcontam.tables.serializers import load_serializer
 from tabcontam.tables.table import Cell, load_table
 from tabcontam.verdicts.rules import ALPHA
-from tests.benchmarks.attacks import MANIPULATED, ROWS, USUAL, Counts, answered, manipulate, manipulated, predict
-from tests.benchmarks.skills.answerers import asked
-from tests.benchmarks.skills.made import to
-from tests.benchmarks.skills.predictors import KINDS as PREDICTORS
-from tests.benchmarks.skills.unstated import shares_unstated
 from tests.golden.rates import check
 from tests.made_tables import ships
 from tests.manipulations import MANIPULATIONS

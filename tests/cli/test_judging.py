@@ -26,7 +26,7 @@ MODELS = ("one", "two")
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory, cache_of_modules: None) -> Path:
+def whole(tmp_path_factory: pytest.TempPathFactory, new_cache: object) -> Path:
     """A run of two LLMs, of which one recites three pieces; both say the same of three others."""
     folder = tmp_path_factory.mktemp("people") / "run"
     reciting, made_up = recites(3, changed=2), recites(0)

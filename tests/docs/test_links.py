@@ -4,8 +4,6 @@ import re
 import tomllib
 from pathlib import Path
 
-import pytest
-
 from tests.docs.blocks import PAGES
 from tests.docs.made import DOCS, ROOT
 
@@ -25,16 +23,16 @@ def anchors(page: Path) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_links_lead_to_files_and_headings(page: Path) -> None:
+def test_links_lead_to_files_and_headings() -> None:
     broken = []
-    for link in LINK.findall(prose(page)):
-        target, _, anchor = link.partition("#")
-        if link.startswith("https://"):
-            continue
-        path = (page.parent / target).resolve() if target else page
-        if not path.exists() or not path.is_relative_to(ROOT) or (anchor and anchor not in anchors(path)):
-            broken.append(link)
+    for page in PAGES:
+        for link in LINK.findall(prose(page)):
+            target, _, anchor = link.partition("#")
+            if link.startswith("https://"):
+                continue
+            path = (page.parent / target).resolve() if target else page
+            if not path.exists() or not path.is_relative_to(ROOT) or (anchor and anchor not in anchors(path)):
+                broken.append((str(page.relative_to(ROOT)), link))
     assert broken == []
 
 

@@ -228,16 +228,15 @@ ALL_OTHERS = [cell.id for cell in ASKED if cell.id not in ROW_TESTS]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("before", ["Sure! Here is the answer:\n\n", "Certainly. Here you go:\n```\n", "**Answer:** "])
 @pytest.mark.parametrize("test", ALL_OTHERS)
-def test_a_preamble_changes_no_decision(test: str, before: str) -> None:
+def test_a_preamble_changes_no_decision(test: str) -> None:
     cell = cell_of(test)
     for kind in ("oracle", "mode"):
         plain = [trial.reply.text for trial in ask(run(), kind, 0)[test] or ()]
-        if plain:
-            assert evidence(test, cell.written, [before + text for text in plain]) == evidence(
-                test, cell.written, plain
-            )
+        found = evidence(test, cell.written, plain) if plain else None
+        for before in ("Sure! Here is the answer:\n\n", "Certainly. Here you go:\n```\n", "**Answer:** "):
+            if plain:
+                assert evidence(test, cell.written, [before + text for text in plain]) == found, (kind, before)
 
 
 # --- the way an expected value is written

@@ -1,6 +1,7 @@
 """An answer is read whatever language it is in and however its values are said; what names none is no answer."""
 
 from dataclasses import replace
+from itertools import product
 
 import pytest
 
@@ -40,19 +41,19 @@ def read(query: Query, text: str, serializer: str = "is", state: State = State.O
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("serializer", list(SERIALIZERS))
-@pytest.mark.parametrize("name", sorted(set(FORMS) - {"rounded"}))
 @pytest.mark.parametrize("query", [SEVENTH, EIGHTH, *NINTH], ids=["7", "8", *(f"9 {name}" for name in COLUMNS)])
-def test_what_is_known_is_read_in_every_form(query: Query, name: str, serializer: str) -> None:
+def test_what_is_known_is_read_in_every_form(query: Query) -> None:
     """An LLM that knew everything and answered in German was not detected in 16 of 16 runs."""
-    reading = read(query, form(name)(query.asked, query.expected), serializer)
-    assert (reading.right, reading.hit, reading.readable) == (query.asked, True, True)
+    missed = []
+    for name, serializer in product(sorted(set(FORMS) - {"rounded"}), SERIALIZERS):
+        reading = read(query, form(name)(query.asked, query.expected), serializer)
+        if (reading.right, reading.hit, reading.readable) != (query.asked, True, True):
+            missed.append((name, serializer, reading))
+    assert missed == []
 
 
-@pytest.mark.parametrize("serializer", list(SERIALIZERS))
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_a_row_is_read_in_other_languages() -> None:
+    texts = [
         "age: 39 | T: 4,75 | Smoking: No",
         "age → 39\nT → 4.75 g/cm³\nSmoking → No",
         "age hat den Wert 39, T hat den Wert 4,75 und Smoking hat den Wert No",
@@ -70,17 +71,13 @@ def test_what_is_known_is_read_in_every_form(query: Query, name: str, serializer
         "O valor de age é 39, T é 4,75 e Smoking é No",
         "De waarde van age is 39, T is 4,75 en Smoking is No",
         "| Merkmal | Wert |\n|---|---|\n| age | 39 Jahre |\n| T | 4,75 |\n| Smoking | No |",
-    ],
-)
-def test_a_row_is_read_in_other_languages(text: str, serializer: str) -> None:
-    assert read(SEVENTH, text, serializer).right == SEVENTH.asked
+    ]
+    assert [case for case in product(texts, SERIALIZERS) if read(SEVENTH, *case).right != SEVENTH.asked] == []
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("serializer", list(SERIALIZERS))
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_a_value_is_read_in_other_languages() -> None:
+    texts = [
         "Der Wert beträgt 39", "Der Wert von age beträgt 39.", "Der fehlende Wert ist **39**.", "Es ist 39",
         "Die Antwort lautet: 39", "Natürlich! Der Wert beträgt 39.", "Ich denke, es ist 39", "ungefähr 39 Jahre",
         "Der Wert für age ist wahrscheinlich 39", "La valeur manquante est 39", "La valeur manquante de age est 39",
@@ -90,32 +87,28 @@ def test_a_row_is_read_in_other_languages(text: str, serializer: str) -> None:
         "39 Jahre alt", "39 years old", "39 kg/m²", "39 km/h", "39th", "39歳", "age → 39", "age hat den Wert 39",
         "Wahrscheinlich: 39", "<answer>39</answer>", "<thought>20</thought>39", "age wynosi 39",
         "„39“", "39,0", "39 units", "39 points", "Sure! 39", "about 39", "<think>20? 7?</think>39",
-    ],
-)  # fmt: skip
-def test_a_value_is_read_in_other_languages(text: str, serializer: str) -> None:
-    assert read(AGE, text, serializer).right == ("age",)
+    ]  # fmt: skip
+    assert [case for case in product(texts, SERIALIZERS) if read(AGE, *case).right != ("age",)] == []
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["39 oder 40", "39 ou 20", "20, 39", "39, 20", "39/20", "[20, 39]", "39 and 20", "The age is 20. The age is 39",
-     '{"age": [20, 39]}', "39 Jahre oder 20 Jahre", "39 (oder 20)", "39; 20", "age ist nicht 39", "n'est pas 39",
-     "39 tausend", "39 mil", "entre 39 et 40", "20 39", "A or B", "age", "age, T, master", "1e999999999", "3,9",
-     "| age |\n|---|\n| 39 or 20 |"],
-)  # fmt: skip
-def test_what_names_two_numbers_or_none_is_no_answer(text: str) -> None:
-    reading = read(AGE, text)
-    assert (reading.parsed, reading.right, reading.readable) == (None, (), False)
+def test_what_names_two_numbers_or_none_is_no_answer() -> None:
+    texts = [
+        "39 oder 40", "39 ou 20", "20, 39", "39, 20", "39/20", "[20, 39]", "39 and 20", "The age is 20. The age is 39",
+        '{"age": [20, 39]}', "39 Jahre oder 20 Jahre", "39 (oder 20)", "39; 20", "age ist nicht 39", "n'est pas 39",
+        "39 tausend", "39 mil", "entre 39 et 40", "20 39", "A or B", "age", "age, T, master", "1e999999999", "3,9",
+        "| age |\n|---|\n| 39 or 20 |",
+    ]  # fmt: skip
+    for text in texts:
+        reading = read(AGE, text)
+        assert (reading.parsed, reading.right, reading.readable) == (None, (), False), text
 
 
-@pytest.mark.parametrize(
-    "text", ["A or B", "Yes or No", "No oder Yes", "Smoking", "Smoking, age", "age, T", "1e999999999"]
-)
 @pytest.mark.parametrize("serializer", list(SERIALIZERS))
-def test_what_could_be_no_word_of_a_column_is_no_answer(text: str, serializer: str) -> None:
+def test_what_could_be_no_word_of_a_column_is_no_answer(serializer: str) -> None:
     shown = SERIALIZERS[serializer].rows(COLUMNS, [("20", "2", "Brown, Mr. A", "Yes", "Yes")])
     query = replace(SMOKING, write=lambda: replace(PROMPT, completion="\n".join(shown)))
-    assert not read(query, text, serializer).readable
+    texts = ["A or B", "Yes or No", "No oder Yes", "Smoking", "Smoking, age", "age, T", "1e999999999"]
+    assert [text for text in texts if read(query, text, serializer).readable] == []
 
 
 def test_a_value_with_or_in_it_is_one_where_the_column_has_such_values() -> None:

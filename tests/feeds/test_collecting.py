@@ -23,9 +23,10 @@ from tabcontam.feeds.latex import paper_of
 from tabcontam.feeds.web_text import page_of
 from tests.loopback_feeds import Answer, FeedServer
 from tests.made_passages import MARCH, Text, made_text, made_texts
+from tests.needed import needed
 
-pytest.importorskip("protego")
-pytest.importorskip("pylatexenc")
+needed("protego")
+needed("pylatexenc")
 
 SINCE = date(2026, 3, 1)
 NOW = datetime(2026, 11, 25, tzinfo=UTC)

@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
+from benchmarks import answers
+from benchmarks.answers import ALLOWED, RIGHT, WRONG, judged, load
 from tabcontam.evidence.base import Message, Prompt, Query
 from tabcontam.guesser.chance import Guess
-from tests.benchmarks import answers
-from tests.benchmarks.answers import ALLOWED, RIGHT, WRONG, judged, load
 
 HERE = Path(__file__).parent / "ways"
 FILES = {"answers": os.environ.get("TABCONTAM_ANSWERS"), "own": None}

@@ -25,7 +25,6 @@ from tabcontam.verdicts.facts import RunFacts, known_tests
 from tabcontam.verdicts.recorded import RuleDifference
 from tabcontam.verdicts.results import RunResults
 
-ENGLISH = english()
 WINE = load_table("wine@scikit-learn")
 
 
@@ -40,7 +39,7 @@ def asked(row: int, output: str | None = None, llm: str = "m", **given: Any) -> 
 
 
 def judge(*records: Record) -> list[dict[str, Any]]:
-    return [asdict(cell) for cell in replay_calibrated(records, ENGLISH)[0]]
+    return [asdict(cell) for cell in replay_calibrated(records, english())[0]]
 
 
 def verdict(*records: Record) -> Verdict:
@@ -108,7 +107,7 @@ MAIN = {"serializer": None}
 @cache
 def timed() -> tuple[float, list[Result], list[RuleDifference]]:
     start = time.process_time()
-    cells, different = replay_calibrated(read_records(Path(FOLDER, "records.jsonl")), ENGLISH)
+    cells, different = replay_calibrated(read_records(Path(FOLDER, "records.jsonl")), english())
     return time.process_time() - start, cells, different
 
 
@@ -188,7 +187,7 @@ class TestTenLlms:
         assert any(group.startswith(GUESSED) for group in groups)
 
     def test_the_paper_s_verdicts_stand_beside(self) -> None:
-        paper = replay_published(read_records(Path(FOLDER, "records.jsonl")), ENGLISH)
+        paper = replay_published(read_records(Path(FOLDER, "records.jsonl")), english())
         assert [cell.paper_verdict for cell in paper] == [cell["paper_verdict"] for cell in judged()[0]]
 
     def test_every_cell_can_be_written_as_json(self) -> None:

@@ -19,8 +19,6 @@ from tabcontam.verdicts.cells import Result, held
 from tabcontam.verdicts.recorded import RecordedDifference
 from tests.replay.made import record, row_record, written
 
-ENGLISH = english()
-
 CELL = """
 llm dataset edition serializer prompts test kind control verdict otherwise paper_verdict score hits expected_hits
 answered asked queries statistic null p_value q_value interval interval_of recalled_bits detectable_share reason
@@ -35,7 +33,7 @@ def judged(tmp_path: Path) -> Any:
 
     def judge(*records: dict[str, Any], rules: str = "paper") -> list[Result]:
         found = read_records(written(tmp_path, *records))
-        return replay_published(found, ENGLISH) if rules == "paper" else replay_calibrated(found, ENGLISH)[0]
+        return replay_published(found, english()) if rules == "paper" else replay_calibrated(found, english())[0]
 
     return judge
 
@@ -115,17 +113,17 @@ class TestDifferences:
     def test_are_told_by_answer_and_by_cell_with_their_cause(
         self, tmp_path: Path, made: dict[str, Any], group: str
     ) -> None:
-        answer, cell = differences(read_records(written(tmp_path, made)), ENGLISH)
+        answer, cell = differences(read_records(written(tmp_path, made)), english())
         assert (answer.level, answer.group, answer.line) == ("answer", group, 1)
         assert (cell.level, cell.group, cell.recorded) == ("cell", group, made["decision"])
         assert answer.ours is cell.ours is not made["decision"]
 
     def test_none_where_both_agree(self, tmp_path: Path) -> None:
         agreed = written(tmp_path, record(), record(output="", decision=False), row_record())
-        assert differences(read_records(agreed), ENGLISH) == []
+        assert differences(read_records(agreed), english()) == []
 
     def test_an_answer_that_does_not_change_its_cell_is_told_once(self, tmp_path: Path) -> None:
-        told = differences(read_records(written(tmp_path, record(), record(output="aft"))), ENGLISH)
+        told = differences(read_records(written(tmp_path, record(), record(output="aft"))), english())
         assert [difference.level for difference in told] == ["answer"]
 
 
@@ -152,7 +150,7 @@ def cells(portable: bool) -> list[Result]:
 
 @cache
 def told() -> list[RecordedDifference]:
-    return differences(read_records(Path(FOLDER, "records.jsonl")), ENGLISH)
+    return differences(read_records(Path(FOLDER, "records.jsonl")), english())
 
 
 @cache

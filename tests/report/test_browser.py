@@ -13,11 +13,12 @@ import pytest
 from tabcontam.report.environment import asset
 from tabcontam.report.evidence import Packed
 from tabcontam.report.html import MOST_LLMS
+from tests.needed import needed
 from tests.report.chromium import opened
 from tests.report.rendered import render_html, render_pages
 from tests.report.synthetic import HOSTILE, KINDS, cell, document, results, table, trial, trials, weighed
 
-playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+playwright = needed("playwright.sync_api")
 pytestmark = pytest.mark.slow
 SHOWN = (
     "[...document.querySelectorAll('.heatmap a.cell')].filter(link => link.checkVisibility({visibilityProperty: true}))"

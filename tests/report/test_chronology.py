@@ -2,6 +2,8 @@
 
 import json
 import re
+from collections.abc import Sequence
+from functools import cache
 
 from tabcontam.report.chronology import document, sentences
 from tabcontam.report.chronology_page import render_chronology
@@ -12,32 +14,43 @@ from tests.verdicts.dated import results
 
 HOSTILE = "<script>alert('t')</script>"
 HARD = {"iris": 0.3, "titanic": 0.2, "housing": 0.3, "penguins": 0.4, "spaceship": 0.2, "heart": 0.3, "thyroid": 0.2}
-FOUND, LEFT_OUT = chronologies(results(), HARD)
-PAGE = render_chronology(FOUND, (*LEFT_OUT, HOSTILE), ["reports/a"])
 
 
-def said(found: Chronology) -> str:
-    return " ".join(sentences(found))
+@cache
+def found() -> tuple[Sequence[Chronology], Sequence[str]]:
+    """What is found of the made results, and what is left out."""
+    return chronologies(results(), HARD)
+
+
+@cache
+def page() -> str:
+    """The page of the made results."""
+    compared, left_out = found()
+    return render_chronology(compared, (*left_out, HOSTILE), ["reports/a"])
+
+
+def said(one: Chronology) -> str:
+    return " ".join(sentences(one))
 
 
 def test_the_page_escapes_names_and_loads_nothing() -> None:
-    assert HOSTILE not in PAGE
-    assert "&lt;script&gt;" in PAGE
-    assert "default-src 'none'" in PAGE
-    assert not re.search(r"(src|href)=", PAGE)
+    assert HOSTILE not in page()
+    assert "&lt;script&gt;" in page()
+    assert "default-src 'none'" in page()
+    assert not re.search(r"(src|href)=", page())
 
 
 def test_the_page_has_the_figures_of_the_paper_and_one_for_each_llm() -> None:
-    assert PAGE.count('class="shares"') == 1
+    assert page().count('class="shares"') == 1
     for title in ("Mean accuracy on tables that came out before 2021", "How hard the tables are, by release"):
-        assert f">{title}</title>" in PAGE
-    assert PAGE.count(": lift by release</title>") == 4
-    assert PAGE.count('class="cutoff"') == 4
-    assert "stated at" in PAGE
+        assert f">{title}</title>" in page()
+    assert page().count(": lift by release</title>") == 4
+    assert page().count('class="cutoff"') == 4
+    assert "stated at" in page()
 
 
 def test_the_sentences_say_how_many_and_what_may_explain_it() -> None:
-    text = said(FOUND[0])
+    text = said(found()[0][0])
     assert "By the tests of the paper: Mann-Whitney p = " in text
     assert "It is not known how hard gsm8k is." in text
     assert "Without what goes with the baseline the difference is +0." in text
@@ -58,7 +71,7 @@ def test_a_run_s_page_has_the_section_where_tables_stand_on_both_sides() -> None
 
 
 def test_the_document_holds_every_pair_with_both_tests() -> None:
-    held = json.loads(as_json(document(FOUND, LEFT_OUT, ["reports/a"])))
+    held = json.loads(as_json(document(*found(), ["reports/a"])))
     (test,) = held["tests"]
     assert len(test["pairs"]) == 4 * 8
     pair = test["pairs"][0]

@@ -13,10 +13,11 @@ import pytest
 
 from tabcontam.errors import UsageError
 from tabcontam.verdicts.document import typed
+from tests.needed import needed
 from tests.report.rendered import render_figure
 from tests.report.synthetic import HOSTILE, VERDICTS, cell, document, results
 
-matplotlib = pytest.importorskip("matplotlib", reason="matplotlib is not installed")
+matplotlib = needed("matplotlib")
 
 SVG = "{http://www.w3.org/2000/svg}"
 FORMULA = "$\\frac{1}{$ 100% & _x^ #1 ~ \\input{/etc/passwd} -->"

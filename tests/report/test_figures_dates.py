@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from tabcontam.verdicts.chronology import chronologies
+from tests.needed import needed
 from tests.report.synthetic import results as plain_results
 from tests.verdicts import dated
 from tests.verdicts.test_generation import FOUR
@@ -13,7 +14,7 @@ from tests.verdicts.test_generation import results as generated
 from tests.verdicts.test_openness import EVERY
 from tests.verdicts.test_openness import results as scored
 
-matplotlib = pytest.importorskip("matplotlib", reason="matplotlib is not installed")
+matplotlib = needed("matplotlib")
 
 
 @pytest.fixture(autouse=True)

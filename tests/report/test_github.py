@@ -66,12 +66,12 @@ def test_a_long_summary_is_cut_at_a_line_and_says_so(tmp_path: Path, monkeypatch
     assert len(path.read_bytes()) <= limit
 
 
-@pytest.mark.parametrize("room", [-1, 0, 1, 50, *range(80, 110), 150, 200, 1000])
-def test_what_is_kept_never_has_more_than_its_room(room: int) -> None:
+def test_what_is_kept_never_has_more_than_its_room() -> None:
     summary = "".join(f"line {number} é\n" for number in range(30)).encode()
-    kept = capped(summary, room)
-    assert len(kept) <= max(room, 0)
-    assert kept in (b"", summary) or summary.startswith(kept.decode().removesuffix(CUT).encode() + b"\n")
+    for room in (-1, 0, 1, 50, *range(80, 110), 150, 200, 1000):
+        kept = capped(summary, room)
+        assert len(kept) <= max(room, 0)
+        assert kept in (b"", summary) or summary.startswith(kept.decode().removesuffix(CUT).encode() + b"\n"), room
     assert capped(summary, len(summary)) == summary
 
 

@@ -7,11 +7,12 @@ from typing import Any
 import pytest
 
 from tabcontam.report import html
+from tests.needed import needed
 from tests.report.chromium import opened
 from tests.report.rendered import render_pages
 from tests.report.synthetic import results
 
-playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+playwright = needed("playwright.sync_api")
 pytestmark = pytest.mark.slow
 LLMS, TABLES = ["alpha-1", "alpha-2", "beta-1", "beta-10", "beta-2"], ["iris", "wine", "adult", "bank"]
 LETTERS = "[...document.querySelectorAll('#grid tbody tr:not([hidden]) td:not([hidden])')]"

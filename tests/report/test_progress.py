@@ -180,11 +180,11 @@ def busy(clock: Clock, llms: list[str]) -> Bar:
 
 
 @pytest.mark.parametrize("llms", [[A], [A, LONG], ["x:" + "y" * 500, "z:汉字" * 40]])
-@pytest.mark.parametrize("width", [*range(20, 140, 7), 80])
-def test_no_line_is_wider_than_the_terminal(clock: Clock, llms: list[str], width: int) -> None:
-    shown = frame(busy(clock, llms), width)
-    assert len(shown) == len(llms)
-    assert max(map(cell_len, shown)) <= width
+def test_no_line_is_wider_than_the_terminal(clock: Clock, llms: list[str]) -> None:
+    for width in (*range(20, 140, 7), 80):
+        shown = frame(busy(clock, llms), width)
+        assert len(shown) == len(llms), width
+        assert max(map(cell_len, shown)) <= width
 
 
 def test_parts_give_way_in_order(clock: Clock) -> None:

@@ -21,11 +21,12 @@ from tests.commands import environment, tabcontam
 from tests.loopback import LoopbackServer
 from tests.loopback_feeds import FeedServer
 from tests.made_passages import MARCH, made_texts
+from tests.needed import needed
 from tests.passages.writing import server as writing
 from tests.passages.writing import stage, writer
 
-pytest.importorskip("protego")
-pytest.importorskip("pylatexenc")
+needed("protego")
+needed("pylatexenc")
 
 
 def command(feed: FeedServer, folder: Path, *more: str, kind: str = "feed") -> list[str]:

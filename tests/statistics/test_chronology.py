@@ -4,8 +4,8 @@ from itertools import combinations, permutations
 
 import numpy as np
 import pytest
-from scipy import stats
 
+from benchmarks.chronology import KINDS, LEVEL, World, found
 from tabcontam.statistics.chronology import (
     Exchanged,
     _drawn,
@@ -20,7 +20,9 @@ from tabcontam.statistics.chronology import (
     trend,
     without,
 )
-from tests.benchmarks.chronology import KINDS, LEVEL, World, found
+from tests.needed import needed
+
+stats = needed("scipy.stats")  # imported when it is used
 
 RNG = np.random.default_rng(3)
 

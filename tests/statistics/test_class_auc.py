@@ -3,7 +3,6 @@
 from random import Random
 
 import pytest
-from sklearn.metrics import roc_auc_score
 
 from tabcontam.statistics.class_auc import Rated, ranked
 
@@ -20,6 +19,8 @@ def drawn(seed: int, count: int, classes: str, group: int = 0, shift: float = 0.
 
 @pytest.mark.parametrize("seed", range(5))
 def test_of_two_classes_it_is_that_of_scikit_learn(seed: int) -> None:
+    from sklearn.metrics import roc_auc_score  # imported here: tests are to be collected quickly
+
     rows = drawn(seed, 60, "ab")
     found = ranked(rows, ("a", "b"))
     assert found is not None
@@ -32,6 +33,8 @@ def test_of_two_classes_it_is_that_of_scikit_learn(seed: int) -> None:
 
 
 def test_of_several_classes_it_is_the_mean_against_the_rest() -> None:
+    from sklearn.metrics import roc_auc_score  # imported here: tests are to be collected quickly
+
     rows = drawn(1, 90, "abc")
     found = ranked(rows, ("a", "b", "c"))
     assert found is not None

@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import stats
 
 from tabcontam.statistics import correlations as statistics
 from tabcontam.statistics.correlations import pearson, spearman
+from tests.needed import needed
+
+stats = needed("scipy.stats")  # imported when it is used
 
 
 class TestSpearman:

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import stats
 
 from tabcontam.statistics.exact import (
     Discrimination,
@@ -26,6 +25,9 @@ from tabcontam.statistics.exact import (
     units,
     weighted_tail,
 )
+from tests.needed import needed
+
+stats = needed("scipy.stats")  # imported when it is used
 
 CHANCES = st.one_of(st.floats(0, 1), st.sampled_from([0.0, 0.5, 1.0, 1e-9, 0.001]))
 TRIALS = st.lists(st.tuples(st.integers(0, 40), CHANCES), max_size=8)

@@ -3,7 +3,6 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.metrics import cohen_kappa_score
 
 from tabcontam.statistics.kappa import agreeing
 
@@ -12,6 +11,8 @@ WORDS = st.sampled_from(["exact", "near-exact", "no match"])
 
 @given(st.lists(st.tuples(WORDS, WORDS), min_size=2, max_size=40))
 def test_kappa_is_scikit_learns(pairs: list[tuple[str, str]]) -> None:
+    from sklearn.metrics import cohen_kappa_score  # imported here: tests are to be collected quickly
+
     found = agreeing(pairs)
     one, other = zip(*pairs, strict=True)
     assert found.agree == sum(first == second for first, second in pairs)

@@ -2,14 +2,16 @@
 
 import numpy as np
 import pytest
-from scipy.stats import fisher_exact
 
 from tabcontam.statistics.unpaired_gains import apart
+from tests.needed import needed
+
+stats = needed("scipy.stats")
 
 
 def test_the_p_value_of_rights_and_wrongs_is_that_of_fisher() -> None:
     own, others = [1.0] * 30 + [0.0] * 10, [1.0] * 18 + [0.0] * 22
-    exact = fisher_exact(np.array([[30, 10], [18, 22]]), alternative="greater").pvalue
+    exact = stats.fisher_exact(np.array([[30, 10], [18, 22]]), alternative="greater").pvalue
     assert apart(own, others).p_value == pytest.approx(exact, abs=0.003)
 
 

@@ -4,7 +4,6 @@ import subprocess
 import sys
 
 import pytest
-from sklearn import datasets
 
 from tabcontam.tables import carried as carrying
 from tabcontam.tables.cards import load_cards
@@ -19,6 +18,8 @@ print(len(load_table("iris").rows), len(load_table("wine").rows), "sklearn" in s
 
 @pytest.mark.parametrize("loader", FILES)
 def test_they_are_what_the_functions_give(loader: str) -> None:
+    from sklearn import datasets  # imported here: tests are to be collected quickly
+
     frame = getattr(datasets, loader)(as_frame=True).frame
     written = frame.to_csv(index=False, lineterminator="\n").splitlines()
     assert [",".join(line) for line in carried(loader) or ()] == written

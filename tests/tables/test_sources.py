@@ -4,15 +4,14 @@ import gzip
 import io
 import json
 import stat
-import sys
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from random import Random
 from typing import Any
 from urllib.request import Request
 
 import pytest
-import sklearn.datasets
 
 from tabcontam.errors import Exit, UsageError
 from tabcontam.evidence.registry import by_id
@@ -29,7 +28,10 @@ from tests.loopback_files import FileServer, Page
 
 CSV = b"code,price\n007,1.50\n010,1e3\n011,2\n"
 ROWS = (("007", "1.50"), ("010", "1e3"), ("011", "2"))
-OPENML = Path(sklearn.datasets.__file__).parent / "tests" / "data" / "openml"  # answers of the real OpenML
+SCIKIT_LEARN = find_spec("sklearn")
+assert SCIKIT_LEARN is not None
+assert SCIKIT_LEARN.origin is not None
+OPENML = Path(SCIKIT_LEARN.origin).parent / "datasets" / "tests" / "data" / "openml"  # answers of the real OpenML
 COMMIT = "0123456789abcdef" * 2 + "01234567"
 
 
@@ -451,5 +453,5 @@ def test_what_scikit_learn_cannot_fetch_is_one_line(monkeypatch: pytest.MonkeyPa
     def nowhere(as_frame: bool = False) -> None:
         raise OSError("<urlopen error no network>")
 
-    monkeypatch.setattr(sys.modules["sklearn.datasets"], "fetch_covtype", nowhere)
+    monkeypatch.setattr("sklearn.datasets.fetch_covtype", nowhere)
     assert "sklearn:covtype cannot be fetched (<urlopen error no network>); try again" in failure("sklearn:covtype")

@@ -1,6 +1,8 @@
 """What runs say by dates: which pairs count, on which side, and what is left out."""
 
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import pytest
@@ -10,8 +12,12 @@ from tabcontam.verdicts.chronology import Chronology, chronologies, dated
 from tabcontam.verdicts.dating import side, year_of
 from tests.verdicts.dated import results
 
-FOUND, LEFT_OUT = chronologies(results())
-(ONE,) = FOUND
+
+@cache
+def compared() -> tuple[Chronology, Sequence[str]]:
+    """What the made results come to by dates, and what is left out."""
+    (one,), left_out = chronologies(results())
+    return one, left_out
 
 
 @pytest.mark.parametrize(
@@ -38,26 +44,26 @@ def test_a_date_is_the_middle_of_what_is_stated() -> None:
 
 
 def test_pairs_have_the_sides_of_their_dates() -> None:
-    sides = {(pair.llm, pair.dataset): pair.side for pair in ONE.pairs}
+    sides = {(pair.llm, pair.dataset): pair.side for pair in compared()[0].pairs}
     assert sides["gpt-3.5-turbo", "heart"] == 0  # both in September 2021
     assert sides["gpt-3.5-turbo", "gsm8k"] == sides["gpt-3.5-turbo", "spaceship"] == -1
     assert sides["llama-2", "spaceship"] == 1
     assert sides["llama-2", "thyroid"] == -1
     assert sides["gpt-4o", "thyroid"] == 0
-    assert ONE.whole.before.pairs + ONE.whole.after.pairs == len(ONE.pairs) - 2
+    assert compared()[0].whole.before.pairs + compared()[0].whole.after.pairs == len(compared()[0].pairs) - 2
 
 
 def test_what_has_no_date_is_named_and_left_out() -> None:
-    said = " ".join(LEFT_OUT)
+    said = " ".join(compared()[1])
     assert "gemma-2: the catalogue states no training cut-off" in said
     assert "tidal: the catalogue states no training cut-off" in said
     assert "own.csv: no card states when it was released" in said
-    assert {pair.llm for pair in ONE.pairs} == {"gpt-3.5-turbo", "llama-2", "llama-3", "gpt-4o"}
-    assert "own.csv" not in {pair.dataset for pair in ONE.pairs}
+    assert {pair.llm for pair in compared()[0].pairs} == {"gpt-3.5-turbo", "llama-2", "llama-3", "gpt-4o"}
+    assert "own.csv" not in {pair.dataset for pair in compared()[0].pairs}
 
 
 def test_what_was_read_is_found_where_there_are_ways_enough() -> None:
-    whole = ONE.whole
+    whole = compared()[0].whole
     assert whole.before.above == whole.before.significant == whole.before.exactly == whole.before.pairs
     assert whole.after.above == 0
     assert whole.dates is not None
@@ -68,9 +74,9 @@ def test_what_was_read_is_found_where_there_are_ways_enough() -> None:
 
 
 def test_groups_are_by_openness_and_llms_by_their_cut_offs() -> None:
-    assert [(group.name, group.llms) for group in ONE.groups] == [("all", 4), ("closed", 2), ("semi-open", 2)]
-    assert [one.cutoff for one in ONE.llms] == sorted(one.cutoff for one in ONE.llms)
-    assert all(one.cutoff_source.startswith("https://") for one in ONE.llms)
+    assert [(group.name, group.llms) for group in compared()[0].groups] == [("all", 4), ("closed", 2), ("semi-open", 2)]
+    assert [one.cutoff for one in compared()[0].llms] == sorted(one.cutoff for one in compared()[0].llms)
+    assert all(one.cutoff_source.startswith("https://") for one in compared()[0].llms)
 
 
 def test_difficulty_explains_a_difference_that_goes_with_it() -> None:

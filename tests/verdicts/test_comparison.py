@@ -6,7 +6,6 @@ from random import Random
 from typing import Any
 
 import pytest
-from scipy import stats
 
 from tabcontam.evidence.base import Kind, Verdict
 from tabcontam.evidence.registry import by_id
@@ -19,6 +18,9 @@ from tabcontam.verdicts.comparison import Comparison, Pair, change, comparisons,
 from tabcontam.verdicts.facts import CatalogueFacts, DatasetFacts, MergedRun, RunFacts
 from tests.answerers import reply_of
 from tests.made_tables import ships
+from tests.needed import needed
+
+stats = needed("scipy.stats")  # imported when it is used
 
 Line = dict[str, Any]
 FAMILY = {

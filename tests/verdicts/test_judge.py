@@ -5,7 +5,6 @@ from random import Random
 from typing import Any
 
 import pytest
-from scipy import stats
 
 from tabcontam.evidence.base import Family, Kind, Verdict
 from tabcontam.evidence.registry import by_id
@@ -15,6 +14,9 @@ from tabcontam.verdicts.facts import known_tests
 from tabcontam.verdicts.judge import conclude, tables
 from tabcontam.verdicts.ranks import Rank, correlations, ranking
 from tabcontam.verdicts.rules import FAMILY_OVER
+from tests.needed import needed
+
+stats = needed("scipy.stats")  # imported when it is used
 
 
 def cell(dataset: str, verdict: str, p_value: float, reason: str | None = None) -> Result:

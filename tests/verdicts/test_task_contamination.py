@@ -3,11 +3,13 @@
 import tomllib
 
 import pytest
-from scipy import stats
 
 from tabcontam.report.chronology import published_words
 from tabcontam.statistics.chronology import t_test
 from tabcontam.verdicts.task_contamination import FILE, Published, beside, published
+from tests.needed import needed
+
+stats = needed("scipy.stats")  # imported when it is used
 
 BOTH = {one.shots: one for one in published()}
 

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchmarks.likelihood import apart, found
 from tabcontam.asking.plan import Options, PlannedCell, Subject, plan
 from tabcontam.asking.progress import Progress
 from tabcontam.asking.session import Session
@@ -32,7 +33,6 @@ from tabcontam.tables.table import Table, load_table
 from tabcontam.tables.twins import twin, twin_rows
 from tabcontam.verdicts.cells import Result
 from tabcontam.verdicts.judge import read_trial
-from tests.benchmarks.likelihood import apart, found
 from tests.loopback import LoopbackServer, Response, completion
 from tests.made_tables import ships
 

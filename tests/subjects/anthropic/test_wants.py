@@ -11,8 +11,9 @@ from tests.commands import tabcontam
 from tests.loopback import Response
 from tests.loopback_anthropic import NAME, AnthropicServer, error, reply
 from tests.loopback_habits import Body, of_events
+from tests.needed import needed
 
-pytest.importorskip("anthropic", reason="anthropic is not installed")
+needed("anthropic")
 RUN = ("--dataset", "iris", "--no-controls", "-k", "recognition", "--out", "run")
 EVENTS: list[Any] = [
     {"type": "message_start", "message": {**reply().body, "stop_reason": None}},  # type: ignore[dict-item]

@@ -4,7 +4,6 @@ import asyncio
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import pytest
 
@@ -14,44 +13,15 @@ from tabcontam.subjects.base import FatalError, Request, TransientError
 from tabcontam.subjects.gemini.vertex import VertexModel
 from tabcontam.subjects.keys import NO_KEY
 from tabcontam.subjects.registry import Settings, resolve
-from tests.loopback import LoopbackServer, Received, Response
-from tests.loopback_gemini import NAME, GeminiServer, error, reply
+from tests.loopback_clouds import PROJECT, PUBLISHED, TokenServer, VertexServer
+from tests.loopback_gemini import NAME, GeminiServer, error
+from tests.needed import needed
 
-pytest.importorskip("google.genai", reason="google-genai is not installed")
-pytest.importorskip("google.auth", reason="google-auth is not installed")
+needed("google.genai")
+needed("google.auth")
 
-PROJECT = "my-project-1"
-TOKEN = "ya29.secret-0123456789abcdef"  # no real token
 KEY = "AIza-secret-0123456789abcdef"  # no real key
 ASKED = Request(Prompt((Message("user", "Next?"),), "", ""), 16)
-PUBLISHED = f"publishers/google/models/{NAME}"
-
-
-class VertexServer(GeminiServer):
-    """Google's models below a project's path, as Vertex AI has them."""
-
-    def _response(self, received: Received) -> Response:
-        path = urlsplit(received.path).path
-        if received.headers.get("authorization") != f"Bearer {TOKEN}":
-            return error(401, "Request had invalid authentication credentials.", "UNAUTHENTICATED")
-        if received.method == "GET":
-            if path == "/v1beta1/publishers/google/models":
-                return Response({"publisherModels": [{"name": PUBLISHED, "versionId": "001"}]})
-            if path == f"/v1beta1/{PUBLISHED}":
-                return Response({"name": PUBLISHED, "versionId": "001"})
-            return error(404, "Publisher model was not found", "NOT_FOUND")
-        answer = self.answer(received.body)
-        return reply(answer) if isinstance(answer, str) else answer
-
-
-class TokenServer(LoopbackServer):
-    """Gives tokens to a service account."""
-
-    granted = True
-
-    def _response(self, received: Received) -> Response:
-        refused = Response({"error": "invalid_grant", "error_description": "account not found"}, 400)
-        return Response({"access_token": TOKEN, "expires_in": 3600}) if self.granted else refused
 
 
 @pytest.fixture(scope="module")

@@ -13,10 +13,11 @@ from tabcontam.subjects.hf.endings import _log_probabilities
 from tabcontam.subjects.hf.provider import HFModel
 from tabcontam.tables.serializers import load_serializers
 from tests.made_tables import ships
+from tests.needed import needed
 from tests.subjects.hf import tiny
 
-torch: Any = pytest.importorskip("torch", reason="torch is not installed")
-pytest.importorskip("transformers", reason="transformers is not installed")
+torch: Any = needed("torch")
+needed("transformers")
 
 pytestmark = pytest.mark.slow
 ROWS = tiny.rows_of(ships(12), load_serializers()["is"])

@@ -13,10 +13,11 @@ from tabcontam.subjects.hf.endings import MERGED
 from tabcontam.subjects.hf.provider import HFModel
 from tabcontam.tables.serializers import load_serializers
 from tests.made_tables import ships
+from tests.needed import needed
 from tests.subjects.hf import tiny
 
-pytest.importorskip("torch", reason="torch is not installed")
-pytest.importorskip("transformers", reason="transformers is not installed")
+needed("torch")
+needed("transformers")
 
 pytestmark = pytest.mark.slow
 TABLE = ships(12)

@@ -4,12 +4,14 @@ import asyncio
 import csv
 import json
 import os
+import shutil
 import socket
 import subprocess
 import sys
 import time
 import urllib.request
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -26,12 +28,13 @@ from tabcontam.tables.serializers import load_serializers
 from tabcontam.tables.table import load_table
 from tests.commands import tabcontam
 from tests.made_tables import ships
+from tests.needed import needed
 from tests.subjects.hf import tiny
 
-torch: Any = pytest.importorskip("torch", reason="torch is not installed")
-pytest.importorskip("transformers", reason="transformers is not installed")
-for package in ("fastapi", "uvicorn", "accelerate", "transformers.cli.serving.completion"):
-    pytest.importorskip(package, reason=f"{package} is not installed")
+torch: Any = needed("torch")
+needed("transformers")
+for package in ("fastapi", "uvicorn", "accelerate"):
+    needed(package)
 
 pytestmark = pytest.mark.slow
 NAME, COMMIT = "zand/ships", "0123456789" * 4
@@ -63,9 +66,8 @@ def texts(query: Query, reader: Any) -> Iterator[tuple[str, str]]:
     yield f"<s>{query.prompt.completion}", f"{row}\n"
 
 
-@pytest.fixture(scope="module")
-def hub(query: Query, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder as the hub's client leaves it, with a model that was taught to go on with the fifth ship."""
+def taught(query: Query) -> tuple[Any, Any]:
+    """A model that learns to go on with the fifth ship."""
     lines = [*query.prompt.completion.splitlines(), *(message.content for message in query.prompt.chat)]
     reader, model = tiny.tokenizer(lines, tiny.CHAT), tiny.causal(max_position_embeddings=2048)
     samples = []
@@ -73,9 +75,16 @@ def hub(query: Query, tmp_path_factory: pytest.TempPathFactory) -> Path:
         given, wanted = (reader(text, add_special_tokens=False)["input_ids"] for text in (prompt, answer))
         samples.append(([*given, *wanted], [*[-100] * len(given), *wanted]))
     tiny.learn(model, lambda rng: rng.choice(samples), steps=80)
+    return model, reader
+
+
+@pytest.fixture(scope="module")
+def hub(query: Query, pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder as the hub's client leaves it, with a model that was taught to go on with the fifth ship."""
     cache = tmp_path_factory.mktemp("hub")
     repository = cache / f"models--{NAME.replace('/', '--')}"
-    tiny.saved(model, reader, repository / "snapshots" / COMMIT)
+    own = tiny.kept(pytestconfig, partial(taught, query), repr(query.prompt), IS.row(query.asked, query.expected))
+    shutil.copytree(own, repository / "snapshots" / COMMIT)
     (repository / "refs").mkdir()
     (repository / "refs" / "main").write_text(COMMIT)
     return cache
@@ -84,6 +93,7 @@ def hub(query: Query, tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def address(hub: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Where the server answers."""
+    pytest.importorskip("transformers.cli.serving.completion")
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]

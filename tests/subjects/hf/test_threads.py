@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 
 from tabcontam.subjects.hf.threads import SMALL, fitting_threads, settle_threads
+from tests.needed import needed
 
-torch: Any = pytest.importorskip("torch", reason="torch is not installed")
+torch: Any = needed("torch")
 
 
 def network(parameters: int, device: str = "cpu") -> Any:

@@ -1,9 +1,15 @@
 """Tiny models in the hub's format, made in seconds: one that has learned rows by heart, and untrained ones."""
 
+import hashlib
+import inspect
 from collections.abc import Callable, Sequence
+from functools import partial
+from importlib.metadata import version
 from pathlib import Path
 from random import Random
 from typing import Any
+
+import pytest
 
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Table
@@ -95,6 +101,25 @@ def learn(model: Any, sample: Callable[[Random], tuple[list[int], list[int]]], s
         schedule.step()
         optimizer.zero_grad()
     return float(loss.detach())
+
+
+def kept(config: pytest.Config, make: Callable[[], tuple[Any, Any]], *facts: str) -> Path:
+    """The folder of a model and its tokenizer, from pytest's cache where the same code has made them before.
+
+    They follow from the source of `make`, from the `facts` that it reads, from this module and from what computes. One
+    worker makes them, for which the others wait.
+    """
+    from filelock import FileLock  # which torch brings along
+
+    assert config.cache is not None
+    code = inspect.getsource(make.func if isinstance(make, partial) else make)
+    versions = [version(name) for name in ("torch", "transformers", "tokenizers")]
+    told = repr([Path(__file__).read_text("utf-8"), code, facts, versions])
+    folder = config.cache.mkdir("tiny") / hashlib.sha256(told.encode()).hexdigest()[:24]
+    with FileLock(f"{folder}.lock"):
+        if not folder.is_dir():
+            saved(*make(), folder.with_suffix(".new")).rename(folder)
+    return folder
 
 
 def saved(model: Any, reader: Any, folder: Path) -> Path:

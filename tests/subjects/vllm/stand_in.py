@@ -1,6 +1,6 @@
 """As much of the package vllm as is used, computed with transformers: its names and types, and what its engine does.
 
-`python -m tests.benchmarks.vllm` holds the names and types against the package, where that is installed, and what the
+`python -m benchmarks.vllm` holds the names and types against the package, where that is installed, and what the
 engine answers against `hf:`.
 """
 

@@ -23,13 +23,14 @@ from tabcontam.subjects.vllm.provider import VLLMModel
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.version import __version__
 from tests.made_tables import ships
+from tests.needed import needed
 from tests.subjects.hf import tiny
 from tests.subjects.hf.test_merged_tokens import whole_rows
 from tests.subjects.vllm import stand_in
 from tests.subjects.vllm.stand_in import AsyncLLM, RequestOutputKind
 
-torch: Any = pytest.importorskip("torch", reason="torch is not installed")
-pytest.importorskip("transformers", reason="transformers is not installed")
+torch: Any = needed("torch")
+needed("transformers")
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("one_thread")]
 ROWS = tiny.rows_of(ships(12), load_serializers()["is"])

@@ -37,8 +37,9 @@ from tabcontam.tables.serializers import load_serializer
 from tabcontam.tables.table import Table, load_table
 from tabcontam.tables.twins import twin_rows
 from tabcontam.unseen.sample import sample
+from tests.needed import needed
 
-pyarrow = pytest.importorskip("pyarrow")
+pyarrow = needed("pyarrow")
 
 ROWS, KEPT = 900, 200
 WORDS = ["é", 'a "b" c', "x,y", "line\nbreak", "NA", "?", "-", "", " ", "1e5", "0012", "-3.50", "long " * 9, "quoted"]

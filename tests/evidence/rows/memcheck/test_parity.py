@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.benchmarks.memcheck import (
+from benchmarks.memcheck import (
     FEATURE,
     Found,
     Recorded,

@@ -1,6 +1,5 @@
 """A training: each document read as if it stood alone, a rate that rises and falls, rows that are read are learned."""
 
-from pathlib import Path
 from statistics import fmean
 from typing import Any
 
@@ -9,8 +8,9 @@ import pytest
 from tabcontam.subjects.known.exposed.arms import ROWS, designs
 from tabcontam.subjects.known.exposed.learners import network
 from tabcontam.subjects.known.exposed.recipe import recipe
-from tabcontam.subjects.known.exposed.stream import learned_tokenizer, stream
-from tabcontam.subjects.known.exposed.training import LEAST, positions_of, rate_at, train
+from tabcontam.subjects.known.exposed.stream import learned_tokenizer
+from tabcontam.subjects.known.exposed.training import LEAST, positions_of, rate_at
+from tests.exposed import made_once
 from tests.made_tables import ships
 
 pytestmark = pytest.mark.slow  # imports torch
@@ -47,11 +47,13 @@ def test_a_document_is_read_as_if_it_stood_alone() -> None:
     assert torch.allclose(beside.logits[0, len(one) :], alone.logits[0], atol=1e-5)
 
 
-def test_rows_that_are_read_often_become_likelier_than_those_that_are_not(tmp_path: Path) -> None:
+def test_rows_that_are_read_often_become_likelier_than_those_that_are_not(pytestconfig: pytest.Config) -> None:
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
     wanted = recipe([ships(80)], (0, 64), renderings=["csv"], size="tiny")
-    reader, (design,) = learned_tokenizer(wanted), designs(wanted.tables, wanted.copies, ROWS, 0)
-    model = network(wanted.size, reader, 0)
-    train(model, stream(wanted, design, reader), wanted.steps, tmp_path, "", lambda step: None)
+    (design,) = designs(wanted.tables, wanted.copies, ROWS, 0)
+    made = made_once(pytestconfig, wanted)
+    model, reader = AutoModelForCausalLM.from_pretrained(made).eval(), AutoTokenizer.from_pretrained(made)
     (table,), (form,) = wanted.tables, wanted.renderings
     found = [nats(model, reader, form.alone(table.columns, row)) for row in table.rows]
     read = {often: fmean(n for n, own in zip(found, design[0], strict=True) if own == often) for often in (0, 64)}
