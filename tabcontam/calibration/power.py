@@ -24,7 +24,7 @@ from tabcontam.asking.plan import Options, PlannedCell, Subject, plan
 from tabcontam.asking.progress import Tell
 from tabcontam.calibration.conclusion import Rate, conclusions
 from tabcontam.errors import NothingSelected
-from tabcontam.evidence.base import Capability, Query, Reading, Reply, Test, Trial, Verdict, as_read
+from tabcontam.evidence.base import Answer, Capability, Query, Reading, Test, Trial, Verdict, as_read
 from tabcontam.evidence.prompts import DEFAULT as DEFAULT_PROMPTS
 from tabcontam.evidence.prompts import PromptSet, load_prompt_set
 from tabcontam.evidence.registry import all_tests
@@ -86,9 +86,9 @@ class Planned:
     """The cells of a run, the same for every answerer, and how replies were read: the same ones are read once."""
 
     cells: Sequence[PlannedCell]
-    readings: dict[tuple[str, Reply], Reading] = field(default_factory=dict)
+    readings: dict[tuple[str, Answer], Reading] = field(default_factory=dict)
 
-    def read(self, cell: PlannedCell, query: Query, reply: Reply) -> Reading:
+    def read(self, cell: PlannedCell, query: Query, reply: Answer) -> Reading:
         """The reading of a reply to a query of this plan."""
         key = (query.id, reply)
         if key not in self.readings:
@@ -109,10 +109,11 @@ def planned(
     subject = Subject(SimulatedModel("oracle", seed))
     options, words = Options(seed=seed, alpha=alpha, until_decided=until_decided), () if prompts is None else (prompts,)
     cells = plan([subject], [table], [serializer], tests, options, prompts=words)
-    return Planned([replace(cell, written=tuple(map(_written_once, cell.written))) for cell in cells])
+    return Planned([replace(cell, written=tuple(map(written_once, cell.written))) for cell in cells])
 
 
-def _written_once(query: Query) -> Query:
+def written_once(query: Query) -> Query:
+    """Return the query with a question that is written at its first use and kept."""
     return replace(query, write=cache(query.write))
 
 
@@ -124,33 +125,33 @@ def ask(run: Planned, answerer: str, seed: int) -> Trials:
 
 
 async def asked_of(run: Planned, model: Model) -> Trials:
-    """Every query of a planned run, by test, with the reply of a model that is prepared for its table."""
+    """Every query of a planned run, by test, with the answer of a model that is prepared for its table."""
     trials: Trials = {}
     for cell in run.cells:
-        own = trials.setdefault(cell.test.id, [])
-        for query in cell.queries:
-            reply = await model.generate(Request(query.prompt, query.max_tokens))
-            own.append(Trial(query, reply, run.read(cell, query, reply)))
+        requests = [Request(query.question, query.max_tokens) for query in cell.queries]
+        answers = await asyncio.gather(*map(model.answer, requests))
+        pairs = zip(cell.queries, answers, strict=True)
+        trials[cell.test.id] = [Trial(query, answer, run.read(cell, query, answer)) for query, answer in pairs]
     return trials
 
 
-def judge(run: Planned, trials: Trials, alpha: float) -> Judged:
+def judge(run: Planned, trials: Trials, alpha: float, rules: str = CALIBRATED) -> Judged:
     """What a planned run, of one table and serializer, makes of its trials."""
     facts = {cell.test.id: cell.test.facts for cell in run.cells}
     asked = {cell.name: trials[cell.test.id] for cell in run.cells}
-    cells = conclude([_cell(cell, asked) for cell in run.cells], CALIBRATED, alpha, facts)
-    together = tables(cells, CALIBRATED, alpha, facts)
+    cells = conclude([_cell(cell, asked, rules) for cell in run.cells], rules, alpha, facts)
+    together = tables(cells, rules, alpha, facts)
     rows = tuple(test for test, known in facts.items() if known.row_test)
     return Judged({cell.test: cell for cell in cells}, together[0] if together else None, rows)
 
 
-def _cell(cell: PlannedCell, trials: Mapping[CellName, Sequence[Trial]]) -> Result:
+def _cell(cell: PlannedCell, trials: Mapping[CellName, Sequence[Trial]], rules: str) -> Result:
     if cell.skip:
         return unjudged(cell.name, cell.test, Verdict.SKIPPED, cell.skip)
     if cell.uninformative:
         return unjudged(cell.name, cell.test, Verdict.UNINFORMATIVE, cell.uninformative)
     beside, own = siblings(cell.name, cell.test, trials), trials[cell.name]
-    return result(cell.name, cell.test, own, len(cell.queries), CALIBRATED, cell.level, beside=beside)
+    return result(cell.name, cell.test, own, len(cell.queries), rules, cell.level, beside=beside)
 
 
 @dataclass(frozen=True)

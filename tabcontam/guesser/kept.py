@@ -48,7 +48,7 @@ class Sharing(Protocol):
 _SHARING: ContextVar[Sharing | None] = ContextVar("sharing", default=None)
 _COLLECTED: ContextVar[dict[str, str] | None] = ContextVar("collected", default=None)
 LEFT_OUT, FINDING = "left out", "finding"  # the parts of a file whose finding lacks a predictor
-NAME = re.compile(r"[0-9a-f]{32}\.json")  # of a file with a finding
+NAME = re.compile(r"[0-9a-f]{16}/[0-9a-f]{32}\.json")  # of a table's folder, and of a file with a finding
 DAMAGED = (OSError, ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError)
 
 
@@ -71,10 +71,11 @@ def kept(
         return read(json.loads(made))
     file_name, folder = _file_name(table, question, list(libraries().values())), folder_of(table)
     if (together := _COLLECTED.get()) is not None:
-        if file_name in together:
-            return _read(table, together[file_name], read)
+        name = f"{_folder_name(table)}/{file_name}"  # a twin of the table is asked the same question
+        if name in together:
+            return _read(table, together[name], read)
         found, failed = _computed(table, find)
-        together[file_name] = _text(write(found), failed)
+        together[name] = _text(write(found), failed)
         return found
     path = folder / file_name if folder else None
     if not path:
@@ -130,7 +131,7 @@ def _shipped(table: Table) -> Mapping[str, bytes]:
     """The findings that come with the package, by the name of the file: those of no library's version in particular."""
 
     def find() -> Mapping[str, bytes]:
-        archive = SHIPPED / f"{identity(table)[:16]}.zip"
+        archive = SHIPPED / f"{_folder_name(table)}.zip"
         if not archive.is_file():
             return {}
         with zipfile.ZipFile(io.BytesIO(archive.read_bytes())) as opened:
@@ -192,14 +193,18 @@ def _computing_libraries() -> "ThreadpoolController":
 def folder_of(table: Table) -> Path | None:
     """The folder of what is kept of a table; None where nobody knows where this user's home is."""
     try:
-        return cache_folder().parent / "guesses" / identity(table)[:16]
+        return cache_folder().parent / "guesses" / _folder_name(table)
     except RuntimeError:
         return None
 
 
+def _folder_name(table: Table) -> str:
+    return identity(table)[:16]
+
+
 @contextmanager
 def collected() -> Iterator[dict[str, str]]:
-    """What is found out meanwhile about one table: the text of each file, by its name, in place of the files."""
+    """What is found out meanwhile about tables: the text of each file by folder and name, in place of the files."""
     found: dict[str, str] = {}
     token = _COLLECTED.set(found)
     try:
@@ -209,7 +214,7 @@ def collected() -> Iterator[dict[str, str]]:
 
 
 def keep(table: Table, findings: Mapping[str, str]) -> list[str]:
-    """Keep what another machine `collected` about a table; the paths of the files.
+    """Keep what another machine `collected` while it prepared a table; the paths of the files.
 
     Raises `ValueError` for what is no such thing: no file is written under another name than the cache has.
     """
@@ -223,8 +228,8 @@ def keep(table: Table, findings: Mapping[str, str]) -> list[str]:
     with suppress(OSError):
         folder.mkdir(parents=True, exist_ok=True)  # also where nothing is kept of it: it is prepared once
     for name, text in findings.items():
-        _store(folder / name, text)
-    return [str(folder / name) for name in findings]
+        _store(folder.parent / name, text)
+    return [str(folder.parent / name) for name in findings]
 
 
 @cache

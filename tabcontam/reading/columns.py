@@ -40,25 +40,22 @@ class Sort:
     @cached_property
     def closed(self) -> bool:
         """Whether every value is known: the guesser lists all, or they are two words for yes and no."""
-        if self._truths is not None:
+        if self.form.truths is not None:
             return True
         return self.listed and set(map(value_key, self.show())) <= set(map(value_key, self.likely))
-
-    @cached_property
-    def _truths(self) -> frozenset[str] | None:
-        own = {value.casefold() for value in self.values}
-        return next((words for words in TRUTHS if own and own <= words), None)
 
     @cached_property
     def values(self) -> tuple[str, ...]:
         """What stands for the feature's values."""
         shown = () if len(self.likely) >= ENOUGH else self.show()
-        return tuple(value for value in dict.fromkeys((*self.likely, *shown)) if value)
+        found = dict.fromkeys((*self.likely, *shown))
+        found.pop("", None)
+        return tuple(found)
 
-    @cached_property
+    @property
     def numeric(self) -> bool:
         """Whether the feature is one of numbers."""
-        return bool(self.values) and all(map(is_number, self.values))
+        return self.form.numeric
 
     @cached_property
     def has_numbers(self) -> bool:
@@ -82,24 +79,20 @@ class Sort:
         alike = len(str(int(own))) in {len(str(int(one))) for one in known} and ("." in number or not fractions)
         return alike and (len(known) < MANY or min(known) / 2 <= own <= 2 * max(known))
 
-    @cached_property
+    @property
     def bracketed(self) -> bool:
         """Whether the feature's own values look like what holds a value's place: `<b>7</b>`, `[a]`, `{"a": 1}`."""
-        return any(map(PLACEHOLDER.match, self.values))
+        return self.form.bracketed
 
     @cached_property
     def form(self) -> "Form":
         """What its values have in common."""
-        return Form(self.values)
-
-    @cached_property
-    def _keys(self) -> frozenset[str]:
-        return frozenset(map(value_key, self.values))
+        return form_of(self.values)
 
     def has(self, value: str) -> bool:
         """Whether a text is one of the values that are known, whatever its case."""
         key = value_key(value)
-        return key in self._keys or (self._truths is not None and key in self._truths)
+        return key in self.form.keys or (self.form.truths is not None and key in self.form.truths)
 
 
 @dataclass(frozen=True)
@@ -110,6 +103,27 @@ class Form:
     """
 
     values: tuple[str, ...]
+
+    @cached_property
+    def truths(self) -> frozenset[str] | None:
+        """The two words for yes and no that all values are of, if they are."""
+        own = {value.casefold() for value in self.values}
+        return next((words for words in TRUTHS if own and own <= words), None)
+
+    @cached_property
+    def numeric(self) -> bool:
+        """Whether all values are numbers."""
+        return bool(self.values) and all(map(is_number, self.values))
+
+    @cached_property
+    def bracketed(self) -> bool:
+        """Whether a value looks like what holds a value's place."""
+        return any(map(PLACEHOLDER.match, self.values))
+
+    @cached_property
+    def keys(self) -> frozenset[str]:
+        """What the values are compared by."""
+        return frozenset(map(value_key, self.values))
 
     @cached_property
     def _shape(self) -> str | None:
@@ -200,6 +214,12 @@ class Form:
             and least <= 2 * len(text.split()) <= 4 * most + 4
             and (small_words(text) <= 2 * self.small + (len(self.values) < MANY) or text == text.casefold())
         )
+
+
+@lru_cache(maxsize=64)
+def form_of(values: tuple[str, ...]) -> Form:
+    """Return what these values have in common: found once for all queries about a column that list the same ones."""
+    return Form(values)
 
 
 @lru_cache(maxsize=10_000)

@@ -6,7 +6,7 @@ row is not known. An answer of distance 0 is the file's; which row that is follo
 nothing counts as right but what the expected row says.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from typing import Any
 from tabcontam.errors import UsageError
 from tabcontam.evidence.base import Query, Reading, Reply, State, Trial
 from tabcontam.evidence.rows.memcheck.feature_completion import CsvFeatureCompletion
-from tabcontam.evidence.rows.memcheck.raw import RawTest, first_row
+from tabcontam.evidence.rows.memcheck.raw import RawTest, first_row, widths
 from tabcontam.evidence.rows.memcheck.row_completion import RowCompletion
 from tabcontam.groups import grouped
 from tabcontam.guesser.chance import Guess, marginal
@@ -29,12 +29,14 @@ from tabcontam.replay.records import unrecorded
 from tabcontam.replay.trials import RecordedCell
 from tabcontam.tables.cards import find_card
 from tabcontam.tables.editions import edition_bytes
+from tabcontam.tables.facts import cached_fact
 from tabcontam.tables.table import Cell, Table, load_table
 from tabcontam.verdicts.cells import Result
 from tabcontam.verdicts.decisions import published
 from tabcontam.verdicts.judge import published_counts
 from tabcontam.verdicts.rules import PAPER
 
+MOST_CELLS = 200  # of a row
 KEYS = ("llm", "file", "test", "feature", "answer", "distance", "expected", "row")
 # the cards of the files that the package has, or whose answers its authors printed
 CARDS = {
@@ -120,8 +122,9 @@ def _counted(group: Sequence[Printed]) -> Result:
 def _asked(group: Sequence[Printed]) -> RecordedCell | str:
     """The answers of a cell with the chance of what they say; or why that is not known."""
     first = group[0]
-    cells = [[record.answer] if record.feature else first_row(record.answer, _width(group)) for record in group]
-    table = _edition(first, cells, group)
+    width = 1 if first.feature else _width(group)
+    cells = [[record.answer] if record.feature else first_row(record.answer, width) for record in group]
+    table = _edition(group, cells, width)
     if isinstance(table, str):
         return table
     known, names = Known(table), (first.feature,) if first.feature else table.columns
@@ -139,16 +142,17 @@ def _asked(group: Sequence[Printed]) -> RecordedCell | str:
 def _width(group: Sequence[Printed]) -> int:
     """How many cells a row of the file has: as many as the first exact answer, or as most answers."""
     texts = [record.expected or record.answer for record in group if record.exact or record.expected]
-    widths = [width for text in texts or [record.answer for record in group] for width in [_cells_in(text)] if width]
-    return max(set(widths), key=widths.count, default=0)
+    found = [width for text in texts or [record.answer for record in group] for width in [_cells_in(text)] if width]
+    return max(set(found), key=found.count, default=0)
 
 
 def _cells_in(text: str) -> int:
-    return next((width for width in range(200, 1, -1) if first_row(text, width) is not None), 0)
+    return max((width for width in widths(text) if 1 < width <= MOST_CELLS), default=0)
 
 
-def _edition(first: Printed, cells: Sequence[Sequence[Cell] | None], group: Sequence[Printed]) -> Table | str:
+def _edition(group: Sequence[Printed], cells: Sequence[Sequence[Cell] | None], width: int) -> Table | str:
     """The edition of the file that holds most of the exact answers; or why there is none."""
+    first = group[0]
     card = find_card(CARDS.get(first.file, ""))
     if card is None:
         return f"not recorded: no card has {first.file}"
@@ -162,22 +166,24 @@ def _edition(first: Printed, cells: Sequence[Sequence[Cell] | None], group: Sequ
             why = f"no edition of {card.name} with such rows is on this machine"
             continue
         table = load_table(f"{card.name}@{edition.name}")
-        if first.feature is None and len(table.columns) != _width(group):
+        if first.feature is None and len(table.columns) != width:
             continue
         if first.feature is not None and first.feature not in table.columns:
             continue
-        held = set(_keys(table, first.feature))
+        held = _rows_by_key(table, first.feature)
         count = sum((_key(own, table) if first.feature is None else (_one(own[0]),)) in held for own in exact)
         if best is None or count > best[0]:
             best = (count, table)
     return f"not recorded: {why}" if best is None else best[1]
 
 
-def _keys(table: Table, feature: str | None) -> Iterator[tuple[str, ...]]:
-    """What each row of a table is told by: all of its cells, or that of a feature."""
-    if feature is None:
-        return (_key(row, table) for row in table.rows)
-    return ((_one(cell),) for cell in table.column(feature))
+def _rows_by_key(table: Table, feature: str | None) -> dict[tuple[str, ...], list[int]]:
+    """Return the rows of a table by all of their cells, or by that of a feature."""
+
+    def key(row: int) -> tuple[str, ...]:
+        return _key(table.rows[row], table) if feature is None else (_one(table.column(feature)[row]),)
+
+    return cached_fact(table, ("rows by key", feature), lambda: grouped(range(len(table.rows)), key))
 
 
 def _one(cell: Cell) -> str:
@@ -214,14 +220,14 @@ def _trial(record: Printed, cells: Sequence[Cell] | None, names: Sequence[str], 
 
 
 def _frequencies(table: Table, name: str) -> Guess:
-    return marginal(table.column(name), table.missing)
+    return cached_fact(table, ("frequencies", name), lambda: marginal(table.column(name), table.missing))
 
 
 def _places(table: Table, names: Sequence[str], cells: Sequence[Cell]) -> list[int]:
     """The rows that have these cells."""
     feature = names[0] if len(names) == 1 else None
     key = (_one(cells[0]),) if feature else _key(cells, table)
-    return [row for row, own in enumerate(_keys(table, feature)) if own == key]
+    return _rows_by_key(table, feature).get(key, [])
 
 
 def _after_one(table: Table, name: str, guess: Guess) -> Guess:

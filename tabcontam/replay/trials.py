@@ -120,8 +120,9 @@ def _row(record: Record, place: int, known: Known, dictionary: Dictionary) -> tu
         chance=known.guesses(place, record.asked, record.test != ONE_CELL),
     )
     reply = Reply(_text(record.output, serializer, record.asked[0]), State.OK)
+    published = Reply(test.published_line(record.output), State.OK)
     reading = test.read(query, as_read(reply), serializer, dictionary)
-    first = test.read(query, Reply(test.published_line(record.output), State.OK), serializer, dictionary)
+    first = reading if published == as_read(reply) else test.read(query, published, serializer, dictionary)
     why = {
         PREAMBLE: reading.parsed and not first.parsed,
         OTHER_FEATURE: reading.paper_hit and not reading.hit,

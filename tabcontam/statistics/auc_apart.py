@@ -1,12 +1,12 @@
 """How much better the same rows are ranked by one's probabilities of classes than by another's, with an interval."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tabcontam.statistics.auc import Floats, share_below
+from tabcontam.statistics.auc import Floats
 
 Ints = NDArray[np.int64]
 RESAMPLES = 2_000
@@ -34,17 +34,29 @@ def auc_apart(sides: Sequence[Floats], signs: Sequence[int], labels: Ints, seed:
     if len(there) < 2:
         return None
     rng = np.random.default_rng(seed)
-    values = tuple(_auc(side, labels, there) for side in sides)
-    drawn = np.empty(RESAMPLES)
-    for number in range(RESAMPLES):
-        rows = np.concatenate([rng.choice(places[name], len(places[name])) for name in there])
-        each = (_auc(side[rows], labels[rows], there) for side in sides)
-        drawn[number] = sum(sign * value for sign, value in zip(signs, each, strict=True))
+    draws = [{name: rng.choice(places[name], len(places[name])) for name in there} for _ in range(RESAMPLES)]
+    resamples = {name: np.stack([draw[name] for draw in draws]) for name in there}
+    values = tuple(float(_aucs(side, {name: places[name][None] for name in there})[0]) for side in sides)
+    drawn = sum(sign * _aucs(side, resamples) for sign, side in zip(signs, sides, strict=True))
     low, high = np.quantile(drawn, [0.025, 0.975]).tolist()
     return AucApart(values, sum(sign * value for sign, value in zip(signs, values, strict=True)), (low, high))
 
 
-def _auc(chances: Floats, labels: Ints, there: Sequence[int]) -> float:
-    asked = there[-1:] if len(there) == 2 else there
-    sides = ((chances[labels == name, name], chances[labels != name, name]) for name in asked)
-    return float(np.mean([share_below(own, others).mean() for own, others in sides]))
+def _aucs(chances: Floats, samples: Mapping[int, Ints]) -> Floats:
+    """Return the AUC of each sample; `samples` holds a line of rows for each one, under the place of their class."""
+    found = []
+    for name in list(samples)[-1:] if len(samples) == 2 else samples:
+        others = np.concatenate([rows for other, rows in samples.items() if other != name], axis=1)
+        found.append(_shares_below(chances[:, name], samples[name], others).mean(axis=1))
+    return np.asarray(np.stack(found, axis=1).mean(axis=1))
+
+
+def _shares_below(values: Floats, own: Ints, others: Ints) -> Floats:
+    """Return `share_below` of each line of rows and of others, for all lines at once."""
+    _, ranks = np.unique(values, return_inverse=True)
+    many = int(ranks.max()) + 1
+    starts = many * np.arange(len(own))[:, None]
+    counts = np.bincount((ranks[others] + starts).ravel(), minlength=many * len(own)).reshape(len(own), many)
+    not_more = counts.cumsum(axis=1)
+    twice = np.take_along_axis(2 * not_more - counts, ranks[own], axis=1)
+    return np.asarray(twice / (2 * others.shape[1]))

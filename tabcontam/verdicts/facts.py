@@ -2,10 +2,11 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Literal
 
 from tabcontam.errors import option
-from tabcontam.evidence.base import Facts
+from tabcontam.evidence.base import Facts, Test
 from tabcontam.evidence.registry import all_tests
 from tabcontam.groups import grouped
 from tabcontam.subjects.catalogue import standing_for
@@ -19,8 +20,13 @@ FILE = "file"  # the edition of a user's own FILE in a published report, in plac
 
 def known_tests() -> dict[str, Facts]:
     """What is known of each test that is installed, and of that which only recorded answers have, by its id."""
+    return _known(all_tests())
+
+
+@lru_cache(maxsize=1)
+def _known(tests: tuple[Test, ...]) -> dict[str, Facts]:
     known = {}
-    for test in all_tests():
+    for test in tests:
         known[test.id] = test.facts
         for form, title in test.recorded_forms.items():
             known[form] = replace(test.facts, id=form, title=title, number=None)

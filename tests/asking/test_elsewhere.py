@@ -32,6 +32,7 @@ from tests import made_tables as tables
 IS = load_serializers()["is"]
 TESTS = [by_id()[name] for name in ("full_completion", "feature_completion")]
 NAME = f"{0:032x}.json"
+FINDING = f"{0:016x}/{NAME}"  # with a table's folder
 
 
 @pytest.fixture(autouse=True)
@@ -78,9 +79,11 @@ class Here(Machines):
         yield self.say(digest)
 
 
-def said(text: str) -> bytes:
-    """What a machine sends that has made one finding."""
-    return json.dumps({NAME: text}).encode()
+def said(text: str, table: Table) -> bytes:
+    """What a machine sends that has made one finding about a table."""
+    folder = folder_of(table)
+    assert folder is not None
+    return json.dumps({f"{folder.name}/{NAME}": text}).encode()
 
 
 def sent(machines: Machines, left: Left, found: Found) -> None:
@@ -90,7 +93,8 @@ def sent(machines: Machines, left: Left, found: Found) -> None:
 
 def test_what_machines_find_is_kept_and_read_by_the_run() -> None:
     both, found = [ships(0), ships(1)], Found()
-    machines, left = Here(lambda digest: said(f'"{digest}"'), 2), Left(both, TESTS)
+    known = {table.sha256: table for table in both}
+    machines, left = Here(lambda digest: said(f'"{digest}"', known[digest]), 2), Left(both, TESTS)
     sent(machines, left, found)
     assert machines.asked == [table.sha256 for table in reversed(both)]
     assert not left
@@ -103,13 +107,14 @@ def test_what_machines_find_is_kept_and_read_by_the_run() -> None:
 @pytest.mark.parametrize(
     "wrong",
     [
-        json.dumps({"../" + NAME: "1"}),
-        json.dumps({NAME: "1", "/tmp/" + NAME: "1"}),
-        json.dumps({NAME + "\n": "1"}),
+        json.dumps({"../" + FINDING: "1"}),
+        json.dumps({FINDING: "1", "/tmp/" + FINDING: "1"}),
+        json.dumps({FINDING + "\n": "1"}),
         json.dumps({"known.json": "1"}),
-        json.dumps({NAME: "no JSON"}),
-        json.dumps({NAME: 1}),
-        json.dumps([NAME]),
+        json.dumps({NAME: "1"}),
+        json.dumps({FINDING: "no JSON"}),
+        json.dumps({FINDING: 1}),
+        json.dumps([FINDING]),
         "no JSON",
     ],
 )
@@ -141,7 +146,7 @@ def test_a_machine_with_other_versions_prepares_nothing(monkeypatch: pytest.Monk
             for one in work(given):
                 yield one
 
-    machines, left = Other(said), Left([ships(0)], TESTS)
+    machines, left = Other(lambda digest: b""), Left([ships(0)], TESTS)
     sent(machines, left, Found())
     (line,) = machines.lines
     assert line.startswith("a machine has tabcontam 0, numpy 0, and this one tabcontam ")
@@ -159,7 +164,7 @@ def test_a_table_that_has_to_wait_for_a_machine_may_be_begun_here() -> None:
                 yield one
 
     left = Left([table, other], TESTS)
-    sent(Crowded(lambda digest: said("1")), left, Found())
+    sent(Crowded(lambda digest: said("1", other)), left, Found())
     assert [kept_of(one) for one in (table, other)] == [{}, {NAME: "1"}]
     assert left.take() == (table, TESTS[1])
 
@@ -238,7 +243,8 @@ def test_another_machine_finds_what_this_one_does(cache: Path, monkeypatch: pyte
     assert list(cache.iterdir()) == []
     for test in TESTS:
         sheet_of(test, table, IS, Options(seed=3))
-    assert json.loads(b"".join(pieces)) == kept_of(table) != {}
+    kept = {f"{path.parent.name}/{path.name}": path.read_text("utf-8") for path in cache.rglob("guesses/*/*.json")}
+    assert json.loads(b"".join(pieces)) == kept != {}
     assert {len(piece) for piece in pieces[:-1]} == {1000}
 
 

@@ -16,6 +16,7 @@ from tabcontam.reading.numbers import is_finite
 from tabcontam.tables.serializers import load_serializer
 from tabcontam.tables.table import Cell, load_table
 from tabcontam.verdicts.rules import ALPHA
+from tests.golden.rates import check
 from tests.made_tables import ships
 from tests.manipulations import MANIPULATIONS
 from tests.odd_tables import KINDS, SIZES, odd_table
@@ -40,7 +41,8 @@ def test_a_manipulated_answer_is_not_taken_for_memory(name: str) -> None:
         judged = judge(run("is"), manipulated(run("is"), name), ALPHA)
     assert judged.table is not None
     assert judged.table.verdict in (Verdict.NOT_DETECTED, Verdict.NO_ANSWER)
-    assert not [test for test, cell in judged.cells.items() if cell.verdict is Verdict.CONTAMINATED]
+    accused = [test for test, cell in judged.cells.items() if cell.verdict is Verdict.CONTAMINATED]
+    check("attacks", "manipulated answers about a made table accused", len(accused), len(judged.cells))
 
 
 @pytest.mark.slow
@@ -48,7 +50,7 @@ def test_in_the_same_run_who_remembers_the_rows_is_found() -> None:
     with shares_unstated():
         judged = judge(run("is"), ask(run("is"), "memoriser:0.5", 0), ALPHA)
     assert judged.table is not None
-    assert judged.table.verdict is Verdict.CONTAMINATED
+    check("attacks", "memoriser of half found", judged.table.verdict is Verdict.CONTAMINATED, 1)
 
 
 @pytest.mark.parametrize(
@@ -59,7 +61,7 @@ def test_in_the_same_run_who_remembers_the_rows_is_found() -> None:
 def test_who_knows_no_row_of_an_odd_table_is_not_accused(kind: str, rows: int) -> None:
     counts, every = Counts(), list(KINDS).index(kind) % ONE_OF == 0
     answered(counts, kind, rows, ROWS if every else USUAL)
-    assert not counts.accused
+    check("attacks", "odd tables accused", len(counts.accused), counts.tables.total())
 
 
 @pytest.mark.slow
@@ -67,8 +69,8 @@ def test_who_knows_no_row_of_an_odd_table_is_not_accused(kind: str, rows: int) -
 def test_manipulated_answers_about_flowers_are_not_taken_for_memory(seed: int) -> None:
     counts = Counts()
     manipulate(counts, MANIPULATED["iris"](), seed)
-    assert not counts.accused
     assert counts.tables.total() == len(MANIPULATIONS)
+    check("attacks", "manipulated answers about flowers accused", len(counts.accused), counts.tables.total())
 
 
 @pytest.mark.slow
@@ -78,7 +80,7 @@ def test_who_remembers_all_rows_and_rounds_the_numbers_is_found(seed: int) -> No
         numbers = planned(load_table("wine"), CELLS, load_serializer("is"), seed, ALPHA)
         judged = judge(numbers, asked(numbers, lambda cell, query: query.expected, to_one_decimal), ALPHA)
     assert judged.table is not None
-    assert judged.table.verdict is Verdict.CONTAMINATED
+    check("attacks", "rounding memoriser of all found", judged.table.verdict is Verdict.CONTAMINATED, 1)
     assert judged.table.p_value is not None
     assert judged.table.p_value < 1e-50
 
@@ -94,8 +96,8 @@ def to_one_decimal(query: Query, values: Sequence[Cell]) -> str:
 def test_the_strongest_predictors_are_not_accused(name: str) -> None:
     counts = Counts()
     predict(counts, load_table(name), 1)
-    assert not counts.accused
     assert counts.tables.total() == len(PREDICTORS)
+    check("attacks", "strongest predictors accused", len(counts.accused), counts.tables.total())
 
 
 def test_there_are_nineteen_manipulations_and_161_odd_tables() -> None:

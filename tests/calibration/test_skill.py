@@ -8,6 +8,7 @@ import pytest
 from benchmarks.skill import KINDS, MEMORISER, ONE_OF, SELDOM, SOLVER, Counts, counted, measured
 from benchmarks.skills.answerers import shown_cells
 from benchmarks.skills.made import Made, arranged
+from tests.golden.rates import check
 
 SOLVED = ("orders", "staff", "stays", "grids")
 RUNS = ONE_OF + 1  # in two of which who remembers is asked
@@ -39,14 +40,16 @@ def made_anew(kind: str, number: int) -> Made:
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", SOLVED)
 def test_a_solver_is_not_accused(kind: str) -> None:
-    for solver in (SOLVER, SELDOM):
-        assert not counts(kind).verdicts[solver, "contaminated"]
+    check("skill", "solver accused", *counted([counts(kind)], [SOLVER]))
+    check("skill", "one in twenty accused", *counted([counts(kind)], [SELDOM]))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", SOLVED)
 def test_who_remembers_a_quarter_of_the_rows_is_found(kind: str) -> None:
-    assert counted([counts(kind)], [MEMORISER]) == (2, 2)
+    found, runs = counted([counts(kind)], [MEMORISER])
+    assert runs == 2
+    check("skill", "memoriser of a quarter found", found, runs)
 
 
 @pytest.mark.slow

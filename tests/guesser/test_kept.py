@@ -134,3 +134,12 @@ def test_a_row_has_the_same_rank_wherever_it_stands() -> None:
     table = ships()
     turned = replace(table, rows=table.rows[::-1])
     assert [ranks(table)[row] for row in range(40)] == [ranks(turned)[39 - row] for row in range(40)]
+
+
+def test_what_is_collected_about_a_table_is_not_read_for_its_twin() -> None:
+    with keeping.collected() as together:
+        assert found(ships(), [1]) == [1]
+        assert found(ships(seed=1), [2]) == [2]
+        assert found(ships(), [3]) == [1]
+    assert sorted(together.values()) == ["[1]", "[2]"]
+    assert all(keeping.NAME.fullmatch(name) for name in together)

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
+from tabcontam.groups import grouped
 from tabcontam.subjects.corpora.blocks import Block
 from tabcontam.subjects.corpora.cells import Place
 from tabcontam.subjects.corpora.exact import as_sought, keys_of
@@ -18,15 +19,19 @@ class Phrases:
     """Texts that are looked for by their words, each list of them under a number of the caller's."""
 
     def __init__(self, texts: Mapping[int, tuple[str, ...]]) -> None:
+        every = [
+            (number, place, keys)
+            for number, own in texts.items()
+            for place, text in enumerate(own)
+            if (keys := keys_of(as_sought(text)))
+        ]
+        by_size = grouped(every, lambda phrase: max(size for size in SIZES if size <= len(phrase[2])))
         self._sought: dict[int, tuple[Known, dict[int, list[tuple[int, int, list[bytes]]]]]] = {}
-        by_size: dict[int, dict[int, list[tuple[int, int, list[bytes]]]]] = {}
-        for number, own in texts.items():
-            for place, text in enumerate(own):
-                if keys := keys_of(as_sought(text)):
-                    size = max(size for size in SIZES if size <= len(keys))
-                    hashed = _together(tokens(b" ".join(keys[:size])).hashes, size)
-                    by_size.setdefault(size, {}).setdefault(int(hashed[0]), []).append((number, place, keys))
-        for size, wanted in by_size.items():
+        for size, phrases in by_size.items():
+            words = tokens(b" ".join(key for _, _, keys in phrases for key in keys[:size]))  # at once: thousands
+            wanted: dict[int, list[tuple[int, int, list[bytes]]]] = {}
+            for phrase, hashed in zip(phrases, _together(words.hashes, size)[::size].tolist(), strict=True):
+                wanted.setdefault(hashed, []).append(phrase)
             self._sought[size] = _known(wanted), wanted
 
     def find(self, block: Block, over: frozenset[int] = frozenset()) -> Iterator[tuple[int, int, list[Place]]]:

@@ -105,10 +105,20 @@ def first_row(
     Where none has so many, a whole number before them may count the lines and is no cell: `counted` says of the cells
     behind it whether they could be a row, since a comma within a cell would make one more of them, too.
     """
-    every = [cells for line in plain(text).splitlines() for cells in cuts(line.strip())]
+    every = _every_cut(text)
     return next((cells for cells in every if len(cells) == width), None) or next(
         filter(counted, without_counts(every, width)), None
     )
+
+
+def widths(text: str) -> set[int]:
+    """How many cells the lines of an answer may have: each number for which `first_row` finds one."""
+    every = _every_cut(text)
+    return {len(cells) for cells in every} | {len(cells) - 1 for cells in every if counts_lines(cells)}
+
+
+def _every_cut(text: str) -> list[list[Cell]]:
+    return [cells for line in plain(text).splitlines() for cells in cuts(line.strip())]
 
 
 def may_be_row(cells: Sequence[Cell], names: Sequence[str], sorts: Mapping[str, Sort]) -> bool:
@@ -119,7 +129,12 @@ def may_be_row(cells: Sequence[Cell], names: Sequence[str], sorts: Mapping[str, 
 
 def without_counts(every: Iterable[list[Cell]], width: int) -> Iterator[list[Cell]]:
     """The cells of lines that have one more than so many, and first a whole number that counts the lines."""
-    return (cells[1:] for cells in every if len(cells) == width + 1 and (cells[0] or "").isdigit())
+    return (cells[1:] for cells in every if len(cells) == width + 1 and counts_lines(cells))
+
+
+def counts_lines(cells: Sequence[Cell]) -> bool:
+    """Whether the first cell of a line is a whole number, which may count the lines."""
+    return bool(cells) and (cells[0] or "").isdigit()
 
 
 def agrees(cell: Cell, expected: Cell) -> bool:

@@ -1,0 +1,76 @@
+"""A code for each reason that a result can have: the golden files hold these, so that sentences may be reworded.
+
+Who rewords a sentence changes its pattern here and leaves its code.
+"""
+
+import re
+
+REASONS = {
+    "power": r"(an LLM that remembers|documents that hold) .* would have been found",
+    "no power": r"an LLM that remembers .* would be found in only .* of runs, at p <= .*",
+    "few names": r"too few names of features to tell: .*",
+    "few values": r"too few values to tell: .*",
+    "few questions": r"too few questions to tell: .*",
+    "few own words": r"too few words of their own in the (out|tex).*ts to tell: .*",
+    "few features": r"too few features: .*",
+    "few rows of values": r".* rows have .* values and a cell that other rows could hold as well; .*"
+    r"|no row has .* values; .*",
+    "few exchangeable": r".* rows have a cell that others could hold as well; .*",
+    "few to learn": r"a classifier needs .* different rows to learn from; there are .*",
+    "names given away": r"the features that are shown give the names of all others away, or all but one",
+    "no words": r"no feature has between .* and .* values that are words",
+    "no feature": r"no feature has .* values and rows whose features before it fit no other answer",
+    "no recurring": r"no feature has (.* )?values that recur and could stand in another row",
+    "no row alone": r"no row has shown cells that fit no other (row|answer)",
+    "no pair": r"no column is a text that belongs to another: .*",
+    "no question": r"no classification question.*",
+    "no digits": r"no column of .* has numbers of three digits or more that could be exchanged between rows",
+    "no instance": r"no instance has an answer to the guided and to the general instruction",
+    "texts": r"its rows are texts to read: .*",
+    "one class": r"all its rows are of one class|a class of the question has no row to show",
+    "alike": r"half of the rows begin with the same .*",
+    "enumerates": r".* lists every combination of its .*",
+    "twin": r"a shuffled twin of .* shares .* of its .* rows with it",
+    "drawn": r"cells that are drawn one by one make many a row of the table: .*",
+    "not altered": r"no feature can be altered so that nobody sees it: .*"
+    r"|only .* can be altered without anybody seeing it, .*",
+    "swaps": r"swapping one value of a row makes another row of the table every time",
+    "seen by skill": r"whoever computes or knows the world sees what is altered: .*",
+    "label told": r"its label is told by what the noise moves: .*",
+    "few moved": r"values of .* rows alone can be moved so that .*",
+    "few of a class": r"of the class .* there are .* different rows to learn from; .*",
+    "told apart": r"a classifier that never saw the rows tells altered ones apart: .*",
+    "nothing learned": r"from its cells models learn nothing about the label, .*",
+    "digits told": r"the last digits of .* can be told without memory: .*",
+    "one digits column": r".* alone has digits to ask about, and one column is no finding",
+    "one hidden column": r"cells of .* alone can be hidden: .*",
+    "follows": r".* follows from the row's number",
+    "order follows": r"the order of .* follows from .*"
+    r"|.* is sorted by .*, which no two rows share: its order is determined",
+    "order preferred": r"who prefers rows that are like those before them finds the order of .*",
+    "few shards": r"fewer than two shards were scored, or all gain the same",
+    "one column": r"(.*: )?(it rests on|all that (guessing does not explain|is right) is in)"
+    r" .* facts from elsewhere would do the same",
+    "no answer": r"(.*: )?no readable answer to .* of .* queries.*|.* of .* queries without a readable answer: .*",
+    "unread table": r".* answers to its row tests were read, and .*",
+    "not judged": r".* completions were not judged: .*",
+    "not recorded": r"not recorded: .*",
+    "rewordings": r"the distractors are an LLM's rewordings of the original, .*",
+    "lacks": r".* cannot take part: the test needs .*",
+    "held": r"it holds .* of .* rows: .*",
+    "together": r"the .* tests together: p = .*",
+    "together nothing": r"the .* tests together find nothing",
+    "found by": r"found by .*",
+    "not found by": r"not found by .*",
+    "nothing told by": r"nothing could be told by .*",
+    "not asked": r"not asked: .*",
+    "no answer to": r"no answer to .*",
+}  # fmt: skip
+
+
+def code(reason: str | None) -> str:
+    """Return the code of a reason, empty where there is none. Raises `LookupError` for a sentence that has none."""
+    found = [name for name, pattern in REASONS.items() if reason and re.fullmatch(pattern, reason, re.DOTALL)]
+    if reason and not found:
+        raise LookupError(f"tests/golden/reasons.py has no code for the reason {reason!r}")
+    return found[0] if found else ""

@@ -1,0 +1,109 @@
+"""The golden files: what they hold, how it is compared, and the differences as a table."""
+
+import json
+import lzma
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from functools import cache
+from math import isclose
+from multiprocessing import get_context
+from pathlib import Path
+
+from tests.golden.chances import Archive, computed, read, trimmed
+from tests.golden.verdicts import RECORDED, Row, Rows, is_extension, of_card, of_recorded
+
+FOLDER = Path(__file__).parent
+CORE, EXTENSIONS, CHANCES = (FOLDER / f"{name}.json.xz" for name in ("core", "extensions", "chances"))
+SAME = 1e-5  # by which numbers that are judged from the stored chances may differ, as a share of themselves
+NEAR, FAR = 0.05, 0.005  # by which p and q may differ where chances are computed anew: as a share, or that much
+PROCESSES = 2
+MOVED = re.compile(r"\| (result|verdict|paper) \|")  # a line about a verdict
+
+
+def golden() -> Rows:
+    """Return all results of both files."""
+    rows: Rows = {}
+    for path in filter(Path.exists, (CORE, EXTENSIONS)):
+        rows |= {name: Row(*held) for name, held in json.loads(lzma.decompress(path.read_bytes())).items()}
+    return rows
+
+
+def of_parts(rows: Rows, names: Iterable[str]) -> Rows:
+    """Return the results about these cards and files of recorded answers."""
+    own = {Path(name).name for name in names}
+    return {name: row for name, row in rows.items() if name.split()[0] in own}
+
+
+def keep(rows: Rows) -> None:
+    """Write both files; equal results make equal bytes."""
+    for path, extension in ((CORE, False), (EXTENSIONS, True)):
+        own = {name: row for name, row in rows.items() if is_extension(name.split()[-1]) == extension}
+        path.write_bytes(lzma.compress(json.dumps(own, sort_keys=True, separators=(",", ":")).encode(), preset=9))
+
+
+def found(names: Sequence[str], anew: bool = False) -> tuple[Rows, Archive]:
+    """Return every result about these cards and recorded answers, and the chances that they rest on.
+
+    Two processes share the work. The chances are the stored ones, or computed `anew`.
+    """
+    rows, archive = Rows(), Archive()
+    with ProcessPoolExecutor(PROCESSES, mp_context=get_context("spawn")) as pool:
+        for own, made in pool.map(_found, names, [anew] * len(names)):
+            rows |= own
+            archive |= made
+    return rows, archive
+
+
+def _found(name: str, anew: bool) -> tuple[Rows, Archive]:
+    if name in RECORDED:
+        return of_recorded(name), {}
+    if not anew:
+        return of_card(name, chances()), {}
+    archive: Archive = {}
+    rows = of_card(name, archive, computed)
+    of_card(name, archive, trimmed)
+    return rows, archive
+
+
+@cache
+def chances() -> Archive:
+    """Return the stored chances."""
+    return read(CHANCES) if CHANCES.exists() else {}
+
+
+def differences(before: Mapping[str, Row], now: Mapping[str, Row], near: float, far: float = 0.0) -> list[str]:
+    """Return a line of a table for each result that is not as it was, or is there no more, or new.
+
+    Numbers may differ by `near` as a share of themselves, and by `far`.
+    """
+
+    def same(old: object, new: object) -> bool:
+        if isinstance(old, float) and isinstance(new, float):
+            return isclose(old, new, rel_tol=near, abs_tol=far)
+        return old == new
+
+    lines = []
+    for name in sorted(before.keys() | now.keys()):
+        old, new = before.get(name), now.get(name)
+        if old is None or new is None:
+            lines.append(f"| {name} | result | {_shown(old)} | {_shown(new)} |")
+            continue
+        pairs = zip(Row._fields, old, new, strict=True)
+        lines += [f"| {name} | {field} | {one} | {other} |" for field, one, other in pairs if not same(one, other)]
+    return sorted(lines, key=lambda line: not MOVED.search(line))  # verdicts first
+
+
+def differences_anew(before: Rows, now: Rows) -> list[str]:
+    """Return the differences where chances were computed anew; bits are left out, since one tied guess moves many."""
+    old, new = ({name: row._replace(bits=None) for name, row in rows.items()} for rows in (before, now))
+    return differences(old, new, NEAR, FAR)
+
+
+def table(lines: Iterable[str]) -> str:
+    """Return lines of differences as a Markdown table."""
+    return "\n".join(["| result | field | before | now |", "|---|---|---|---|", *lines])
+
+
+def _shown(row: Row | None) -> str:
+    return "none" if row is None else f"{row.verdict}, p = {row.p}"
