@@ -271,7 +271,7 @@ def table(name: str = "my frame") -> tabcontam.Table:
 class TestTables:
     @pytest.mark.slow
     def test_a_frame_is_asked_about(self) -> None:
-        results = tabcontam.run("simulated:oracle", [table(), "iris"], controls=False)
+        results = tabcontam.run("simulated:oracle", [table(), "iris"], tests="completion or 0shot", controls=False)
         assert results.verdict("simulated:oracle", "my frame") is tabcontam.Verdict.CONTAMINATED
         assert results.document["run"]["datasets"][0]["sha256"] == table().sha256
         assert "[Table('my frame'), 'iris']" in results.document["run"]["command"]
@@ -325,7 +325,8 @@ class TestTables:
         """What was found of one goes for the other."""
         frame = pd.DataFrame(table().rows, columns=list(table().columns))
         frame.to_csv("own.csv", index=False, lineterminator="\n")
-        results = tabcontam.run("simulated:oracle", tabcontam.Table.from_frame(frame, name="own.csv"), controls=False)
+        own = tabcontam.Table.from_frame(frame, name="own.csv")
+        results = tabcontam.run("simulated:oracle", own, **QUICK)  # type: ignore[arg-type]
         assert results.verdict("simulated:oracle", "own.csv") is tabcontam.Verdict.CONTAMINATED
         with Path("own.csv").open("a", newline="") as file:
             csv.writer(file).writerow(["1", "2", "no"])

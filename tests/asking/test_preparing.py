@@ -188,13 +188,14 @@ def test_the_run_and_a_process_share_the_work(monkeypatch: pytest.MonkeyPatch) -
         return guesses(chain, place)
 
     monkeypatch.setattr(chains.Chain, "guesses", counted)
+    monkeypatch.setattr(preparing, "SMALL", 59)
     tests = [by_id()[name] for name in ("incomplete_completion", "full_completion", "feature_completion")]
 
     def planned(folder: str, workers: int) -> tuple[object, int]:
         monkeypatch.setenv("XDG_CACHE_HOME", folder)
         monkeypatch.setattr(preparing, "processors", lambda: workers)
         made.clear()
-        table = tables.ships.__wrapped__(200, seed=3)
+        table = tables.ships.__wrapped__(60, seed=3)
         with prepared_meanwhile([table], IS, tests, Options()) as ready:
             while workers > 1 and not list(Path(folder).rglob("*.json")):
                 time.sleep(0.02)  # until the process has found something

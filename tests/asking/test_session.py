@@ -160,7 +160,7 @@ def test_what_is_asked_again(tmp_path: Path, state: State, retry: bool, asked: i
 def test_another_prompt_is_never_answered_by_an_old_reply(tmp_path: Path) -> None:
     answer(session(planned(Spy()), tmp_path))
     spy = Spy()
-    answer(session(planned(spy, table=ships(seed=1)), tmp_path))
+    answer(session(planned(spy, table=ships(60, seed=1)), tmp_path))
     assert len(spy.asked) == ALL
 
 

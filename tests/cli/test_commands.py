@@ -48,7 +48,9 @@ ARITHMETIC = ("numpy", "scipy")  # of which the tests themselves need a little
 PATIENCE = 180  # seconds for a process that takes three, on a machine with other work
 PASSAGES = 200  # that are scored where the server turns out to do so
 PROBES = 2  # requests of the first passage, which find out that a server scores no text
+STARTED = ("recognition_features", "feature_completion", "perplexity")  # tests that processes ask: three kinds
 SIMULATED = ("run", "--llm", "simulated:oracle", "--no-controls", "--dataset", "iris")
+ASKED = ("--dataset", "iris", "-k", " or ".join(STARTED))
 
 
 def complaints(done: "subprocess.CompletedProcess[str]") -> list[str]:
@@ -65,22 +67,23 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "run"
 
 
-@lru_cache(maxsize=1)
-def planned() -> list[Query]:
-    """What is to be asked about iris."""
+@lru_cache(maxsize=2)
+def planned(*chosen: str) -> list[Query]:
+    """What is to be asked about iris by the chosen tests, or by all that a run asks."""
     iris, form = load_table("iris"), load_serializers()[DEFAULT]
-    cells = plan([Subject(SimulatedModel("oracle"))], [iris], [form], USUAL, Options())
+    tests = [test for test in USUAL if not chosen or test.id in chosen]
+    cells = plan([Subject(SimulatedModel("oracle"))], [iris], [form], tests, Options())
     return [query for cell in cells for query in cell.queries]
 
 
-def to_ask() -> int:
+def to_ask(*chosen: str) -> int:
     """How many queries there are about iris."""
-    return len(planned())
+    return len(planned(*chosen))
 
 
-def to_send() -> int:
+def to_send(*chosen: str) -> int:
     """How many requests they take: two of its rows are the same, and so may be what is asked about them."""
-    return len({(query.prompt, query.max_tokens) for query in planned()})
+    return len({(query.prompt, query.max_tokens) for query in planned(*chosen)})
 
 
 def document(folder: Path) -> dict[str, list[dict[str, Any]]]:
@@ -357,6 +360,7 @@ def test_two_files_of_the_same_bytes_are_both_asked(tmp_path: Path) -> None:
     for name in ("a.csv", "b.csv"):
         (tmp_path / name).write_text(f"id,score,weight\n{rows}\n")
     arguments = ["run", "--llm", "simulated:oracle", "--no-controls", "--dataset", "a.csv", "--dataset", "b.csv"]
+    arguments += ["-k", "completion"]
     assert tabcontam(*arguments, "--out", "run", cwd=tmp_path).returncode == 0
     found = {(cell["dataset"], cell["verdict"]) for cell in document(tmp_path / "run")["cells"]}
     assert found >= {("a.csv", "contaminated"), ("b.csv", "contaminated")}
@@ -399,7 +403,8 @@ def test_the_same_seed_writes_the_same_results(tmp_path: Path) -> None:
         return document(folder)["cells"]
 
     for name, seed in (("a", "3"), ("b", "3"), ("c", "4")):
-        assert tabcontam(*SIMULATED, "--seed", seed, "--out", name, cwd=tmp_path).returncode == 0
+        done = tabcontam(*SIMULATED, "--queries", "20", "--seed", seed, "--out", name, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
     assert stripped(tmp_path / "a") == stripped(tmp_path / "b")
     first, second, third = ((tmp_path / name / "trials.jsonl").read_text() for name in "abc")
     assert sorted(first.splitlines()) == sorted(second.splitlines()) != sorted(third.splitlines())
@@ -407,8 +412,8 @@ def test_the_same_seed_writes_the_same_results(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_folder_is_not_continued_by_a_run_without_its_cells(tmp_path: Path) -> None:
-    tabcontam(*SIMULATED, "--out", "run", cwd=tmp_path)
-    arguments = ["run", "--llm", "simulated:oracle", "--no-controls", "--out", "run"]
+    tabcontam(*SIMULATED, "--queries", "5", "--out", "run", cwd=tmp_path)
+    arguments = ["run", "--llm", "simulated:oracle", "--no-controls", "--queries", "5", "--out", "run"]
     done = tabcontam(*arguments, "--dataset", "wine", cwd=tmp_path)
     assert done.returncode == 4
     assert "which this run does not ask" in done.stderr
@@ -451,7 +456,9 @@ def test_the_papers_queries_alone_by_the_command_line(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_the_ranking_has_the_columns_of_one_who_refuses(tmp_path: Path) -> None:
     llms = [part for kind in ("memoriser:0.5", "refuser", "guesser") for part in ("--llm", f"simulated:{kind}")]
-    done = tabcontam("run", *llms, "--no-controls", "--dataset", "wine", "--out", "run", cwd=tmp_path)
+    done = tabcontam(
+        "run", *llms, "--no-controls", "--dataset", "wine", "--queries", "60", "--out", "run", cwd=tmp_path
+    )
     assert done.returncode == 0, done.stderr
     found: dict[str, Any] = document(tmp_path / "run")
     ranks = {rank["llm"]: rank for rank in found["ranking"]}
@@ -485,7 +492,7 @@ def test_a_folder_of_replayed_answers_is_no_run(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_two_runs_in_one_folder_do_not_pay_twice(tmp_path: Path) -> None:
     folder = tmp_path / "run"
-    with slow(0.1) as server:
+    with slow(1) as server:
         first = started(server, folder)
         wait_for(2, folder)
         _, errors = started(server, folder).communicate(timeout=PATIENCE)
@@ -550,7 +557,17 @@ def test_another_seed_does_not_go_into_the_same_folder(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_rescore_knows_the_forms_of_rows_from_the_results(tmp_path: Path) -> None:
     forms = [word for name in ("csv", "json", "markdown") for word in ("--serializer", name)]
-    asked = ["--llm", "simulated:formatter", "--no-controls", "--dataset", "iris", "-k", "completion"]
+    asked = [
+        "--llm",
+        "simulated:formatter",
+        "--no-controls",
+        "--dataset",
+        "iris",
+        "-k",
+        "completion",
+        "--queries",
+        "20",
+    ]
     tabcontam("run", *asked, *forms, "--out", "run", cwd=tmp_path)
     before = document(tmp_path / "run")
     assert tabcontam("rescore", "run", cwd=tmp_path).returncode == 0
@@ -571,7 +588,8 @@ def test_rescore_says_which_form_it_does_not_know(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_rescore_judges_again_without_asking(tmp_path: Path) -> None:
-    tabcontam("run", "--llm", "simulated:formatter", "--no-controls", "--dataset", "wine", "--out", "run", cwd=tmp_path)
+    asked = ("--llm", "simulated:formatter", "--no-controls", "--dataset", "wine", "--queries", "20")
+    tabcontam("run", *asked, "--out", "run", cwd=tmp_path)
     before = document(tmp_path / "run")
     assert tabcontam("rescore", "run", cwd=tmp_path).returncode == 0
     assert document(tmp_path / "run")["cells"] == before["cells"]
@@ -586,7 +604,8 @@ def test_rescore_judges_again_without_asking(tmp_path: Path) -> None:
 def test_one_report_from_two_runs(tmp_path: Path) -> None:
     for kind in ("oracle", "decliner"):
         llm = f"simulated:{kind}"
-        tabcontam("run", "--llm", llm, "--no-controls", "--dataset", "iris", "--out", kind, cwd=tmp_path)
+        asked = ("--llm", llm, "--no-controls", "--dataset", "iris", "--queries", "5")
+        tabcontam("run", *asked, "--out", kind, cwd=tmp_path)
     done = tabcontam("report", "oracle", "decliner", "--out", "both", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     both = document(tmp_path / "both")
@@ -624,7 +643,7 @@ def handled(number: signal.Signals, handler: Any = signal.SIG_DFL) -> Iterator[N
 
 def started(server: LoopbackServer, folder: Path, number: signal.Signals = signal.SIGINT) -> subprocess.Popen[str]:
     command = [sys.executable, "-m", "tabcontam", "run", "--llm", f"openai:slow@{server.url}", "--no-controls"]
-    command += ["--dataset", "iris", "--out", str(folder), "--max-connections", "2"]
+    command += [*ASKED, "--out", str(folder), "--max-connections", "2"]
     with handled(number):  # a new process has what is ignored here ignored, too
         return subprocess.Popen(command, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
@@ -672,7 +691,7 @@ def test_a_terminal_that_goes_leaves_the_report_of_what_there_is(tmp_path: Path)
     with slow(0.05) as server:
         ours, theirs = os.openpty()
         command = [sys.executable, "-m", "tabcontam", "run", "--llm", f"openai:slow@{server.url}", "--no-controls"]
-        command += ["--dataset", "iris", "--out", str(folder), "--max-connections", "2"]
+        command += [*ASKED, "--out", str(folder), "--max-connections", "2"]
         with handled(signal.SIGHUP):
             process = subprocess.Popen(
                 command, env=environment(), stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True
@@ -702,9 +721,9 @@ def test_a_killed_run_is_continued_and_loses_no_answer(tmp_path: Path) -> None:
         again = started(server, folder)
         _, errors = again.communicate(timeout=PATIENCE)
         assert again.returncode == 0, errors
-        (recalled,) = map(int, re.findall(rf"(\d+) of {to_ask() + PASSAGES} answered already", errors))
+        (recalled,) = map(int, re.findall(rf"(\d+) of {to_ask(*STARTED) + PASSAGES} answered already", errors))
         assert kept <= recalled <= kept + 2  # of each connection a reply may be stored and not yet in the folder
-        assert len(server.asked) - before == to_send() - recalled + PROBES
+        assert len(server.asked) - before == to_send(*STARTED) - recalled + PROBES
 
 
 @pytest.mark.slow

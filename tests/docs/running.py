@@ -47,10 +47,12 @@ VLLM = "http://127.0.0.1:8000/v1"  # where the docs have a server
 STAND_INS = ("anthropic", "azure", "bedrock", "gemini", "vertex", "hf", "infinigram")
 KEYS = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY", "TABCONTAM_API_KEY")
 SHORTER = {"run": ("--queries", "12"), "gate": ("--queries", "12"), "power": ("--runs", "1"),
-           "expose": ("--size", "tiny", "--copies", "0,2"), "ladder": ("-k", "feature_completion"),
+           "expose": ("--size", "tiny", "--copies", "0,1"), "ladder": ("-k", "feature_completion"),
            "evaluate": ("--queries", "10")}  # fmt: skip
 FEWER = ("-k", "recognition or feature_completion or perplexity")  # tests, where a page does not say which
-CONTINUED = ("--copies", "0,2")  # of `expose --llm`
+ONE = "feature_completion"  # in place of all three tests that complete rows
+ALONE = ("--no-controls",)  # where LLMs are named; the controls are asked in what names none
+CONTINUED = ("--copies", "0,1")  # of `expose --llm`
 NUMBER = re.compile(r"\d+(\.\d+)?(e-\d+)?")
 PLUGIN = "tabcontam.pytest_plugin"
 GATE = (Exit.DONE, Exit.CONTAMINATED, Exit.CANNOT_TELL)
@@ -136,7 +138,7 @@ class Place:
             self._run(text, command.output, where)
 
     def _run(self, text: str, output_shown: Sequence[str], where: Block) -> None:
-        words = shlex.split(text, comments=True)
+        words = words_of(text)
         given = dict(word.split("=", 1) for word in words if re.match(r"[A-Z_]+=", word))
         words = words[len(given) :]
         ours = words[:3] in (TABCONTAM, ["python", "-m", "pytest"]) or words[:2] == ["python", "-c"]
@@ -185,6 +187,8 @@ def shorter(arguments: Sequence[str], as_it_stands: bool) -> list[str]:
     """A command of the docs that asks less, unless its output is shown. Raises `Absent` for a dataset not here."""
     piped = list(arguments).index("|") if "|" in arguments else len(arguments)
     own, rest = list(arguments[:piped]), list(arguments[piped:])
+    if not as_it_stands:
+        own = [ONE if word == "completion" else word for word in own]
     options = parser().parse_args(own)
     for name in getattr(options, "dataset", None) or ():
         _check_there(name)
@@ -195,11 +199,20 @@ def shorter(arguments: Sequence[str], as_it_stands: bool) -> list[str]:
     whole = as_it_stands or quick or past or not less or less[0] in own
     if options.command == "expose" and options.llm:
         less, whole = CONTINUED, False
-    chosen = {"-k", "--reference", "--trained-on", "--out"} & {*own} or ("-m" in own and "rows" not in own)
+    kept = "--out" in own and "--batch" not in own  # what later commands of the page take
+    chosen = kept or {"-k", "--reference", "--trained-on"} & {*own} or ("-m" in own and "rows" not in own)
     in_words = len(own) > 1 and not any(name.startswith("corpus:") for name in llms or ())
     asks_all = options.command in ("run", "gate") and not getattr(options, "folder", None) and not as_it_stands
     fewer = FEWER if asks_all and in_words and not chosen else ()  # `run` alone is run as it stands
-    return [*own, *(() if whole else less), *fewer, *rest]
+    if options.command == "power" and not whole and "-k" not in own:
+        fewer = FEWER
+    alone = ALONE if asks_all and llms and not {"--control", "--no-controls"} & {*own} else ()
+    return [*own, *(() if whole else less), *fewer, *alone, *rest]
+
+
+def words_of(text: str) -> list[str]:
+    """The words of a command, without a comment behind it: as in a shell, `#` within a word is a part of it."""
+    return shlex.split(re.sub(r"\s#.*", "", text))
 
 
 def _check_there(name: str) -> None:
@@ -212,7 +225,7 @@ def _check_there(name: str) -> None:
 
 def look_at(text: str) -> None:
     """What can be seen of a command that is not run."""
-    words = shlex.split(text, comments=True)
+    words = words_of(text)
     if words[0] == "make":
         assert re.search(rf"^{words[1]}:", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE), text
     if words[0] == "pip":
@@ -253,7 +266,8 @@ def _own_table(path: Path) -> None:
 
 def _copy(folder: Path) -> None:
     for name in CHANGED:
-        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+        # with what was compiled, which is as old as its source here, too, but for what another process is writing
+        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("*.pyc.*"))
 
 
 def _patch(path: Path, diff: str) -> None:

@@ -20,7 +20,7 @@ def run(folder: Path, *datasets: str) -> tuple[int, int]:
     """A real run of two simulated LLMs: the bytes of its page, and its cells."""
     llms = ("--llm", "simulated:memoriser:0.5", "--llm", "simulated:guesser")
     names = [word for name in datasets for word in ("--dataset", name)]
-    assert tabcontam(["run", *llms, *names, "--no-controls", "-q", "--out", str(folder)]) == 0
+    assert tabcontam(["run", *llms, *names, "--no-controls", "-q", "--queries", "12", "--out", str(folder)]) == 0
     cells = json.loads((folder / "results.json").read_text("utf-8"))["cells"]
     return (folder / "index.html").stat().st_size, len(cells)
 

@@ -17,7 +17,7 @@ Document = dict[str, Any]
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("made")
-    words = ["--dataset", "iris", "-m", "rows", "--queries", "40"]
+    words = ["--dataset", "iris", "-m", "rows", "--queries", "20", "--no-controls"]
     for name, llm in (("one", "simulated:oracle"), ("other", "simulated:guesser")):
         done = tabcontam("run", "--llm", llm, *words, "--out", str(folder / name))
         assert done.returncode == Exit.DONE, done.stderr

@@ -45,9 +45,8 @@ FACTS = {"date_of_birth": born, "fee": fee}
 
 
 @pytest.fixture
-def players(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def players(tmp_path: Path) -> Path:
     """A file of made players, whose names tell those who know them when they were born and what they cost."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     rng, path = Random(1), tmp_path / "players.csv"
     names = [f"{first} {last}" for first in FIRST for last in LAST]
     rng.shuffle(names)

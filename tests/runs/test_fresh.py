@@ -15,6 +15,7 @@ import pytest
 
 from tabcontam.cli.commands import main
 from tabcontam.errors import Exit
+from tabcontam.feeds import papers
 from tabcontam.feeds.fetching import REQUESTS
 from tabcontam.passages.words import longest_run, words
 from tests.commands import environment, tabcontam
@@ -41,11 +42,12 @@ def lines(path: Path) -> list[dict[str, object]]:
 
 @pytest.mark.parametrize(
     ("kind", "count"),
-    [("feed", 5), ("arxiv", 5), ("github", 5), pytest.param("arxiv", 50, marks=pytest.mark.slow)],
+    [("feed", 5), ("arxiv", 5), ("github", 5), pytest.param("arxiv", 12, marks=pytest.mark.slow)],
 )
 def test_passages_become_questions_whose_answers_are_hidden(
-    kind: str, count: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    kind: str, count: int, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(papers, "A_PAGE", 12)  # what is listed of more than a dozen texts comes on two pages
     texts = [*made_texts(count, MARCH), *made_texts(5, MARCH.replace(month=1), begin=200)]
     with FeedServer(texts) as feed, LoopbackServer(writing()) as llm:
         spec = f"openai:model@{llm.url}"
@@ -184,7 +186,7 @@ def test_answers_are_rated_and_compared_in_both_orders(tmp_path: Path, capsys: p
     assert "people and the judge agree on 9 of 10 (faithful), kappa 0.00" in text
 
 
-@pytest.mark.parametrize("count", [12, pytest.param(50, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", [12, pytest.param(24, marks=pytest.mark.slow)])
 def test_old_passages_that_were_read_are_found_and_others_are_not(
     count: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -115,7 +115,12 @@ def test_a_run_by_a_learned_overlap_keeps_it_until_another_is_named(
     pytest.importorskip("transformers")
     model = encoder(here / "one")
     learned = f"bertscore:{model}"
-    assert cli.main(["run", *GUIDED, "--rules", "paper", "--overlap", "bertscore:one", "--out", "run"]) == 0
+    assert (
+        cli.main(
+            ["run", *GUIDED, "--rules", "paper", "--queries", "paper", "--overlap", "bertscore:one", "--out", "run"]
+        )
+        == 0
+    )
     assert "BERTScore (one)" in held("run")["cells"][0]["sentence"]
     assert held("run")["run"]["overlap"] == learned
     before = held("run")["cells"]

@@ -42,9 +42,8 @@ def server() -> Iterator[LoopbackServer]:
 
 
 @pytest.fixture
-def make(server: LoopbackServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Made:
+def make(server: LoopbackServer, tmp_path: Path) -> Made:
     """Makes a run of an LLM on wine with these references, in a folder of this name."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
 
     def made(out: str, *references: str, llm: str = LLM, seed: int = 0) -> RunResults:
         specs = tuple(name if ":" in name else f"openai:{name}@{server.url}" for name in references)

@@ -218,7 +218,7 @@ def test_the_command_line_says_when_it_was_decided_and_what_e_means(
     here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     llms = ["--llm", "simulated:oracle", "--llm", "simulated:guesser"]
-    assert main(["run", *llms, *ASK, "--out", "run"]) == 0
+    assert main(["run", *llms, *ASK, "-k", "completion", "--out", "run"]) == 0
     said = capsys.readouterr()
     shown = " ".join(said.out.split())
     assert "simulated:oracle: iris: its row tests ended after " in said.err
@@ -245,7 +245,7 @@ def test_the_command_line_says_when_it_was_decided_and_what_e_means(
 
 
 def test_no_readable_answer_is_no_verdict_and_the_gate_cannot_tell(here: Path) -> None:
-    order = ["--llm", "simulated:decliner", *ASK, "--no-controls", "--out", "run"]
+    order = ["--llm", "simulated:decliner", *ASK, "-k", "completion", "--no-controls", "--out", "run"]
     assert main(["run", *order]) == 0
     (table,) = tabcontam.load_results("run").run_results.tables
     assert (table.verdict, table.decided_after) == (Verdict.NO_ANSWER, 20)
@@ -313,7 +313,7 @@ def test_what_a_reference_answers_too_decides_nothing(tmp_path: Path) -> None:
 @pytest.mark.slow  # wine's guesses take seconds
 def test_x_stops_after_the_first_table_that_is_found(here: Path) -> None:
     found = tabcontam.run(
-        "simulated:oracle", ["iris", "wine"], marks="rows", until_decided=True, stop_at_first=True, controls=False
+        "simulated:oracle", ["iris", "wine"], tests="completion", until_decided=True, stop_at_first=True, controls=False
     ).run_results
     iris, wine = sorted(found.tables, key=lambda table: table.dataset)
     decided = [table for table in (iris, wine) if table.verdict is Verdict.CONTAMINATED]
