@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from importlib.metadata import entry_points
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -188,7 +189,7 @@ def shorter(arguments: Sequence[str], as_it_stands: bool) -> list[str]:
     piped = list(arguments).index("|") if "|" in arguments else len(arguments)
     own, rest = list(arguments[:piped]), list(arguments[piped:])
     if not as_it_stands:
-        own = [ONE if word == "completion" else word for word in own]
+        own = [*own[:1], *(ONE if two == ("-k", "completion") else two[1] for two in pairwise(own))]
     options = parser().parse_args(own)
     for name in getattr(options, "dataset", None) or ():
         _check_there(name)
