@@ -10,6 +10,7 @@ from benchmarks.mutants.patches import AREAS, Mutant, MutantError, applied, muta
 PACKAGE = Path(__file__).parents[1] / "tabcontam"
 
 
+@pytest.mark.slow
 def test_every_mutant_applies_and_changes_lines_of_its_function() -> None:
     known, faults = mutants(), []
     for mutant in known:

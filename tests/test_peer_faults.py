@@ -125,6 +125,7 @@ def test_what_chance_explains_is_counted_in_the_table_and_not_in_the_answers(
     assert found.p_value > ALPHA
 
 
+@pytest.mark.slow
 def test_the_majority_class_is_that_of_the_rows() -> None:
     """1, for classification: the baseline is the same whatever a model says."""
     queries = asked("classification_0shot")
@@ -137,6 +138,7 @@ def test_the_majority_class_is_that_of_the_rows() -> None:
 # --- 2
 
 
+@pytest.mark.slow
 def test_the_predictor_that_fits_better_is_taken() -> None:
     """2: of two predictors the one with the lower score was taken, the worse one, and chance explained too little."""
     rng = Random("double")
@@ -169,6 +171,7 @@ def test_nothing_but_empty_answers_is_no_answer(reply: Reply) -> None:
     assert {test for test, cell in cells.items() if (cell.verdict, cell.answered) != ("no answer", 0)} == set()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rows", range(2, 9))
 def test_a_table_of_a_few_rows_is_asked_or_skipped(rows: int) -> None:
     """3, again: fewer than nine rows were an IndexError."""
@@ -272,6 +275,7 @@ def test_an_instruct_model_that_only_completes_is_not_asked_to_chat() -> None:
 # --- 8
 
 
+@pytest.mark.slow
 def test_rows_of_a_file_are_not_its_lines(tmp_path: Path) -> None:
     """8: quoted line ends broke rows apart, a file without a header lost its first, wide ones had no delimiter."""
     rng = Random("lines")

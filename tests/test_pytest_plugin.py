@@ -479,6 +479,7 @@ def test_marks_that_ask_otherwise_have_runs_of_their_own(pytester: pytest.Pytest
     assert {cell["serializer"] for run in cells for cell in run} == {"colon"}
 
 
+@pytest.mark.slow
 def test_ctrl_c_ends_the_session(pytester: pytest.Pytester) -> None:
     pytester.makeconftest(
         """

@@ -9,6 +9,7 @@ import pytest
 from tabcontam.renamed import MODULES
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("old", MODULES)
 def test_an_old_import_path_is_the_module_itself_and_says_its_new_name(old: str) -> None:
     code = (

@@ -49,6 +49,7 @@ def texts(node: ast.AST) -> Iterator[str]:
     yield from (part.value for part in ast.walk(node) if isinstance(part, ast.Constant) and isinstance(part.value, str))
 
 
+@pytest.mark.slow
 def test_no_error_names_an_option_as_the_command_line_alone_writes_it() -> None:
     raw = [
         f"{path}:{call.lineno} {found}: write option(...)"

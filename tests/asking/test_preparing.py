@@ -219,6 +219,7 @@ def test_where_no_process_can_be_started_the_run_does_it(monkeypatch: pytest.Mon
     assert prepared([ships(0), ships(1)]) == []
 
 
+@pytest.mark.slow
 def test_no_process_is_started_where_it_does_not_pay(monkeypatch: pytest.MonkeyPatch, cache: Path) -> None:
     monkeypatch.setattr(subprocess, "Popen", no_process)
     known = ships(2)

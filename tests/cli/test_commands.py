@@ -135,6 +135,7 @@ def test_a_misspelt_option_names_the_nearest_one_of_its_command(
     assert (ended.value.code, capsys.readouterr().err) == (4, f"tabcontam: {line}\n")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("commands", "heavy"),
     [
@@ -256,6 +257,7 @@ def test_nothing_selected_is_exit_5(tmp_path: Path) -> None:
     assert "no test matches" in done.stderr
 
 
+@pytest.mark.slow
 def test_json_is_results_json_and_nothing_else(tmp_path: Path) -> None:
     done = tabcontam(*SIMULATED, "--json", "--out", "run", cwd=tmp_path)
     assert json.loads(done.stdout) == document(tmp_path / "run")
@@ -269,6 +271,7 @@ def test_a_pipe_gets_colours_only_where_they_are_asked_for(finished: Path, color
     assert "short test" not in done.stdout
 
 
+@pytest.mark.slow
 def test_the_slowest_cells_and_the_summary_are_chosen(tmp_path: Path) -> None:
     done = tabcontam(*SIMULATED, "--out", "run", "--durations", "2", "-r", "a", cwd=tmp_path)
     slowest = done.stdout.split("slowest 2 cells")[1].splitlines()[1:3]
@@ -548,6 +551,7 @@ def test_damaged_trials_are_asked_again_and_never_judged(tmp_path: Path) -> None
     assert (done.returncode, "it is not whole" in done.stderr) == (4, True)
 
 
+@pytest.mark.slow
 def test_another_seed_does_not_go_into_the_same_folder(tmp_path: Path) -> None:
     tabcontam(*SIMULATED, "--out", "run", cwd=tmp_path)
     done = tabcontam(*SIMULATED, "--seed", "1", "--out", "run", cwd=tmp_path)
@@ -739,6 +743,7 @@ def test_rows_of_a_file_leave_only_with_leave(tmp_path: Path) -> None:
     assert "add --send-rows" in done.stderr
 
 
+@pytest.mark.slow
 def test_a_users_own_serializer_is_known_to_the_controls(tmp_path: Path) -> None:
     (tmp_path / "arrow.toml").write_text('value_separator = " -> "\nfeature_separator = " | "')
     arguments = ["run", "--dataset", "iris", "--serializer", "arrow.toml", "-k", "completion", "--out", "run"]
@@ -848,6 +853,7 @@ def test_requests_that_fail_count_towards_the_limit(tmp_path: Path) -> None:
     assert facts(tmp_path / "run")["llms"][0]["retries"] > 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("dollars", "faulty"), [("0.15", False), ("0.3", True)])
 def test_never_more_dollars_than_allowed(tmp_path: Path, dollars: str, faulty: bool) -> None:
     """A token costs a hundredth of a cent, and a reply 20 of them; a prompt is some hundreds at most."""
@@ -883,6 +889,7 @@ def test_a_limit_on_dollars_needs_a_price(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("amount", ["0", "-1", "nan", "inf", "1e999999999", "much"])
 def test_a_limit_that_is_no_sum_is_one_line(tmp_path: Path, amount: str) -> None:
     done = tabcontam(*SIMULATED, f"--max-cost={amount}", cwd=tmp_path)

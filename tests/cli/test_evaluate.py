@@ -58,6 +58,7 @@ def test_other_shots_do_not_mix_with_the_answers_of_a_folder(guessed: Path) -> N
     assert "holds an evaluation with other numbers of shots, draws or queries" in done.stderr
 
 
+@pytest.mark.slow
 def test_an_end_before_the_end_is_told_and_gone_on_with(tmp_path: Path) -> None:
     first = evaluate("simulated:mode", tmp_path / "run", "--max-requests", "30", "--no-memory-share")
     assert first.returncode == 0

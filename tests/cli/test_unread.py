@@ -39,6 +39,7 @@ def guessing(declines: Declines) -> Callable[[dict[str, Any]], str]:
     return answer
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("declines", "options", "why"),
     [
@@ -58,6 +59,7 @@ def test_the_gate_cannot_tell(declines: Declines, options: list[str], why: str, 
     assert why in again.stdout
 
 
+@pytest.mark.slow
 def test_one_that_is_read_is_called_clean_with_how_many_answers_were_read(tmp_path: Path) -> None:
     with LoopbackServer(guessing(lambda _, number: number % 5 < 1), models=["m"]) as server:
         what = ["--llm", f"openai:m@{server.url}", "--dataset", "iris", "-k", "completion", "--no-controls"]

@@ -153,6 +153,7 @@ def test_the_command_of_a_job_could_be_typed(script: str) -> None:
     assert parser().parse_args(typed).command == "run"
 
 
+@pytest.mark.slow
 def test_the_job_of_slurm_starts_ray_hands_on_the_exit_code_and_leaves_nothing(
     job: dict[str, str], tmp_path: Path
 ) -> None:
@@ -171,6 +172,7 @@ def test_the_job_of_slurm_starts_ray_hands_on_the_exit_code_and_leaves_nothing(
     assert list(tmp_path.glob(".ray-token*")) == []
 
 
+@pytest.mark.slow
 def test_an_interrupt_of_the_job_reaches_the_run(job: dict[str, str], tmp_path: Path) -> None:
     with subprocess.Popen(["bash", str(SLURM)], cwd=tmp_path, env={**job, "LASTS": "1"}) as script:
         try:

@@ -41,6 +41,7 @@ def options(of: argparse.ArgumentParser) -> list[str]:
     return [action.option_strings[0] for action in actions]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", list(commands()))
 def test_every_option_is_explained_somewhere(command: str) -> None:
     own = commands()[command]

@@ -68,6 +68,7 @@ def test_one_that_knows_is_contaminated_everywhere(tmp_path: Path, serializer: s
     assert {results[test].score for test in SCORED} == {1.0}
 
 
+@pytest.mark.slow
 def test_one_that_does_not_know_is_not_detected(tmp_path: Path) -> None:
     results = judged("mode", tmp_path)
     verdicts = {test: results[test].verdict for test in DECIDES}
@@ -92,6 +93,7 @@ def test_no_answer_is_never_clean(tmp_path: Path, kind: str) -> None:
         assert re.match(r"no readable answer to (\d+) of \1 queries", result.reason or "")
 
 
+@pytest.mark.slow
 def test_an_answer_behind_a_preamble_is_read_but_not_by_the_published_algorithm(tmp_path: Path) -> None:
     results = judged("formatter", tmp_path)
     assert {results[test].verdict for test in DECIDES} == {"contaminated"}

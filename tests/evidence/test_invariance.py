@@ -252,6 +252,7 @@ def otherwise(cell: Cell, rng: Random) -> Cell:
     return rng.choice([cell.upper(), cell.lower(), f" {cell}", f'"{cell}"', cell.replace(" ", "  ")])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("test", ROW_TESTS)
 @given(seed=st.integers(0, 10**6))
 @settings(deadline=None, max_examples=15)

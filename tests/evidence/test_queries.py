@@ -201,6 +201,7 @@ def test_a_query_writes_its_prompt_anew_and_in_any_order(test: str) -> None:
     assert all(query.question is not query.question for query in asked)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("test", ["membership", "classification_1shot", "incomplete_completion"])
 def test_a_planned_query_takes_no_room_for_its_prompt(test: str) -> None:
     long = replace(ships(), rows=tuple((*row[:3], f"{row[3]} " * 1000, *row[4:]) for row in ships().rows))

@@ -431,6 +431,7 @@ def test_what_of_a_cut_choice_is_complete(text: str, complete: bool) -> None:
     assert Membership().complete(query, text, SERIALIZERS["is"]) is complete
 
 
+@pytest.mark.slow
 @given(text=st.text() | st.text(alphabet="age is:=,|[]{}\"'`*-0 1\n."), cut=st.booleans())
 @pytest.mark.parametrize("query", [ROW, THREE, NUMBER, NAME], ids=["row", "three", "number", "name"])
 def test_reading_never_fails_on_hostile_text(query: Query, text: str, cut: bool) -> None:

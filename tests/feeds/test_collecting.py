@@ -250,6 +250,7 @@ def test_atom_may_hold_elements_and_links_of_several_kinds() -> None:
     assert page_of(entry.content).text == ("One & two", "three")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "piece",
     ["<!--", "<a ", '<a href="', "</a", "<p><article>", "<x><div>", "<script>", "&#", "<meta a=", "<" + "a" * 99],

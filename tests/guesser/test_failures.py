@@ -61,6 +61,7 @@ def predicted(table: Table, *features: str) -> set[str]:
     return {line.split(" of ")[0] for line in failures_of(table)}
 
 
+@pytest.mark.slow
 def test_no_predictor_fails_on_a_usual_table() -> None:
     assert not predicted(fresh(wide(120, 10)), NUMBER, CLASS)
 

@@ -43,6 +43,7 @@ def one(columns: Columns, asked: str, rows: Sequence[int], missing: Sequence[str
     return [chain[0] for chain in guess_chain(columns, shown, [asked], rows, missing)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [300, 2600])
 def test_a_number_that_is_a_multiple_of_a_shown_one_is_known(size: int) -> None:
     columns = goods(size)
@@ -151,6 +152,7 @@ def test_the_order_of_columns_does_not_matter() -> None:
     assert one(columns, "price", range(30)) == one(turned, "price", range(30))
 
 
+@pytest.mark.slow
 def test_the_order_of_rows_does_not_matter_where_they_are_drawn_by_content() -> None:
     columns = goods(200)
     places = list(range(200))

@@ -65,6 +65,7 @@ def test_the_order_of_rows_and_columns_does_not_matter() -> None:
     assert least_sure(table, table.columns, 3) == least_sure(turned, turned.columns, 3)
 
 
+@pytest.mark.slow
 def test_the_row_before_is_shown_where_asked_for() -> None:
     table = table_of({"port": ["Wexlow", "Pelquay"] * 60, "id": [str(1000 + row) for row in range(120)]})
     alone = guessed(table, ["port", "id"], [], [40])[40]

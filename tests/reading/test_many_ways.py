@@ -35,6 +35,7 @@ def query(held: dict[str, Any]) -> Query:
     return Query(str(held["id"]), lambda: prompt, asked, expected, 256, paper=False, chance=chance)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", list(FILES))
 def test_answers_are_read_as_a_person_reads_them(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(answers, "queries", queries)

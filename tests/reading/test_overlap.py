@@ -24,6 +24,7 @@ def test_a_text_without_a_word_overlaps_with_none(expected: str, said: str) -> N
     assert rouge_l(expected, said) == 0.0
 
 
+@pytest.mark.slow
 @settings(max_examples=150)
 @given(st.one_of(st.text(), WORDS.map(" ".join)), st.one_of(st.text(), WORDS.map(" ".join)))
 def test_it_is_what_rouge_score_says(expected: str, said: str) -> None:

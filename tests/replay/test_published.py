@@ -173,6 +173,7 @@ class TestTenLlms:
         keys = ("llm", "dataset", "test", "source")
         return {tuple(getattr(cell, key) for key in keys): cell.paper_verdict == "contaminated" for cell in main}
 
+    @pytest.mark.slow
     def test_published_cells(self) -> None:
         ours = self.decided()
         right = sum(ours[self.place(line)] == (line["published"] == "1") for line in published())

@@ -231,6 +231,7 @@ class TestTwoLlms:
         )  # of GPT-4 on Yelp test, in rows that rouge-score has alike
         assert max(off) < 0.011
 
+    @pytest.mark.slow
     def test_algorithm_1_decides_as_published_in_all_but_one(self) -> None:
         told = cells("time_travel")
         wrong = [
@@ -276,6 +277,7 @@ class TestTwoLlms:
         groups = {difference.group for difference in replayed(TEXT / "time_travel.jsonl").rule_differences}
         assert RECITED not in groups
 
+    @pytest.mark.slow
     def test_all_files_take_a_few_seconds(self) -> None:
         before = time.process_time()
         judged(

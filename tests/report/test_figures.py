@@ -240,6 +240,7 @@ def test_letters_are_embedded_in_the_pdf() -> None:
     assert b"/Type3" not in written
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("plain")
 def test_blocks_that_do_not_fit_stand_below_and_then_on_further_pages() -> None:
     from tabcontam.report.figures.heatmap import PAGE, WIDTH, heatmap

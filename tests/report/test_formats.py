@@ -33,6 +33,7 @@ def files(folder: Path) -> set[str]:
     return {str(path.relative_to(folder)) for path in folder.rglob("*")}
 
 
+@pytest.mark.slow
 def test_every_form_that_the_command_line_names_is_another() -> None:
     pytest.importorskip("matplotlib")
     begin = {form: render_form(typed(results(["m"], ["iris"])), form)[:5] for form in FORMATS}

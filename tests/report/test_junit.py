@@ -163,6 +163,7 @@ def test_hostile_text_leaves_the_file_readable(verdict: str | None) -> None:
     check_shape(parsed(of))
 
 
+@pytest.mark.slow
 def test_no_cells_and_many_cells() -> None:
     assert parsed(document([])).get("tests") == "0"
     many = parsed(results([f"m{n}" for n in range(30)], [f"d{n}" for n in range(15)]))

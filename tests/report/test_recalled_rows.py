@@ -114,6 +114,7 @@ class TestCommand:
     def here(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.chdir(tmp_path)
 
+    @pytest.mark.slow
     def test_the_rows_of_a_run(self, capsys: pytest.CaptureFixture[str]) -> None:
         asked = ["--llm", "simulated:memoriser:0.5", "--dataset", "iris", "--no-controls", "-k", "full_completion"]
         assert cli.main(["run", *asked, "--out", "run", "-q"]) == Exit.DONE

@@ -318,6 +318,7 @@ def test_of_the_published_rules_no_power_is_known() -> None:
 VERDICTS_AND_P = [(C, 1e-9), (C, 0.004), (N, 0.5), (N, 0.002), (U, None), (Q, None), (S, None)]
 
 
+@pytest.mark.slow
 @given(
     of=st.lists(
         st.tuples(

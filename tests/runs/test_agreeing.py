@@ -95,6 +95,7 @@ def control(document: Document) -> None:
 EDITS = (verdict, word, hits, answered, bits, q_value, tables, no_tables, control)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("edit", EDITS, ids=lambda edit: str(edit.__name__))
 def test_results_that_do_not_follow_from_their_trials_are_refused(edit: Callable[[Document], None], run: Path) -> None:
     edited(run, edit)
@@ -110,6 +111,7 @@ def written(run: Path, lines: list[Document]) -> None:
     (run / "trials.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
 
 
+@pytest.mark.slow
 def test_trials_that_were_deleted_or_changed_are_noticed(run: Path) -> None:
     lines = lines_of(run)
     place = next(number for number, line in enumerate(lines) if line["test"] == "feature_completion" and line["hit"])
@@ -123,6 +125,7 @@ def test_trials_that_were_deleted_or_changed_are_noticed(run: Path) -> None:
     assert tabcontam("gate", str(run)).returncode == Exit.CONTAMINATED
 
 
+@pytest.mark.slow
 def test_rescore_mends_what_was_edited(run: Path) -> None:
     edited(run, verdict)
     assert refused(run)
@@ -135,6 +138,7 @@ def test_trials_of_another_run_are_refused(made: Path, run: Path) -> None:
     assert "trials.jsonl" in refused(run)
 
 
+@pytest.mark.slow
 def test_a_joined_report_passes_and_a_published_one_says_that_nothing_is_compared(made: Path, tmp_path: Path) -> None:
     both = str(made / "one"), str(made / "other")
     assert tabcontam("report", *both, "--out", str(tmp_path / "joined")).returncode == Exit.DONE

@@ -82,6 +82,7 @@ def dollars(folder: Path) -> float:
     return found
 
 
+@pytest.mark.slow
 def test_a_run_in_batches_gives_the_results_of_any_other_at_half_the_price(server: BatchServer, tmp_path: Path) -> None:
     for out, option in (("live", ()), ("batch", ("--batch",))):
         done = tabcontam(*ALONE, *option, "--out", str(tmp_path / out), *prices(server, tmp_path), OPENAI_API_KEY=KEY)
@@ -111,6 +112,7 @@ def same_in_batches(spec: str, server: GeminiBatchServer | AnthropicBatchServer,
     assert len(trials(folder / "batch")) == 5
 
 
+@pytest.mark.slow
 def test_gemini_too_gives_the_same_answers_in_batches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def short(body: dict[str, Any]) -> Response:
         return gemini_reply(f"{len(json.dumps(body['contents'])) % 7}.0", prompt=1000, tokens=100)
@@ -123,6 +125,7 @@ def test_gemini_too_gives_the_same_answers_in_batches(tmp_path: Path, monkeypatc
         same_in_batches(f"gemini:{NAME}", server, tmp_path)
 
 
+@pytest.mark.slow
 def test_claude_too_gives_the_same_answers_in_batches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def short(body: dict[str, Any]) -> Response:
         return claude_reply(f"{len(json.dumps(body['messages'])) % 7}.0", read=1000, tokens=100)

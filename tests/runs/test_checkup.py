@@ -107,6 +107,7 @@ def test_what_is_wrong_with_a_folder_is_told(tmp_path: Path, changes: dict[str, 
     assert done.returncode == (4 if line.startswith("broken") else 0)
 
 
+@pytest.mark.slow
 def test_a_library_that_cannot_be_imported_is_broken(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checking, "_requirements", lambda: (["numpy", "no-such-library"], {}))
     broken = [check for check in checkup() if check.state is State.BROKEN]

@@ -200,6 +200,7 @@ def test_rescoring_says_the_same_by_column_and_writes_the_same_recalled_rows(see
     assert (seeds[0] / "recalled.csv").read_bytes() == rows
 
 
+@pytest.mark.slow
 def test_rescoring_compares_again(tmp_path: Path) -> None:
     document = ran(tmp_path, serializers=("is", "colon"))
     assert rescore(tmp_path, None).comparisons == document.comparisons

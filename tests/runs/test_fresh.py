@@ -40,6 +40,7 @@ def lines(path: Path) -> list[dict[str, object]]:
     return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "count"),
     [("feed", 5), ("arxiv", 5), ("github", 5), pytest.param("arxiv", 12, marks=pytest.mark.slow)],
@@ -134,6 +135,7 @@ def test_what_a_bad_writer_says_makes_no_question(
     assert {kind: sum(found.values()) for kind, found in questions["kinds"].items() if found} == {"summary": 3}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("word", "reason"),
     [
@@ -155,6 +157,7 @@ def test_a_question_that_is_not_judged_good_is_left_out(
     assert (questions["kept"], questions["left_out"]) == (0, {reason: 15})
 
 
+@pytest.mark.slow
 def test_answers_are_rated_and_compared_in_both_orders(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     def answers(text: str) -> LoopbackServer:
         return LoopbackServer(writing(lambda prompt: text), models=("model",))
@@ -186,6 +189,7 @@ def test_answers_are_rated_and_compared_in_both_orders(tmp_path: Path, capsys: p
     assert "people and the judge agree on 9 of 10 (faithful), kappa 0.00" in text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [12, pytest.param(24, marks=pytest.mark.slow)])
 def test_old_passages_that_were_read_are_found_and_others_are_not(
     count: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]

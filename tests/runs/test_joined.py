@@ -119,6 +119,7 @@ def test_parts_agree_on_the_plan_of_an_llm_that_one_of_them_reached(tmp_path: Pa
     assert document(tmp_path / "joined") == document(tmp_path / "whole")
 
 
+@pytest.mark.slow
 def test_beside_a_reference_the_llms_of_a_table_stay_together(tmp_path: Path) -> None:
     """What the reference answers counts for nothing, also where tables are asked until they are decided."""
     changes: dict[str, Any] = {"references": (LLMS[2],), "datasets": ("iris", "wine")}

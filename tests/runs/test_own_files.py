@@ -47,6 +47,7 @@ def test_what_is_no_file_of_the_folder_is_refused(name: str, kind: str, made: Pa
     (run / name).unlink()  # which the tests' own look at results.json would read
 
 
+@pytest.mark.slow
 def test_a_link_within_the_folder_is_a_file_of_it(made: Path, tmp_path: Path) -> None:
     run = tmp_path / "run"
     shutil.copytree(made, run)

@@ -76,6 +76,7 @@ def test_what_is_known_to_lack_anyway_counts() -> None:
         assert found_missing(Subject(opened(there)), lacking={there: "it has no key"}) == "it has no key"
 
 
+@pytest.mark.slow
 def test_one_that_does_not_answer_holds_nothing_up() -> None:
     with LoopbackServer(models_response=Response({}, hang=True)) as server:
         there = f"openai:model@{server.url}"

@@ -75,6 +75,7 @@ def test_a_report_is_the_same_with_processes(
     assert everything(tmp_path / "with") == everything(tmp_path / "without")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("does", ["raise SystemExit(3)", "print('{', end='')", "print('hello')"])
 def test_what_a_process_did_not_take_is_taken_here(
     tmp_path: Path, helped: list["subprocess.Popen[bytes]"], monkeypatch: pytest.MonkeyPatch, does: str
@@ -89,6 +90,7 @@ def test_what_a_process_did_not_take_is_taken_here(
     assert everything(tmp_path / "with") == everything(tmp_path / "without")
 
 
+@pytest.mark.slow
 def test_a_file_that_another_one_replaced_is_read_here(
     tmp_path: Path, helped: list["subprocess.Popen[bytes]"], monkeypatch: pytest.MonkeyPatch
 ) -> None:

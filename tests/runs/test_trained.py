@@ -304,6 +304,7 @@ def test_results_in_which_documents_count_for_an_llm_undeclared_contradict_thems
     assert "none of the cells of pages:dump.txt on iris is there" in tabcontam("gate", str(edited)).stderr
 
 
+@pytest.mark.slow
 def test_what_of_documents_was_not_searched_stands_on_the_page(folder: Path) -> None:
     """That nothing was found in a packed file must not be read as if it had been searched."""
     broken = folder / "broken"

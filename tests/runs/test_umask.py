@@ -9,6 +9,7 @@ import pytest
 from tests.commands import tabcontam
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="modes of POSIX")
 @pytest.mark.parametrize(("umask", "mode"), [(0o022, 0o644), (0o002, 0o664), (0o077, 0o600)])
 def test_the_files_of_a_run_have_the_modes_of_the_users_umask(umask: int, mode: int, tmp_path: Path) -> None:

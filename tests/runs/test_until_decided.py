@@ -159,6 +159,7 @@ def test_the_same_folder_asks_nothing_again(tmp_path: Path) -> None:
     assert again.asked == [0]
 
 
+@pytest.mark.slow
 def test_stored_replies_of_a_whole_run_decide_after_as_many_queries_as_paid_ones(tmp_path: Path, store: Store) -> None:
     fresh, whole, stored = Teller("memoriser:0.5"), Teller("memoriser:0.5"), Teller("memoriser:0.5")
     expected = asked(fresh, tmp_path / "fresh")
@@ -183,6 +184,7 @@ def test_a_run_that_was_cut_off_goes_on_where_it_ended_and_calls_nothing_clean(t
     assert rest.asked[0] + first.asked[0] == whole.asked[0]
 
 
+@pytest.mark.slow
 def test_membership_is_asked_only_where_the_others_leave_a_table_undecided(tmp_path: Path) -> None:
     *_, spared = asked(Teller("oracle"), tmp_path / "found", tests=[*ROWS, MATCHED])
     assert (spared.verdict, spared.cut_short) == (Verdict.SKIPPED, False)
@@ -276,6 +278,7 @@ def test_what_contradicts_it_is_refused(
     assert not Path("run").exists()
 
 
+@pytest.mark.slow
 def test_another_way_to_ask_does_not_continue_a_run(here: Path) -> None:
     again = partial(tabcontam.run, "simulated:oracle", "iris", marks="rows", controls=False, out="run")
     again(until_decided=True)
@@ -285,11 +288,13 @@ def test_another_way_to_ask_does_not_continue_a_run(here: Path) -> None:
         again(until_decided=True, min_power=0.1)
 
 
+@pytest.mark.slow
 def test_the_plan_says_that_it_asks_at_most(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", "--llm", "simulated:oracle", *ASK, "--dry-run"]) == 0
     assert "to ask, until the table is decided" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_what_a_reference_answers_too_decides_nothing(tmp_path: Path) -> None:
     knowing, reference = Teller("oracle"), Teller("oracle")
     reference.spec = "teller:reference"
@@ -324,6 +329,7 @@ def test_x_stops_after_the_first_table_that_is_found(here: Path) -> None:
             assert "not asked: -x stopped after" in cell.reason
 
 
+@pytest.mark.slow
 def test_an_llm_that_cannot_be_reached_is_no_answer(here: Path) -> None:
     dead = "openai:one@http://127.0.0.1:9/v1"
     found = tabcontam.run([dead, "simulated:guesser"], "iris", marks="rows", until_decided=True, controls=False)

@@ -20,6 +20,7 @@ def test_who_guesses_wins_nothing_on_average() -> None:
         assert sum(chance * 2 ** row(*worths)[ALL].memory[place] for chance, *worths in cases) == pytest.approx(1)
 
 
+@pytest.mark.slow
 def test_who_guesses_seldom_wins_much_whatever_stops_the_asking() -> None:
     rng, reached, runs = Random(0), 0, 400
     for _ in range(runs):

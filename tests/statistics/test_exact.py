@@ -83,6 +83,7 @@ class TestOutcomeTail:
 
 
 class TestWeightedTail:
+    @pytest.mark.slow
     @settings(max_examples=300, deadline=None)
     @given(TRIALS, st.integers(-2, 330))
     def test_is_the_sum_over_all_outcomes(self, trials: list[tuple[int, float]], observed: int) -> None:

@@ -43,6 +43,7 @@ def test_equal_values_are_one() -> None:
     assert result.p_value == pytest.approx(1 / 3, abs=0.02)
 
 
+@pytest.mark.slow
 def test_p_values_of_noise_are_uniform_or_above() -> None:
     rng = np.random.default_rng(1)
     found = sorted(

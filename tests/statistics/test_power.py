@@ -107,6 +107,7 @@ class TestApproximation:
         (approximate,) = _tails(_cumulants(np.array(chances)).sum(axis=0)[None], np.array([float(observed)]))
         assert approximate >= 0.98 * exact
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("chance", [0.003, 0.05, 0.2, 0.5, 0.8])
     @pytest.mark.parametrize("count", [20, 60, 150])
     def test_is_accurate_for_cells_of_one_chance(self, chance: float, count: int) -> None:

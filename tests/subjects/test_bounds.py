@@ -101,6 +101,7 @@ def server(kind: str, where: str) -> Iterator[str]:
         thread.join()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("where", ["GET", "POST"])
 @pytest.mark.parametrize("kind", BODIES)
 def test_an_answer_without_end_is_a_line(

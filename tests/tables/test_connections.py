@@ -45,6 +45,7 @@ def dripping(first: bytes, then: bytes) -> Iterator[int]:
     thread.join(5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("first", "then"), [(b"", b"a"), (HEADERS, b"a"), (HEADERS + b"X-A: ", b"a")])
 def test_headers_without_end_are_left_in_time(monkeypatch: pytest.MonkeyPatch, first: bytes, then: bytes) -> None:
     monkeypatch.setattr(connections, "HEADER_SECONDS", 0.3)

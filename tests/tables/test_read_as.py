@@ -79,6 +79,7 @@ def test_what_is_no_table_is_refused_with_the_reason(name: str, reason: str) -> 
     assert reason in ran.stderr.splitlines()[-1]
 
 
+@pytest.mark.slow
 def test_plan_report_page_and_results_say_how_a_file_was_read(tmp_path: Path) -> None:
     path = tmp_path / "my.csv"
     path.write_text("Harbour register\n" + BODY.replace("port", "kind", 1))
@@ -166,6 +167,7 @@ def test_years_are_names_below_a_title() -> None:
 # --header-line
 
 
+@pytest.mark.slow
 def test_the_line_of_the_header_is_named_by_the_user(tmp_path: Path) -> None:
     text = "a,b,c\nx\n" + BODY
     assert read(text, TextFormat(header_line=3)) == (NAMES, 40, "CSV: ',', UTF-8, header in line 3")

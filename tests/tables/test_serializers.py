@@ -84,6 +84,7 @@ def test_a_row_reads_as_in_section_3_3(name: str, text: str) -> None:
     assert load_serializer(name).row(["age", "sex"], ["39", "Male"]) == text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("serializer", SERIALIZERS, ids=lambda item: item.name)
 @given(data=st.data())
 def test_every_row_comes_back(serializer: Serializer, data: st.DataObject) -> None:
@@ -94,6 +95,7 @@ def test_every_row_comes_back(serializer: Serializer, data: st.DataObject) -> No
     assert serializer.parse(text, columns) == tuple(cells)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("serializer", SERIALIZERS, ids=lambda item: item.name)
 @given(data=st.data())
 def test_between_the_values_of_a_row_stands_what_stands_there_in_every_row(
@@ -200,6 +202,7 @@ HOSTILE = st.text() | st.lists(TRICKY.map(str) | st.sampled_from(['"a":', "a", "
 LONG = ["|", '"', '"a":', "\\", ",", " ", "{", "[", '",', '"a": [']
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("serializer", SERIALIZERS, ids=lambda item: item.name)
 @given(text=HOSTILE)
 def test_reading_never_fails_on_hostile_text(serializer: Serializer, text: str) -> None:

@@ -338,6 +338,7 @@ def test_a_dataset_of_texts_has_its_columns_and_splits(card_name: str, known: tu
     assert table.split == CARDS[card_name].editions[0].split != ""
 
 
+@pytest.mark.slow
 @needs_data
 @pytest.mark.parametrize("name", ["adult", "imdb", "rte", "wnli"])
 def test_every_split_of_a_card_loads_with_the_same_columns(name: str) -> None:

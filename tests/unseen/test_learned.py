@@ -88,6 +88,7 @@ def test_measured_places_with_a_law_that_models_have_not_learned_stay() -> None:
     assert staying(rows(("north", "east"), draw, fields)) >= {"north", "east"}
 
 
+@pytest.mark.slow
 def test_a_feature_that_follows_from_one_that_stays_is_kept_with_it() -> None:
     rng = Random(2)
     table = rows(("area",), lambda rng: (str(rng.randrange(100, 160)),), lambda cells: chance(cells, "area") < 0.5)

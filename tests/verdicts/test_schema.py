@@ -38,6 +38,7 @@ def parts(part: Any) -> Iterator[dict[str, Any]]:
             yield from parts(value)
 
 
+@pytest.mark.slow
 def test_it_is_a_schema_of_the_draft_that_it_names() -> None:
     assert json_schema()["$schema"] == "https://json-schema.org/draft/2020-12/schema"
     assert json_schema()["$id"] == "urn:tabcontam:results:2"

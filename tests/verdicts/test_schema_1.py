@@ -42,6 +42,7 @@ def test_it_is_lifted_to_what_is_written_today(tmp_path: Path) -> None:
     assert as_document(typed(of_schema_1(written))) == written
 
 
+@pytest.mark.slow
 def test_every_command_reads_it(older: Path, capsys: pytest.CaptureFixture[str]) -> None:
     found = tabcontam.load_results(older)
     assert found.verdict("simulated:memoriser:0.5", "iris") is tabcontam.Verdict.CONTAMINATED

@@ -152,6 +152,7 @@ def query_of(row: tuple[Cell, ...], decoy_of: str = "") -> Query:
     return Query("q", lambda: Passage(IS.row(TABLE.columns, row)), TABLE.columns, row, 1, decoy_of=decoy_of)
 
 
+@pytest.mark.slow
 def test_the_p_values_of_one_who_has_read_none_are_uniform_unlike_in_dataset_inference() -> None:
     """Whatever is likely to it: here long rows are."""
     found = []
@@ -243,6 +244,7 @@ def test_bad_files_are_one_line_that_says_what_to_give(tmp_path: Path) -> None:
     ).replace(TABLE.name, "ships")
 
 
+@pytest.mark.slow
 def test_the_command_finds_who_has_read_the_published_rows(home: Path) -> None:
     cache, given = str(home / "cache"), ("--dataset", "my.csv", "--withheld", "held.csv", "-k", "dataset_inference")
     done = tabcontam("run", *given, "--out", "run", cwd=home, XDG_CACHE_HOME=cache)

@@ -218,6 +218,7 @@ def of_control(kind: str, test: Test, table: Table) -> Evidence:
     return test.weigh([read_trial(test, trial, IS, english()) for trial in asyncio.run(scored())], 0.01)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("test", [Loss(), Zlib(), MinK()], ids=lambda test: test.id)
 def test_one_who_read_the_rows_ranks_them_first_in_every_score(test: PairedScore) -> None:
     """And one who read a twin does not, whichever way the score itself points."""

@@ -90,6 +90,7 @@ def test_who_guesses_anew_each_time_is_not_found_more_often() -> None:
     assert sum(p <= 0.2 for p in p_values) <= 12
 
 
+@pytest.mark.slow
 def test_who_remembers_now_and_then_is_found_by_several_answers_more_often() -> None:
     def says(query: Query, rng: Random) -> str:
         return str(query.expected[0]) if rng.random() < 0.08 else "unknown"

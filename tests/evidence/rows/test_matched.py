@@ -105,6 +105,7 @@ def test_the_classifier_was_blind_to_what_anybody_computes() -> None:
         blinded(stones())
 
 
+@pytest.mark.slow
 def test_the_blind_classifiers_own_answer_is_seldom_evidence() -> None:
     p_values = [
         weighed(asked(seed), lambda query: "Yes" if query.chance["Yes"].rest > 0.5 else "No").p_value or 0
@@ -292,6 +293,7 @@ def receipts(rows: int = 600) -> Table:
     return replace(SHIPS, name="receipts", sha256="a" * 64, columns=columns, rows=tuple(cells), target=None)
 
 
+@pytest.mark.slow
 def test_who_multiplies_is_not_accused() -> None:
     table = receipts()
     try:

@@ -97,6 +97,7 @@ def test_what_is_chosen_or_changes_at_a_limit_is_known(row: Callable[[Random], R
     assert float(np.mean(chances(table(row, 240)))) > 0.9
 
 
+@pytest.mark.slow
 def test_the_winner_is_known_by_the_larger_number() -> None:
     assert float(np.mean(chances(table(winner, 240)))) > 0.75  # beside other laws that know it now and then
 
@@ -119,6 +120,7 @@ def discount(rng: Random) -> Row:
     return {"count": count, "price": price, "asked": f"{count * price * rate:.2f}"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("row", [brackets, discount])
 def test_rates_that_change_at_limits_are_known(row: Callable[[Random], Row]) -> None:
     assert float(np.mean(chances(table(row, 240)))) > 0.8

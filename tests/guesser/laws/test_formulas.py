@@ -211,6 +211,7 @@ def test_a_formula_is_known_to_the_last_digit(row: Callable[[Random], Row]) -> N
     assert np.mean(np.array(found) > 0.7) >= 0.95
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("items", [9, 20, 40])
 def test_totals_of_a_questionnaire_are_known(items: int) -> None:
     assert min(chances(table(questionnaire(items), 100))) > 0.9
@@ -225,6 +226,7 @@ def test_a_formula_that_holds_in_some_rows_is_believed_as_often() -> None:
     assert 0.4 < surest < 0.7
 
 
+@pytest.mark.slow
 def test_missing_cells_and_typing_errors_do_not_hide_a_sum() -> None:
     def careless(rng: Random) -> Row:
         row: Row = {f"item {number}": rng.randint(0, 9) if rng.random() > 0.02 else None for number in range(9)}

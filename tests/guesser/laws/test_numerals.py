@@ -81,6 +81,7 @@ def imprint(rng: Random) -> Row:
     return {"imprint": roman(year).upper(), "asked": year}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("row", [colour, as_colour, cheque, imprint])
 def test_numerals_are_known_from_numbers_and_numbers_from_numerals(row: object) -> None:
     assert callable(row)

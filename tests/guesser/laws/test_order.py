@@ -52,12 +52,14 @@ def test_days_follow_each_other_with_and_without_weekends() -> None:
     assert known({"day": working, "lot": noise()}, ["day"]) > 0.9
 
 
+@pytest.mark.slow
 def test_three_rows_a_subject_are_known() -> None:
     subjects = [f"S-{100 + row // 3}" for row in range(140)]
     visits = [str(1 + row % 3) for row in range(140)]
     assert known({"subject": subjects, "visit": visits, "lot": noise()}, ["subject", "visit"]) > 0.9
 
 
+@pytest.mark.slow
 def test_a_grid_is_known() -> None:
     rows = [(str(a), str(10 * b)) for a in range(12) for b in range(12)][:140]
     columns: dict[str, Sequence[Cell]] = {"a": [a for a, _ in rows], "b": [b for _, b in rows], "lot": noise()}

@@ -121,6 +121,7 @@ def test_a_text_made_of_other_cells_is_known(kind: str, size: int) -> None:
     assert sum(found) / len(found) > 0.9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "size"), [*((kind, 80) for kind in READ), ("number of a code", 200)])
 def test_a_cell_is_read_from_a_text_made_of_it(kind: str, size: int) -> None:
     asked, law = READ[kind]

@@ -26,6 +26,7 @@ def at(monkeypatch: pytest.MonkeyPatch) -> Opener:
     return lambda server: Anthropic().passes(server, monkeypatch)
 
 
+@pytest.mark.slow
 def test_the_servers_batches_are_those_that_the_official_client_takes() -> None:
     with AnthropicBatchServer(lambda body: "fine", looks=2) as server:
         client = sdk.Anthropic(api_key=SECRET, base_url=server.url, max_retries=0)

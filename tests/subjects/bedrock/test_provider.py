@@ -57,6 +57,7 @@ def test_asks_over_openai_s_protocol(monkeypatch: pytest.MonkeyPatch) -> None:
     assert server.asked[0]["model"] == GPT
 
 
+@pytest.mark.slow
 def test_asks_claude_over_anthropic_s_protocol_and_for_no_list(monkeypatch: pytest.MonkeyPatch) -> None:
     with AnthropicServer() as server:
         monkeypatch.setattr(provider, "ANTHROPIC", server.url)

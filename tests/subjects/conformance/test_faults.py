@@ -27,6 +27,7 @@ def passing(found: object) -> TransientError:
     return found
 
 
+@pytest.mark.slow
 def test_what_may_pass_says_whether_it_is_crowded_and_was_sent(anybody: Provider) -> None:
     responses, expected = zip(*anybody.passing, strict=True)
     found = [
@@ -42,6 +43,7 @@ def test_what_holds_no_reply_may_pass(anybody: Provider) -> None:
     assert [(error.text, error.kind, error.sent) for error in found] == expected
 
 
+@pytest.mark.slow
 def test_silence_may_pass(provider: Provider, monkeypatch: pytest.MonkeyPatch) -> None:
     provider.impatient(monkeypatch, 0.3)  # enough for the request to arrive on a busy machine
     raised = passing(outcome(provider, Response(hang=True)))

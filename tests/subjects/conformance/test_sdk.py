@@ -55,6 +55,7 @@ def nested(provider: Provider) -> st.SearchStrategy[Any]:
     )
 
 
+@pytest.mark.slow
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(data=st.data())
 def test_whatever_a_server_sends_is_read_or_a_value_error(provider: Provider, data: st.DataObject) -> None:

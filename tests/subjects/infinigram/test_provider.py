@@ -335,6 +335,7 @@ def texts() -> list[str]:
     return [IS.row(ships().columns, row) for row in ships().rows[:12]]
 
 
+@pytest.mark.slow
 def test_a_run_finds_the_rows_that_stand_there_through_limits_and_faults(made: InDocuments, tmp_path: Path) -> None:
     faults = [Response(raw=b"{"), refused("Too many requests", 429, {"Retry-After": "0"}), SLOW] * 3
     planted = texts()[:6]

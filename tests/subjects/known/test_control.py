@@ -415,6 +415,7 @@ def test_the_controls_generate_and_score() -> None:
         assert model.capabilities == {Capability.GENERATE, Capability.COMPLETION, Capability.SCORE}
 
 
+@pytest.mark.slow
 def test_a_control_reads_the_csv_file_and_rows_in_all_shipped_templates_by_default(carried: Table) -> None:
     model = open_control("exposed")
     asyncio.run(model.connect())

@@ -168,6 +168,7 @@ BODIES = st.recursive(
 )
 
 
+@pytest.mark.slow
 @given(st.integers(200, 599), BODIES, st.dictionaries(st.sampled_from(RESETS), TEXT))
 def test_whatever_a_server_sends_means_something(status: int, body: object, headers: dict[str, str]) -> None:
     body = json.loads(json.dumps(body))

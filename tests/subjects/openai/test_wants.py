@@ -100,6 +100,7 @@ def states(path: Path) -> set[str]:
     return {json.loads(line)["state"] for line in lines}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("refusal", ROLES, ids=range(len(ROLES)))
 def test_the_system_text_goes_to_the_head_of_the_users_turn(refusal: Response, tmp_path: Path) -> None:
     with habitual(Habit(alternates, refusal)) as server:
@@ -120,6 +121,7 @@ def test_where_that_does_not_help_the_error_is_the_servers_and_comes_once_a_quer
     assert "HTTP 500: Conversation roles must alternate" in printed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("refusal", TEMPERATURE, ids=range(len(TEMPERATURE)))
 def test_a_parameter_that_is_refused_is_left_out_from_then_on(refusal: Response, tmp_path: Path) -> None:
     with habitual(Habit(lacks("temperature"), refusal)) as server:
@@ -158,6 +160,7 @@ def test_a_limit_that_is_too_high_is_never_dropped(tmp_path: Path) -> None:
     assert "the prompt is too long: HTTP 422" in printed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("named", ["messages", "model", "prompt"])
 def test_what_makes_the_question_is_never_left_out(named: str, tmp_path: Path) -> None:
     refusal = error(400, "temperature and stop are fine, this is not", param=named)
@@ -175,6 +178,7 @@ def test_without_a_stop_string_the_answer_is_cut_here(tmp_path: Path) -> None:
     assert {json.loads(line)["reply"] for line in lines} == {"Iris"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("refusal", MINIMA, ids=range(len(MINIMA)))
 def test_a_minimum_of_tokens_is_kept_to(refusal: Response, tmp_path: Path) -> None:
     def answer(body: Body) -> Response:
@@ -190,6 +194,7 @@ def test_a_minimum_of_tokens_is_kept_to(refusal: Response, tmp_path: Path) -> No
     assert all(line["parsed"] for line in lines)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("refusal", STREAMS, ids=range(len(STREAMS)))
 def test_a_server_that_only_streams_is_asked_for_a_stream(refusal: Response, tmp_path: Path) -> None:
     with habitual(Habit(lambda body: body.get("stream") is True, refusal)) as server:
@@ -226,6 +231,7 @@ OTHERS: Sequence[tuple[Response, str]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("response", "said"), OTHERS, ids=range(len(OTHERS)))
 def test_what_is_no_api_ends_it_after_one_query(response: Response, said: str, tmp_path: Path) -> None:
     with LoopbackServer(lambda body: response, models=None) as server:
@@ -277,6 +283,7 @@ def test_a_page_between_answers_ends_nothing(tmp_path: Path) -> None:
     assert states(tmp_path) == {"ok"}
 
 
+@pytest.mark.slow
 def test_a_score_is_read_whatever_the_server_wants(tmp_path: Path) -> None:
     def echo(body: Body) -> Response:
         tokens = [*body["prompt"], "x"]

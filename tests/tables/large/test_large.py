@@ -99,6 +99,7 @@ def test_a_small_table_is_kept_whole(tmp_path: Path) -> None:
     assert (table.sampled, table.rows_in_file, table.with_beside) == ("", 300, table.rows)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(6))
 def test_what_is_known_of_all_rows_is_what_reading_all_of_them_shows(tmp_path: Path, seed: int) -> None:
     path = written(tmp_path / "a.csv", *table_of(seed), end="\r\n" if seed % 2 else "\n")
@@ -140,6 +141,7 @@ def test_rows_that_stand_behind_each_other_are_known_as_such(tmp_path: Path) -> 
 PACKED: dict[str, Callable[[bytes], bytes]] = {"gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("packed", PACKED)
 def test_a_packed_file_gives_the_same_sample(tmp_path: Path, packed: str) -> None:
     path = written(tmp_path / "a.csv", *table_of(3))
@@ -176,6 +178,7 @@ def test_other_formats_give_the_same_sample(tmp_path: Path) -> None:
         assert found.missing == one.missing
 
 
+@pytest.mark.slow
 def test_typed_columns_are_written_as_a_whole_reader_writes_them(tmp_path: Path) -> None:
     import datetime
 
@@ -253,6 +256,7 @@ ODD: dict[str, Callable[[str], str]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("odd", ODD)
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "latin-1"])
 def test_odd_texts_are_read_as_a_whole_reader_reads_them(tmp_path: Path, odd: str, encoding: str) -> None:
@@ -389,6 +393,7 @@ def test_a_run_says_that_a_sample_was_asked_about(tmp_path: Path, capsys: pytest
     assert (facts["rows"], facts["sampled"]) == (900, kept)
 
 
+@pytest.mark.slow
 def test_who_knows_what_codes_stand_for_is_not_taken_for_who_remembers_rows(tmp_path: Path) -> None:
     """More codes than the sample has rows: each stands for a city, which the file shows and the world knows."""
     rng = Random(12)
@@ -569,6 +574,7 @@ def test_a_wide_table_is_read_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert load_table(str(path), target="target") == whole(path)
 
 
+@pytest.mark.slow
 def test_who_knows_what_pieces_and_pairs_of_cells_stand_for_is_not_taken_for_who_remembers_rows(tmp_path: Path) -> None:
     """A company has all addresses that end alike; a route and a class have a fare together, and neither has alone."""
     rng = Random(18)
@@ -717,6 +723,7 @@ def another_file(path: Path) -> None:
     path.write_text("a,b\n1,2\n" * 700)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "change", [lambda path: path.write_bytes(path.read_bytes().replace(b"yes", b"not")), another_file, Path.unlink]
 )
@@ -737,6 +744,7 @@ def test_a_file_that_changes_while_it_is_read_is_told(
         load_table(str(path), target="target")
 
 
+@pytest.mark.slow
 def test_a_member_of_a_zip_archive_is_never_held_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     names, rows = table_of(29)
     path = written(tmp_path / "a.csv", names, [[*row[:4], "word", *row[5:]] for row in rows])

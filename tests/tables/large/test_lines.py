@@ -51,6 +51,7 @@ def table_of(path: Path, rows: Sequence[Row]) -> Table:
     return load_table(str(path), target="target")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shuffled", [False, True])
 def test_the_rows_next_to_a_kept_one_among_those_of_its_kind_are_found(tmp_path: Path, shuffled: bool) -> None:
     rows = bookings()

@@ -80,6 +80,7 @@ def test_the_dataset_is_not_named() -> None:
         assert not any(name in said for name in (*SHIPS.names, *SHIPS.columns))
 
 
+@pytest.mark.slow
 def test_no_place_is_asked_whose_row_is_one_of_the_ten_before() -> None:
     rows = [(str(place % 3), "same" if place % 7 else f"n{place}") for place in range(200)]
     table = made_table(("one", "two"), rows)
