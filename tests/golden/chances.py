@@ -20,7 +20,7 @@ from tabcontam.tables.draws import identity
 from tabcontam.tables.table import Table
 
 CELL, OTHER = "\x01", "\x02"  # what begins the place of a cell; a value that nobody needs to know
-DIGITS = 3
+DIGITS = 5
 Chances = Callable[[Table, "Archive"], AbstractContextManager[None]]
 Archive = dict[str, dict[str, Any]]  # findings by their names, by the beginning of the table's identity
 
@@ -52,58 +52,68 @@ def stored(table: Table, archive: Archive) -> Iterator[None]:
         yield
 
 
-@contextmanager
-def trimmed(table: Table, archive: Archive) -> Iterator[None]:
-    """Read from the archive; keep in it, of guesses that nobody looks into meanwhile, how sure they are and no more."""
-    own = archive.get(identity(table)[:16], {})
-    asked, used = set[str](), set[tuple[str, int]]()
+class Trimmer:
+    """Finds which guesses are looked into while results are judged from the stored ones, and leaves out the others."""
 
-    class Looked(dict[str, float]):
-        """The values of a guess, and whether somebody looked into them."""
+    def __init__(self) -> None:
+        self._asked: set[tuple[str, str]] = set()  # the table and the name of a finding
+        self._used: set[tuple[str, int]] = set()  # the name of a finding and the place of a guess in it
 
-        def __init__(self, values: Mapping[str, float], place: tuple[str, int]) -> None:
-            super().__init__(values)
-            self.surest, self.place = Guess(values, 0.0).surest, place
+    @contextmanager
+    def watched(self, table: Table, archive: Archive) -> Iterator[None]:
+        """Read from the archive, and note which guesses are looked into."""
+        key, used, asked = identity(table)[:16], self._used, self._asked
 
-        def __getattribute__(self, name: str) -> Any:
-            if name not in ("surest", "place"):
+        class Looked(dict[str, float]):
+            """The values of a guess, and whether somebody looked into them."""
+
+            def __init__(self, values: Mapping[str, float], place: tuple[str, int]) -> None:
+                super().__init__(values)
+                self.surest, self.place = Guess(values, 0.0).surest, place
+
+            def __getattribute__(self, name: str) -> Any:
+                if name not in ("surest", "place"):
+                    used.add(self.place)
+                return super().__getattribute__(name)
+
+            def __iter__(self) -> Iterator[str]:
                 used.add(self.place)
-            return super().__getattribute__(name)
+                return super().__iter__()
 
-        def __iter__(self) -> Iterator[str]:
-            used.add(self.place)
-            return super().__iter__()
+            def __len__(self) -> int:
+                used.add(self.place)
+                return super().__len__()
 
-        def __len__(self) -> int:
-            used.add(self.place)
-            return super().__len__()
+            def __getitem__(self, value: str) -> float:
+                used.add(self.place)
+                return super().__getitem__(value)
 
-        def __getitem__(self, value: str) -> float:
-            used.add(self.place)
-            return super().__getitem__(value)
+            def __contains__(self, value: object) -> bool:
+                used.add(self.place)
+                return super().__contains__(value)
 
-        def __contains__(self, value: object) -> bool:
-            used.add(self.place)
-            return super().__contains__(value)
+        read_guess, surest = Guess.read, vars(Guess)["surest"].fget
 
-    read_guess, surest = Guess.read, vars(Guess)["surest"].fget
+        def read(held: Any) -> Guess:
+            guess = read_guess(held)
+            if "place" not in held:
+                return guess
+            name, at = held["place"]
+            asked.add((key, name))
+            return replace(guess, values=Looked(guess.values, (name, at)))
 
-    def read(held: Any) -> Guess:
-        guess = read_guess(held)
-        if "place" not in held:
-            return guess
-        name, at = held["place"]
-        asked.add(name)
-        return replace(guess, values=Looked(guess.values, (name, at)))
+        def sure(guess: Guess) -> float:
+            return max(guess.values.surest, guess.rest) if isinstance(guess.values, Looked) else surest(guess)
 
-    def sure(guess: Guess) -> float:
-        return max(guess.values.surest, guess.rest) if isinstance(guess.values, Looked) else surest(guess)
+        marked = {name: _marked(name, held) for name, held in archive.get(key, {}).items()}
+        with patch.multiple(Guess, read=read, surest=property(sure)), stored(table, {key: marked}):
+            yield
 
-    marked = {name: _marked(name, held) for name, held in own.items()}
-    with patch.multiple(Guess, read=read, surest=property(sure)), stored(table, {identity(table)[:16]: marked}):
-        yield
-    for name in asked:
-        own[name] = [one if (name, at) in used else _surest(one) for at, one in enumerate(own[name])]
+    def trim(self, archive: Archive) -> None:
+        """Keep of guesses that nobody has looked into how sure they are, and no more."""
+        for key, name in self._asked:
+            guesses = archive[key][name]
+            archive[key][name] = [one if (name, at) in self._used else _surest(one) for at, one in enumerate(guesses)]
 
 
 def _are_guesses(held: Any) -> bool:

@@ -10,7 +10,7 @@ from math import isclose
 from multiprocessing import get_context
 from pathlib import Path
 
-from tests.golden.chances import Archive, computed, read, trimmed
+from tests.golden.chances import Archive, Trimmer, computed, read
 from tests.golden.verdicts import RECORDED, Row, Rows, is_extension, of_card, of_recorded
 
 FOLDER = Path(__file__).parent
@@ -61,8 +61,9 @@ def _found(name: str, anew: bool) -> tuple[Rows, Archive]:
     if not anew:
         return of_card(name, chances()), {}
     archive: Archive = {}
-    rows = of_card(name, archive, computed)
-    of_card(name, archive, trimmed)
+    rows, trimmer = of_card(name, archive, computed), Trimmer()
+    of_card(name, archive, trimmer.watched)
+    trimmer.trim(archive)
     return rows, archive
 
 
