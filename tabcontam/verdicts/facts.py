@@ -20,7 +20,7 @@ FILE = "file"  # the edition of a user's own FILE in a published report, in plac
 
 def known_tests() -> dict[str, Facts]:
     """What is known of each test that is installed, and of that which only recorded answers have, by its id."""
-    return _known(all_tests())
+    return dict(_known(all_tests()))
 
 
 @lru_cache(maxsize=1)
