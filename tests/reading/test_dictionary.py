@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Iterator
 from itertools import cycle
 from pathlib import Path
 from random import Random
@@ -74,7 +75,7 @@ class TestAnswers:
 @pytest.mark.slow
 class TestBothReadersAgree:
     def test_on_every_word_of_the_file_each_in_one_of_five_cases(self) -> None:
-        cases = cycle((str, str.upper, str.lower, str.capitalize, str.swapcase))
+        cases: Iterator[Callable[[str], str]] = cycle((str, str.upper, str.lower, str.capitalize, str.swapcase))
         assert disagreements([case(word) for case, word in zip(cases, sorted(words()), strict=False)]) == []
 
     def test_on_affixed_and_joined_forms(self) -> None:
