@@ -8,7 +8,7 @@ import asyncio
 import os
 import signal
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
@@ -108,13 +108,16 @@ def planned(
     """The plan of a run, in the words of one prompt set. Its prompts are written once for all answerers."""
     subject = Subject(SimulatedModel("oracle", seed))
     options, words = Options(seed=seed, alpha=alpha, until_decided=until_decided), () if prompts is None else (prompts,)
-    cells = plan([subject], [table], [serializer], tests, options, prompts=words)
-    return Planned([replace(cell, written=tuple(map(written_once, cell.written))) for cell in cells])
+    return written_once(plan([subject], [table], [serializer], tests, options, prompts=words))
 
 
-def written_once(query: Query) -> Query:
-    """Return the query with a question that is written at its first use and kept."""
-    return replace(query, write=cache(query.write))
+def written_once(cells: Iterable[PlannedCell]) -> Planned:
+    """Return the plan of these cells; each question is written at its first use and kept."""
+
+    def once(query: Query) -> Query:
+        return replace(query, write=cache(query.write))
+
+    return Planned([replace(cell, written=tuple(map(once, cell.written))) for cell in cells])
 
 
 def ask(run: Planned, answerer: str, seed: int) -> Trials:

@@ -64,33 +64,24 @@ class Trimmer:
         """Read from the archive, and note which guesses are looked into."""
         key, used, asked = identity(table)[:16], self._used, self._asked
 
-        class Looked(dict[str, float]):
-            """The values of a guess, and whether somebody looked into them."""
+        class Looked(Mapping[str, float]):
+            """The values of a guess, which note that somebody looked into them."""
 
-            def __init__(self, values: Mapping[str, float], place: tuple[str, int]) -> None:
-                super().__init__(values)
-                self.surest, self.place = Guess(values, 0.0).surest, place
+            def __init__(self, guess: Guess, place: tuple[str, int]) -> None:
+                self.surest, self._values, self._place = guess.surest, guess.values, place
 
-            def __getattribute__(self, name: str) -> Any:
-                if name not in ("surest", "place"):
-                    used.add(self.place)
-                return super().__getattribute__(name)
-
-            def __iter__(self) -> Iterator[str]:
-                used.add(self.place)
-                return super().__iter__()
-
-            def __len__(self) -> int:
-                used.add(self.place)
-                return super().__len__()
+            def _looked(self) -> Mapping[str, float]:
+                used.add(self._place)
+                return self._values
 
             def __getitem__(self, value: str) -> float:
-                used.add(self.place)
-                return super().__getitem__(value)
+                return self._looked()[value]
 
-            def __contains__(self, value: object) -> bool:
-                used.add(self.place)
-                return super().__contains__(value)
+            def __iter__(self) -> Iterator[str]:
+                return iter(self._looked())
+
+            def __len__(self) -> int:
+                return len(self._looked())
 
         read_guess, surest = Guess.read, vars(Guess)["surest"].fget
 
@@ -100,10 +91,10 @@ class Trimmer:
                 return guess
             name, at = held["place"]
             asked.add((key, name))
-            return replace(guess, values=Looked(guess.values, (name, at)))
+            return replace(guess, values=Looked(guess, (name, at)))
 
         def sure(guess: Guess) -> float:
-            return max(guess.values.surest, guess.rest) if isinstance(guess.values, Looked) else surest(guess)
+            return guess.values.surest if isinstance(guess.values, Looked) else surest(guess)
 
         marked = {name: _marked(name, held) for name, held in archive.get(key, {}).items()}
         with patch.multiple(Guess, read=read, surest=property(sure)), stored(table, {key: marked}):

@@ -160,8 +160,8 @@ def _parts(table: Table) -> Iterator[tuple[Table, list[tuple[list[Test], Knowing
 
 
 def _planned(tests: Sequence[Test], table: Table, model: Model) -> Planned:
-    cells = plan([Subject(model)], [table], [load_serializer(DEFAULT)], tests, Options(queries=QUERIES, rows=ROWS))
-    return Planned([replace(cell, written=tuple(map(written_once, cell.written))) for cell in cells])
+    options = Options(queries=QUERIES, rows=ROWS)
+    return written_once(plan([Subject(model)], [table], [load_serializer(DEFAULT)], tests, options))
 
 
 def _memory(who: str) -> SimulatedModel:
