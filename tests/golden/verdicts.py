@@ -49,6 +49,9 @@ MADE = "ships"  # a table of our own, which needs no file
 MOST = 160  # rows of a table, from its first: models that learn want 150
 RECORDED = ("records.jsonl", "tabmemcheck_answers.jsonl", "text/quiz.jsonl", "text/time_travel.jsonl",
             "text/time_travel_100.jsonl")  # fmt: skip
+# Log-probabilities of a word of a line that was read, behind the one before it or elsewhere. Like all that the scorer
+# says they are exact in binary: their sums, and so ties of them, are the same under every Python.
+FOLLOWS, READ = -1 / 64, -1 / 16
 # The rooms of tests that are to be extensions; the others are the core's.
 EXTENSIONS = ("corpus.", "rows.guided.", "rows.memcheck.", "rows.quiz.", "rows.task.", "rows.instances.",
               "likelihood.planted", "knowledge.feature_names", "score.versions", "score.few_shot")  # fmt: skip
@@ -223,7 +226,7 @@ class Scorer(Model):
         before = ""
         for line in text.splitlines(keepends=True):
             own = line.strip()
-            known = -0.02 if (before, own) in self._follow else -0.1 if self._has_read(own) else None
+            known = FOLLOWS if (before, own) in self._follow else READ if self._has_read(own) else None
             yield known, guessed_words(line)
             before = own
 
