@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 from types import MappingProxyType
 
@@ -56,6 +57,7 @@ def test_a_server_that_is_down_is_told() -> None:
     assert "no server answers at http://127.0.0.1:9/v1" in found_missing(Subject(opened(NOBODY)))
 
 
+@pytest.mark.skipif(find_spec("torch") is None or find_spec("transformers") is None, reason="hf is not installed")
 def test_files_that_neither_this_machine_nor_the_hub_has_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     assert "cannot reach the Hugging Face hub" in found_missing(Subject(opened("hf:no-such/model")))
