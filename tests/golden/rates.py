@@ -1,7 +1,7 @@
 """The rates of the benchmarks as numbers: what the tests that run a slice of one compare with what they measure.
 
-A rate that changes on purpose is changed in `rates.json`, and nowhere else. No test runs `verdicts` or `decided`, which
-take hours on all tables: their rates stand in docs/method.md, which these benchmarks write.
+A rate that changes on purpose is changed in `rates.json`, and nowhere else. What the benchmarks find on all tables, in
+hours, stands in docs/method.md, which they write.
 """
 
 import json

@@ -25,6 +25,7 @@ from tabcontam.calibration.power import Planned, asked_of, judge, written_once
 from tabcontam.errors import Skip, UsageError
 from tabcontam.evidence.base import Capability, Likelihoods, Query, Reply, Scores, State, Test, Token, Verdict
 from tabcontam.evidence.registry import built_in_tests
+from tabcontam.evidence.score.few_shot import FewShot
 from tabcontam.reading.words import english
 from tabcontam.replay.kinds import judged
 from tabcontam.subjects.base import Form, Model, Request
@@ -44,7 +45,7 @@ from tests.made_tables import as_needed, ships
 NOTHING, RULES = "nothing", "rules"
 SHARES = {NOTHING: 0.0, "tenth": 0.1, "half": 0.5, "all": 1.0}  # of the rows, that a model remembers
 MODELS = (*SHARES, RULES)
-QUERIES, ROWS = 12, 12  # a result: enough for every verdict, and soon asked
+QUERIES, ROWS = 12, 12  # a result: enough for every verdict, and soon asked; few-shot learning is measured once
 MADE = "ships"  # a table of our own, which needs no file
 MOST = 160  # rows of a table, from its first: models that learn want 150
 RECORDED = ("records.jsonl", "tabmemcheck_answers.jsonl", "text/quiz.jsonl", "text/time_travel.jsonl",
@@ -153,7 +154,7 @@ class Knowing(Protocol):
 
 def _parts(table: Table) -> Iterator[tuple[Table, list[tuple[list[Test], Knowing]]]]:
     """The table as tests need it, with these tests and who can take them."""
-    every = built_in_tests()
+    every = [replace(test, draws=1) if isinstance(test, FewShot) else test for test in built_in_tests()]
     kinds = ((Capability.GENERATE, _answering), (Capability.SCORE, _scoring), (Capability.SEARCH, _held))
     usual = [test for test in every if not test.only_with]
     yield table, [([test for test in usual if need in test.needs], knowing) for need, knowing in kinds]
