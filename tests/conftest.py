@@ -123,7 +123,7 @@ def cheap_guesses(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def cheaply(cache: Path, cheap_guesses: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Guess cells by how often they occur alone, for a test that looks at no verdict: a fit takes seconds.
 
-    Tables whose guesses come with the package have those. Commands in processes of their own read the guesses made here.
+    Tables whose guesses come with the package have those. Commands in other processes read the guesses made here.
     """
     (cache / "tabcontam" / "guesses").unlink()
     (cache / "tabcontam" / "guesses").symlink_to(cheap_guesses)
