@@ -120,7 +120,7 @@ def cheap_guesses(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def cheaply(cache: Path, cheap_guesses: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def cheaply(cache: Path, cheap_guesses: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Guess cells by how often they occur alone, for a test that looks at no verdict: a fit takes seconds.
 
     Tables whose guesses come with the package have those. Commands in other processes read the guesses made here.
@@ -129,6 +129,10 @@ def cheaply(cache: Path, cheap_guesses: Path, monkeypatch: pytest.MonkeyPatch) -
     (cache / "tabcontam" / "guesses").symlink_to(cheap_guesses)
     for module in ("chains", "guesser", "laws"):
         monkeypatch.setattr(f"tabcontam.guesser.{module}.attempt", lambda predictor, predict, otherwise: otherwise)
+    made = import_module("tests.made_tables")  # what is found out about a table is kept with it
+    made.ships.cache_clear()
+    yield
+    made.ships.cache_clear()
 
 
 @pytest.fixture(scope="session")
