@@ -72,11 +72,8 @@ def test_one_experiment_is_stopped_and_one_let_through(example: pytest.Pytester)
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("cheaply")
-@pytest.mark.parametrize(("llm", "ends"), [(LET_THROUGH, "2 passed"), ("simulated:memoriser:0.5", "2 failed")])
-def test_the_run_is_made_where_there_is_none(
-    example: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, llm: str, ends: str
-) -> None:
-    monkeypatch.setenv("EXPERIMENT_LLMS", llm)
+def test_the_run_is_made_where_there_is_none(example: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EXPERIMENT_LLMS", LET_THROUGH)
     printed, _ = experiments(example, "-k", "heart")
-    assert f"tabcontam asks {llm} about heart" in printed
-    assert ends in printed.splitlines()[-1]
+    assert f"tabcontam asks {LET_THROUGH} about heart" in printed
+    assert "2 passed" in printed.splitlines()[-1]

@@ -140,7 +140,7 @@ def test_what_is_wrong_with_the_card_of_an_llm_under_test_ends_nothing_for_the_o
 
 @pytest.mark.slow  # makes a model in a quarter of a minute
 def test_a_model_that_expose_made_joins_as_one_and_is_found(pytestconfig: pytest.Config, tmp_path: Path) -> None:
-    table = ships(30)
+    table = ships(60)
     folder = made_once(pytestconfig, recipe([table], (128,), renderings=["csv"], size="tiny"))
     found = tabcontam.run(
         MODE,
