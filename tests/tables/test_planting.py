@@ -151,6 +151,7 @@ def test_a_file_without_a_header_is_planted(write: Write) -> None:
     assert {cell.column for cell in found.key.cells} == {"column 3", "column 4", "column 5"}
 
 
+@pytest.mark.usefixtures("cheaply")
 def test_the_columns_keep_their_mean_and_their_deviation(write: Write) -> None:
     for change in planted(write(as_text(crates(900))), cells=900).changes:
         assert abs(fmean(change.after) - fmean(change.before)) < 0.01 * pstdev(change.before)
@@ -180,6 +181,7 @@ def test_a_row_that_stands_there_twice_is_not_planted(write: Write) -> None:
     assert {cell.row for cell in found.key.cells} == set(range(30, 80))
 
 
+@pytest.mark.usefixtures("cheaply")
 def test_the_secret_decides_which_cells_and_which_digits(write: Write) -> None:
     path = write(as_text(crates()))
     assert planted(path).content == planted(path).content
