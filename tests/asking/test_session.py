@@ -30,6 +30,8 @@ from tabcontam.tables.table import Table
 from tabcontam.verdicts.facts import LlmFacts
 from tests.made_tables import ships
 
+pytestmark = pytest.mark.usefixtures("cheaply")
+
 IS = load_serializers()["is"]
 COMPLETION = [by_id()["incomplete_completion"], by_id()["full_completion"]]
 EACH = 5  # queries of each of the two tests: enough for what they ask to be informative
@@ -99,22 +101,25 @@ def planned(model: Model, options: Options | None = None, table: Table | None = 
 
 @pytest.mark.slow  # every test is planned
 def test_the_plan_is_the_same_for_every_llm() -> None:
-    cells = plan([Subject(Spy()), Subject(SimulatedModel("oracle"))], [ships()], [IS], all_tests(), Options())
+    cells = plan([Subject(Spy()), Subject(SimulatedModel("oracle"))], [ships(60)], [IS], all_tests(), Options())
     half = len(cells) // 2
     assert [cell.written for cell in cells[:half]] == [cell.written for cell in cells[half:]]
 
 
 @pytest.mark.slow  # every test is planned
 def test_what_is_planned_for_a_test_does_not_depend_on_the_other_tests() -> None:
-    alone = plan([Subject(Spy())], [ships()], [IS], [by_id()["membership"]], Options())
-    among = plan([Subject(Spy())], [ships()], [IS], all_tests(), Options())
+    membership = by_id()["membership"]
+    others = [by_id()[name] for name in ("feature_list_informed", "row_order", "quiz", "digits", "perplexity")]
+    alone = plan([Subject(Spy())], [ships()], [IS], [membership], Options())
+    among = plan([Subject(Spy())], [ships()], [IS], [*COMPLETION, *others, membership], Options())
     assert alone[0].queries == next(cell for cell in among if cell.test.id == "membership").queries
 
 
 @pytest.mark.slow  # every test is planned
 def test_tests_without_rows_are_asked_under_one_serializer_only() -> None:
     both = list(load_serializers().values())[:2]
-    cells = plan([Subject(Spy())], [ships()], both, all_tests(), Options())
+    tests = [by_id()[name] for name in ("feature_list_informed", "full_completion")]
+    cells = plan([Subject(Spy())], [ships()], both, tests, Options())
     assert sum(cell.test.id == "feature_list_informed" for cell in cells) == 1
     assert sum(cell.test.id == "full_completion" for cell in cells) == 2
 

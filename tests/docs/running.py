@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from importlib.metadata import entry_points
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -26,6 +26,7 @@ from tabcontam.errors import Exit, UsageError
 from tabcontam.feeds.cards import FEED, shipped_feeds
 from tabcontam.subjects import registry
 from tabcontam.subjects.base import Model
+from tabcontam.subjects.known.exposed.sizes import SIZES, Size, Steps
 from tabcontam.subjects.known.simulated import SimulatedModel
 from tabcontam.subjects.openai import provider as openai
 from tabcontam.subjects.registry import Settings
@@ -52,12 +53,14 @@ SHORTER = {"run": ("--queries", "12"), "gate": ("--queries", "12"), "power": ("-
            "evaluate": ("--queries", "10")}  # fmt: skip
 FEWER = ("-k", "recognition or feature_completion or perplexity")  # tests, where a page does not say which
 ONE = "feature_completion"  # in place of all three tests that complete rows
+ONE_MARK = ("-k", "few_shot_accuracy")  # of the three in `test_experiment.py`, where no run has them already
 ALONE = ("--no-controls",)  # where LLMs are named; the controls are asked in what names none
+SMALLEST = Size(16, 32, 1, 1, 512, 1024, Steps(512, 8, 2.5e-3))  # of models that `expose` makes: they are not measured
 CONTINUED = ("--copies", "0,1")  # of `expose --llm`
 NUMBER = re.compile(r"\d+(\.\d+)?(e-\d+)?")
 PLUGIN = "tabcontam.pytest_plugin"
 GATE = (Exit.DONE, Exit.CONTAMINATED, Exit.CANNOT_TELL)
-TABCONTAM = ["python", "-m", "tabcontam"]
+TABCONTAM, PYTEST = ["python", "-m", "tabcontam"], ["python", "-m", "pytest"]
 # Commands that cannot be run in a test. What can be seen of them without running is checked.
 NOT_RUN = ("make", "pip install", "ollama pull", "vllm serve", "gcloud auth")
 SHELL = ("sha256sum", "wc", "cp")
@@ -88,7 +91,8 @@ class Place:
 
     def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch, servers: Servers, copied: bool) -> None:
         self.folder = folder
-        self.copied = copied  # the project's own files lie here to be changed, and a command is a process of its own
+        self.copied = copied  # the project's own files lie here to be changed
+        self._changed = False  # whether the last file is one of them
         self._url = servers.own.url
         self._environment(monkeypatch, servers)
         if copied:
@@ -107,6 +111,7 @@ class Place:
         for name, feed in list(feeds.items()):
             here = feed.at(servers.feeds.url + "/rss.xml" * (feed.kind == FEED))
             monkeypatch.setitem(feeds, name, replace(here, seconds=0.0, hosts=None))
+        monkeypatch.setitem(cast("dict[str, Size]", SIZES), "tiny", SMALLEST)
         for name in STAND_INS:
             monkeypatch.setitem(registry.BUILT_IN, name, replace(registry.BUILT_IN[name], open=_stand_in))
         monkeypatch.setenv("OLLAMA_HOST", self._url.removesuffix("/v1"))
@@ -127,6 +132,8 @@ class Place:
                 file.write(block.text.replace(VLLM, self._url))
             if path.suffix == ".py":
                 compile(block.text, str(block), "exec")
+        if block.file:
+            self._changed = block.file.startswith(CHANGED)
         elif block.language == "python":
             exec(compile(block.text, str(block), "exec"), {"__name__": "__main__"})  # a snippet of our own docs
 
@@ -142,13 +149,17 @@ class Place:
         words = words_of(text)
         given = dict(word.split("=", 1) for word in words if re.match(r"[A-Z_]+=", word))
         words = words[len(given) :]
-        ours = words[:3] in (TABCONTAM, ["python", "-m", "pytest"]) or words[:2] == ["python", "-c"]
+        if words[0] == "cp":
+            self._changed = words[-1].startswith(CHANGED)
+        ours = words[:3] in (TABCONTAM, PYTEST) or words[:2] == ["python", "-c"]
         assert ours or words[0] in SHELL, text
         for program in (words[0], *(words[place + 1] for place, word in enumerate(words) if word == "|")):
             if program != "python" and not shutil.which(program):
                 raise Absent(program)
         if words[:3] == TABCONTAM:
             words = [*TABCONTAM, *shorter(words[3:], as_it_stands=bool(output_shown))]
+        elif words[:3] == PYTEST and "--tabcontam-report" not in words:
+            words += ONE_MARK
         code, output = self._outcome(words, {name: value.replace("…", "a-key") for name, value in given.items()})
         allowed = GATE if words[3:4] == ["gate"] or "--gate" in words else (Exit.DONE,)
         assert code in allowed, f"{where}: {text} ended with {code}:\n{output[-3000:]}"
@@ -159,7 +170,8 @@ class Place:
 
     def _outcome(self, words: Sequence[str], given: dict[str, str]) -> tuple[int, str]:
         """The exit code of a command, and what it prints."""
-        if words[:3] == TABCONTAM and not self.copied and "|" not in words:
+        of_the_copy = self.copied and (self._changed or "TABCONTAM_PATH" in given)  # it must be imported anew
+        if words[:3] == TABCONTAM and not of_the_copy and "|" not in words:
             return _inside(words[3:], given)
         line = shlex.join(words).replace(" '|' ", " | ")
         line = re.sub(r"^python ", f"{shlex.quote(sys.executable)} ", line)

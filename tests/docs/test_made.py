@@ -2,33 +2,16 @@
 
 import re
 from functools import cache
-from pathlib import Path
 
 import pytest
 
 from tabcontam.cli import listing
 from tabcontam.evidence import base
 from tabcontam.evidence.registry import all_tests
-from tabcontam.guesser import chains, guesser, laws
 from tests.docs.made import COMMANDS, DOCS, HEADINGS, ROOT, beside, commands, page, path_of, sections
 
 others = cache(beside)  # made by the first test that needs them
 AGAIN = "run `python -m tests.docs`"
-
-
-@pytest.fixture(scope="module")
-def cheap_guesses(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where guesses lie that are for nothing but to count queries: apart from those that others take for the truth."""
-    return tmp_path_factory.mktemp("cheap")
-
-
-@pytest.fixture
-def cheaply(cheap_guesses: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Cells are guessed by how often they occur alone: a page says how many queries there are, not what they tell."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(cheap_guesses))
-    monkeypatch.setenv("LOCALAPPDATA", str(cheap_guesses))
-    for module in (chains, guesser, laws):
-        monkeypatch.setattr(module, "attempt", lambda predictor, predict, otherwise: otherwise)
 
 
 @pytest.mark.slow

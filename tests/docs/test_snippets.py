@@ -23,6 +23,7 @@ def asked(page: Path) -> list[tuple[Block, Command | None]]:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("cheaply")
 @pytest.mark.parametrize("page", [page for page in PAGES if asked(page)], ids=lambda page: str(page.relative_to(ROOT)))
 def test_what_a_page_shows_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     absent: set[str] = set()

@@ -33,6 +33,7 @@ def test_the_page_of_a_real_run_is_small(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("cheaply")
 @pytest.mark.skipif(
     not Path(os.environ.get("TABCONTAM_DATA") or "/nonexistent").is_dir(),
     reason="TABCONTAM_DATA names no folder of dataset files",

@@ -29,6 +29,8 @@ USUAL = {"name": "Ana Berg", "club": "North", "date_of_birth": "1990-01-01", "fe
 TEST = "feature_completion"
 MODELS = ("new", "old", "silent", "broken", "sixth")
 
+pytestmark = pytest.mark.usefixtures("cheaply")
+
 
 def born(name: str) -> str:
     """The date of birth of a player, which everybody can look up."""

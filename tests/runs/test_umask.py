@@ -16,7 +16,7 @@ def test_the_files_of_a_run_have_the_modes_of_the_users_umask(umask: int, mode: 
     before = os.umask(umask)
     try:
         run, joined, table = tmp_path / "run", tmp_path / "joined", tmp_path / "table.tex"
-        asked = ("--llm", "simulated:oracle", "--dataset", "iris", "--no-controls", "-k", "feature_completion")
+        asked = ("--llm", "simulated:oracle", "--dataset", "iris", "--no-controls", "-k", "recognition_features")
         done = tabcontam("run", *asked, "--out", str(run))
         assert done.returncode == 0, done.stderr
         assert tabcontam("report", str(run), "--out", str(joined)).returncode == 0

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from random import Random
 
@@ -27,7 +27,7 @@ from tabcontam.runs.rescoring import rescore
 from tabcontam.subjects.base import Form, Model, Request
 from tabcontam.subjects.known.simulated import SimulatedModel
 from tabcontam.tables.serializers import Serializer, load_serializers
-from tabcontam.tables.table import Table
+from tabcontam.tables.table import Table, load_table
 from tabcontam.verdicts.cells import Result, TableVerdict
 from tabcontam.verdicts.judge import tables
 from tabcontam.verdicts.notes import NoteKind
@@ -39,6 +39,12 @@ ROWS = [test for test in USUAL if test.row_test and test.bet_on]
 MATCHED = by_id()["matched_membership"]
 IN_TURNS = Options(until_decided=True)
 IS = load_serializers()["is"]
+
+
+@cache
+def wine() -> Table:
+    """A table whose guesses come with the package."""
+    return load_table("wine")
 
 
 class Teller(Model):
@@ -77,7 +83,7 @@ def asked(
     model: Teller, folder: Path, store: Store | None = None, options: Options = IN_TURNS, tests: Sequence[Test] = ROWS
 ) -> list[Result]:
     """The results of a run, as a run asks: what was answered before is recalled first."""
-    cells = plan([Subject(model)], [ships()], [IS], tests, options)
+    cells = plan([Subject(model)], [wine()], [IS], tests, options)
     folder.mkdir(exist_ok=True)
     session = Session(cells, options, english(), Journal(folder), Progress(), store or Store())
     model.session = session
@@ -109,7 +115,7 @@ def test_who_remembers_is_found_after_a_few_queries_and_asked_no_more(tmp_path: 
     table = of_table(cells)
     assert table.verdict is Verdict.CONTAMINATED
     assert table.decided_after == model.asked[0] <= 5
-    assert table.in_turns == sum(cell.queries for cell in cells) > 60
+    assert table.in_turns == sum(cell.queries for cell in cells) > 50
     assert table.reason.startswith(f"decided after {table.decided_after} of {table.in_turns} queries: E = ")
     for cell in cells:
         assert (cell.sequential, cell.cut_short, cell.decided_after) == (True, False, table.decided_after)
@@ -139,8 +145,8 @@ def test_progress_leaves_out_what_is_spared_of_the_table_that_was_decided(tmp_pa
         def decided(self, llm: str, dataset: str, asked: int, spared: int) -> None:
             ended.append(asked + spared)
 
-    cells = plan([Subject(Teller("oracle"))], [ships()], [IS], [*ROWS, MATCHED], IN_TURNS)
-    renamed = [replace(cell, table=replace(ships(), name="boats")) for cell in cells]
+    cells = plan([Subject(Teller("oracle"))], [wine()], [IS], [*ROWS, MATCHED], IN_TURNS)
+    renamed = [replace(cell, table=replace(wine(), name="boats")) for cell in cells]
     session = Session([*cells, *renamed], IN_TURNS, english(), Journal(tmp_path), Told(), Store())
 
     async def whole() -> None:
@@ -196,6 +202,7 @@ def test_membership_is_asked_only_where_the_others_leave_a_table_undecided(tmp_p
     assert membership.p_value is not None
 
 
+@pytest.mark.usefixtures("cheaply")
 def test_the_papers_own_queries_are_left_out_unless_asked_for() -> None:
     def papers(options: Options) -> int:
         cells = plan([Subject(Teller("oracle"))], [ships()], [IS], ROWS, options)
@@ -212,7 +219,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-ASK = ["--dataset", "iris", "-m", "rows", "--until-decided"]
+ASK = ["--dataset", "iris", "-k", "completion", "--until-decided"]
 
 
 @pytest.mark.slow
@@ -257,8 +264,12 @@ def test_no_readable_answer_is_no_verdict_and_the_gate_cannot_tell(here: Path) -
 
 @pytest.mark.slow
 def test_min_power_says_when_a_table_is_let_go(here: Path) -> None:
-    half = tabcontam.run("simulated:guesser", "iris", marks="rows", until_decided=True, min_power=0.5, controls=False)
-    tenth = tabcontam.run("simulated:guesser", "iris", marks="rows", until_decided=True, min_power=0.15, controls=False)
+    half = tabcontam.run(
+        "simulated:guesser", "iris", tests="completion", until_decided=True, min_power=0.5, controls=False
+    )
+    tenth = tabcontam.run(
+        "simulated:guesser", "iris", tests="completion", until_decided=True, min_power=0.15, controls=False
+    )
     counts = [results.run_results.tables[0].decided_after or 0 for results in (half, tenth)]
     assert counts[0] < counts[1]
 
@@ -280,7 +291,7 @@ def test_what_contradicts_it_is_refused(
 
 @pytest.mark.slow
 def test_another_way_to_ask_does_not_continue_a_run(here: Path) -> None:
-    again = partial(tabcontam.run, "simulated:oracle", "iris", marks="rows", controls=False, out="run")
+    again = partial(tabcontam.run, "simulated:oracle", "iris", tests="completion", controls=False, out="run")
     again(until_decided=True)
     with pytest.raises(UsageError, match=r"run with until_decided=True and min_power=0\.25; choose another folder"):
         again()
@@ -299,7 +310,7 @@ def test_what_a_reference_answers_too_decides_nothing(tmp_path: Path) -> None:
     knowing, reference = Teller("oracle"), Teller("oracle")
     reference.spec = "teller:reference"
     subjects = [Subject(reference, reference=True), Subject(knowing)]
-    cells = plan(subjects, [ships()], [IS], ROWS, IN_TURNS)
+    cells = plan(subjects, [wine()], [IS], ROWS, IN_TURNS)
     (tmp_path / "run").mkdir()
     session = Session(cells, IN_TURNS, english(), Journal(tmp_path / "run"), Progress(), Store())
 
@@ -332,7 +343,7 @@ def test_x_stops_after_the_first_table_that_is_found(here: Path) -> None:
 @pytest.mark.slow
 def test_an_llm_that_cannot_be_reached_is_no_answer(here: Path) -> None:
     dead = "openai:one@http://127.0.0.1:9/v1"
-    found = tabcontam.run([dead, "simulated:guesser"], "iris", marks="rows", until_decided=True, controls=False)
+    found = tabcontam.run([dead, "simulated:guesser"], "iris", tests="completion", until_decided=True, controls=False)
     mine = [cell for cell in found.run_results.cells if cell.llm == dead and cell.queries]
     assert mine
     assert {cell.verdict for cell in mine} == {Verdict.NO_ANSWER}
@@ -347,6 +358,6 @@ def test_a_test_whose_queries_name_no_row_is_asked_whole_and_last(tmp_path: Path
         def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
             return [replace(query, row=None) for query in super().queries(table, serializer, rng)]
 
-    cells = plan([Subject(Teller("oracle"))], [ships()], [IS], [*ROWS, Unnamed()], IN_TURNS)
+    cells = plan([Subject(Teller("oracle"))], [wine()], [IS], [*ROWS, Unnamed()], IN_TURNS)
     assert [(cell.sequential, cell.deferred) for cell in cells] == [(True, False)] * 3 + [(False, True)]
     assert cells[-1].queries

@@ -97,8 +97,7 @@ def test_another_table_column_row_or_secret_draws_otherwise() -> None:
 # The file
 
 
-@pytest.mark.parametrize("ending", ["\n", "\r\n", "\r"])
-@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+@pytest.mark.parametrize(("delimiter", "ending"), [(",", "\r\n"), (";", "\r"), ("\t", "\n"), ("|", "\r\n")])
 def test_every_byte_but_the_drawn_digits_stays(tmp_path: Path, delimiter: str, ending: str) -> None:
     text = as_text(crates(), delimiter=delimiter, lineterminator=ending)
     source = tmp_path / "crates.csv"
@@ -117,7 +116,7 @@ def test_every_byte_but_the_drawn_digits_stays(tmp_path: Path, delimiter: str, e
     assert len({cell.row for cell in found.key.cells}) == len(found.key.cells)  # one a row at most
 
 
-@pytest.mark.parametrize("codec", ["utf-8", "utf-8-sig", "cp1252", "utf-16", "utf-16-le", "utf-16-be", "utf-32"])
+@pytest.mark.parametrize("codec", ["utf-8-sig", "cp1252", "utf-16", "utf-16-be", "utf-32"])
 def test_its_encoding_and_byte_order_mark_stay(tmp_path: Path, codec: str) -> None:
     text = as_text([[cell.replace("Quolth", "Quölth é ü") for cell in row] for row in crates()])
     (tmp_path / "crates.csv").write_bytes(text.encode(codec))
@@ -152,6 +151,7 @@ def test_a_file_without_a_header_is_planted(write: Write) -> None:
     assert {cell.column for cell in found.key.cells} == {"column 3", "column 4", "column 5"}
 
 
+@pytest.mark.usefixtures("cheaply")
 def test_the_columns_keep_their_mean_and_their_deviation(write: Write) -> None:
     for change in planted(write(as_text(crates(900))), cells=900).changes:
         assert abs(fmean(change.after) - fmean(change.before)) < 0.01 * pstdev(change.before)
@@ -181,6 +181,7 @@ def test_a_row_that_stands_there_twice_is_not_planted(write: Write) -> None:
     assert {cell.row for cell in found.key.cells} == set(range(30, 80))
 
 
+@pytest.mark.usefixtures("cheaply")
 def test_the_secret_decides_which_cells_and_which_digits(write: Write) -> None:
     path = write(as_text(crates()))
     assert planted(path).content == planted(path).content

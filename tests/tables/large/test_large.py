@@ -100,7 +100,7 @@ def test_a_small_table_is_kept_whole(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(2))
 def test_what_is_known_of_all_rows_is_what_reading_all_of_them_shows(tmp_path: Path, seed: int) -> None:
     path = written(tmp_path / "a.csv", *table_of(seed), end="\r\n" if seed % 2 else "\n")
     table, every = load_table(str(path), target="target"), whole(path)
@@ -257,11 +257,12 @@ ODD: dict[str, Callable[[str], str]] = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("odd", ODD)
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "latin-1"])
+@pytest.mark.parametrize(
+    ("odd", "encoding"),
+    [*((odd, "utf-8") for odd in ODD), *((odd, "utf-16") for odd in ODD if " of byte order" not in odd),
+     ("semicolons", "latin-1"), ("a quote within a cell", "latin-1")],
+)  # fmt: skip
 def test_odd_texts_are_read_as_a_whole_reader_reads_them(tmp_path: Path, odd: str, encoding: str) -> None:
-    if odd == "a mark of byte order" and encoding != "utf-8":
-        return
     rng = Random(6)
     rows = [[str(place), rng.choice("aéb"), f"{rng.random():.3f}", rng.choice(["x y", "z"])] for place in range(ROWS)]
     text = "\n".join(",".join(row) for row in [["id", "letter", "number", "target"], *rows]) + "\n"
