@@ -66,8 +66,13 @@ def guesses(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
     Two workers that make the same guesses at once each write a file of their own and rename it: either may win.
     """
+    return of_all_workers(tmp_path_factory, "guesses")
+
+
+def of_all_workers(tmp_path_factory: pytest.TempPathFactory, name: str) -> Path:
+    """A folder that all workers of this run share."""
     ours = tmp_path_factory.getbasetemp()
-    folder = (ours.parent if "PYTEST_XDIST_WORKER" in os.environ else ours) / "guesses"  # a worker's lies in the run's
+    folder = (ours.parent if "PYTEST_XDIST_WORKER" in os.environ else ours) / name  # a worker's lies in the run's
     folder.mkdir(exist_ok=True)
     return folder
 
@@ -106,6 +111,24 @@ def tmp_path(tmp_path: Path) -> Iterator[Path]:
     for written in tmp_path.rglob("results.json"):
         if written.with_name("index.html").exists():
             checked(json.loads(written.read_text("utf-8")))
+
+
+@pytest.fixture(scope="session")
+def cheap_guesses(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where guesses of `cheaply` lie: apart from those that others take for the truth."""
+    return of_all_workers(tmp_path_factory, "cheap")
+
+
+@pytest.fixture
+def cheaply(cache: Path, cheap_guesses: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Guess cells by how often they occur alone, for a test that looks at no verdict: a fit takes seconds.
+
+    Tables whose guesses come with the package have those. Commands in other processes read the guesses made here.
+    """
+    (cache / "tabcontam" / "guesses").unlink()
+    (cache / "tabcontam" / "guesses").symlink_to(cheap_guesses)
+    for module in ("chains", "guesser", "laws"):
+        monkeypatch.setattr(f"tabcontam.guesser.{module}.attempt", lambda predictor, predict, otherwise: otherwise)
 
 
 @pytest.fixture(scope="session")
