@@ -23,6 +23,7 @@ from tabcontam.tables.serializers import load_serializer
 from tabcontam.tables.table import Cell, Table
 from tests.commands import tabcontam
 from tests.made_tables import made_table, ships
+from tests.usual import USUAL
 
 pytestmark = pytest.mark.slow  # guessers are fitted, and many tables made
 
@@ -114,7 +115,7 @@ def test_one_who_has_read_the_rows_is_found_and_one_who_read_the_twin_is_not() -
 
 def test_a_faint_memory_of_all_rows_is_found() -> None:
     rng = Random(3)
-    found = weighed(crops(300), lambda query, value, text: rng.gauss(0.6 * (value == query.expected[0]), 1))
+    found = weighed(crops(160), lambda query, value, text: rng.gauss(0.8 * (value == query.expected[0]), 1))
     assert p_of(found) < 1e-6
     assert max(found.without.values()) < 1e-4
     assert found.expected_hits == pytest.approx(found.answered / 10)
@@ -145,9 +146,9 @@ def test_who_knows_the_columns_alone_is_found_as_often_as_chance_has_it(scorer: 
 
         return score
 
-    tails = [p_of(weighed(crops(160, seed), known(seed))) for seed in range(5)]
-    assert min(tails) > 0.002
-    assert sorted(tails)[2] > 0.1
+    tails = [p_of(weighed(crops(160, seed), known(seed))) for seed in range(2)]
+    assert min(tails) > 0.005
+    assert max(tails) > 0.1
 
 
 def test_what_the_nearest_rows_hold_must_agree() -> None:
@@ -280,7 +281,7 @@ def test_it_is_asked_where_it_is_chosen_and_its_verdict_stands_in_the_report(tmp
         return {cell["llm"]: cell["verdict"] for cell in cells if cell["test"] == TEST.id}
 
     assert results(60, "-k", TEST.id) == {"control:exposed": "contaminated", "control:unexposed": "not detected"}
-    assert results(25) == {}
+    assert TEST.id not in {test.id for test in USUAL}
 
 
 def test_rows_that_were_not_scored_are_told() -> None:
