@@ -76,6 +76,7 @@ def of_control(table: Table, kind: str) -> Evidence:
     return TEST.weigh([asyncio.run(each(query)) for query in TEST.queries(table, IS, Random(0))], 0.01)
 
 
+@pytest.mark.usefixtures("cheaply")
 def test_a_column_that_says_the_same_is_hidden_and_replaced_together_with_the_cell() -> None:
     table = crops(160)
     litres = {age: f"{int(age or 0) * 250} l" for age in table.column("age")}
@@ -165,8 +166,9 @@ def test_what_the_nearest_rows_hold_must_agree() -> None:
     assert p_of(TEST.weigh(turned, 0.01)) == 1.0
 
 
+@pytest.mark.usefixtures("cheaply")
 def test_each_text_is_the_row_with_one_cell_replaced() -> None:
-    table = crops(60)
+    table = replace(crops(60))
     for serializer in (IS, CSV):
         queries = TEST.queries(table, serializer, Random(0))
         assert len({query.row for query in queries}) == len(queries) > 50
@@ -215,8 +217,9 @@ def test_one_who_computes_cells_from_the_others_of_their_rows_is_not_found() -> 
     assert max(p_of(evidence), *evidence.without.values()) > 0.05
 
 
+@pytest.mark.usefixtures("cheaply")
 def test_keys_are_not_hidden_and_rows_that_may_be_known_are_not_asked() -> None:
-    table = ships(80)
+    table = replace(ships(80))
     (with_file,) = with_known([table], [replace(table, rows=table.rows[:50], name="half", sha256="1" * 64)])
     rows = {query.row for query in TEST.queries(with_file, IS, Random(0))}
     assert rows
@@ -224,6 +227,7 @@ def test_keys_are_not_hidden_and_rows_that_may_be_known_are_not_asked() -> None:
     assert "hullNo" not in {query.asked[0] for query in TEST.queries(table, IS, Random(0))}
 
 
+@pytest.mark.usefixtures("cheaply")
 def test_two_rows_that_are_alike_in_all_else_are_not_asked() -> None:
     table = crops(60)
     twice = made_table(table.columns, [*table.rows, *(table.rows[:20])])
