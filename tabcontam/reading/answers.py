@@ -316,8 +316,10 @@ def _number(cell: str, sort: Sort) -> str:
     cell = SUFFIX.sub("", cell)
     number = number_in(cell, sort.writing)
     for match in () if is_finite(number) else reversed(list(EXPLAINED.finditer(cell))):
-        begun, rest = number_in(cell[: match.start()], sort.writing), cell[match.start() :]
-        if is_finite(begun) and not any(map(str.isdigit, rest)) and not AGAIN.search(rest):
+        rest = cell[match.start() :]
+        if any(map(str.isdigit, rest)):
+            break  # as what begins earlier has
+        if is_finite(begun := number_in(cell[: match.start()], sort.writing)) and not AGAIN.search(rest):
             return begun
     return number
 
