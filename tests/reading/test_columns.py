@@ -71,3 +71,8 @@ def test_of_a_long_answer_no_beginning_is_tried_that_is_longer_than_any_value() 
     sort = Sort(("Mirt Vantz", "Orlo Thoom"))
     long = "; ".join(f"master could be Mirt Vantz {number}" for number in range(700))
     assert len(list(_pieces(f"Orlo Thoom; {long}", sort))) < 10
+
+
+def test_a_number_is_compared_with_those_that_are_finite() -> None:
+    assert Sort(("1e999", "120", "130")).among("125")
+    assert not Sort(("1e999",)).among("125")
