@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
-from itertools import islice, pairwise
+from itertools import islice, pairwise, takewhile
 from typing import Any
 
 from tabcontam.reading.columns import ASIDE, PLACEHOLDER, Sort
@@ -83,6 +83,8 @@ ELLIPSIS = re.compile(r"^(?:\.{3}|\u2026)[,\s]+|[,;]\s*(?:\.{3}|\u2026)$")
 TABLE_RULE = re.compile(r"^[\s|:\-]*-[\s|:\-]*$")
 MOST_STARTS = 20  # brackets that are tried: a text of nothing else would take long
 LONGER = 4  # times the longest value of a feature of texts to read: no two of them are equally long
+LONG = 500  # letters of a cell whose beginnings are tried no further than a value may reach
+WORDED = re.compile(r"\w\S*")
 MOST_WORDS = 8  # of a short answer, unless the feature has longer values
 
 
@@ -314,8 +316,10 @@ def _number(cell: str, sort: Sort) -> str:
     cell = SUFFIX.sub("", cell)
     number = number_in(cell, sort.writing)
     for match in () if is_finite(number) else reversed(list(EXPLAINED.finditer(cell))):
-        begun, rest = number_in(cell[: match.start()], sort.writing), cell[match.start() :]
-        if is_finite(begun) and not any(map(str.isdigit, rest)) and not AGAIN.search(rest):
+        rest = cell[match.start() :]
+        if any(map(str.isdigit, rest)):
+            break  # as what begins earlier has
+        if is_finite(begun := number_in(cell[: match.start()], sort.writing)) and not AGAIN.search(rest):
             return begun
     return number
 
@@ -360,8 +364,21 @@ def _pieces(cell: str, sort: Sort) -> Iterator[str]:
         yield bare(cell[: talk.start()])
     yield cell
     yield bare(cell)
-    for match in reversed(list(EXPLAINED.finditer(cell))):
+    explained = EXPLAINED.finditer(cell)
+    if len(cell) > LONG and cell.isascii():
+        end = _end_of_value(cell, sort)
+        explained = takewhile(lambda match: match.start() <= end, explained)
+    for match in reversed(list(explained)):
         yield bare(cell[: match.start()])
+
+
+def _end_of_value(cell: str, sort: Sort) -> int:
+    """Where a beginning of a long cell has more words than any value, so that `fits` takes none that goes further."""
+    known = max((key.count(" ") + 1 for key in sort.form.keys), default=0)
+    longest = max((len(value.split()) for value in sort.values), default=0)
+    most = max(MOST_WORDS, known, LONGER * longest, longest + 3)
+    begins = [match.start() for match in islice(WORDED.finditer(cell), most + 1)]
+    return begins[most] if len(begins) > most else len(cell)
 
 
 def bare(text: str) -> str:

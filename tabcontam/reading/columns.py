@@ -74,7 +74,7 @@ class Sort:
         """Whether a number has the digits of a known one, lies not far from many, and has decimals if all have."""
         if not is_finite(number):
             return False
-        known = [abs(float(ungrouped(value))) for value in self.values]
+        known = [abs(float(ungrouped(value))) for value in self.values if is_finite(value)]
         own, fractions = abs(float(ungrouped(number))), all("." in value for value in self.values)
         alike = len(str(int(own))) in {len(str(int(one))) for one in known} and ("." in number or not fractions)
         return alike and (len(known) < MANY or min(known) / 2 <= own <= 2 * max(known))

@@ -2,16 +2,20 @@
 
 from functools import cache
 from random import Random
+from unittest.mock import patch
 
 import pytest
 
-from benchmarks.skill import KINDS, MEMORISER, ONE_OF, SELDOM, SOLVER, Counts, counted, measured
+from benchmarks import skill
+from benchmarks.skill import KINDS, MEMORISER, SELDOM, SOLVER, Counts, counted, measured
 from benchmarks.skills.answerers import shown_cells
 from benchmarks.skills.made import Made, arranged
 from tests.golden.rates import check
 
-SOLVED = ("orders", "staff", "stays", "grids")
-RUNS = ONE_OF + 1  # in two of which who remembers is asked
+# whoever solves the first two is accused where cells are guessed by how often they occur
+SOLVED = ("orders", "staff", "grids")
+RUNS = 2  # in one of which who remembers is asked
+CELLS = ("incomplete_completion", "feature_completion")
 FALLIBLE = {  # rules that are right mostly
     "orders": {"price"},
     "units": {"cm"},
@@ -20,11 +24,13 @@ FALLIBLE = {  # rules that are right mostly
 }
 # what nothing follows from surely: neighbours, hidden sources, and what a tenth of the rows break
 UNSURE = ("spectra", "months alone", "running totals", "channels", "genes", "rates of zones")
+LONG = ("genes",)  # which are made as channels are, in a quarter of a minute
 
 
 @cache
 def counts(kind: str) -> Counts:
-    return measured(kind, 0, RUNS)
+    with patch.object(skill, "SILENT", ()):  # predictors are asked by the benchmark, and by test_attacks.py
+        return measured(kind, 0, RUNS, asked_in=CELLS)
 
 
 @cache
@@ -48,7 +54,7 @@ def test_a_solver_is_not_accused(kind: str) -> None:
 @pytest.mark.parametrize("kind", SOLVED)
 def test_who_remembers_a_quarter_of_the_rows_is_found(kind: str) -> None:
     found, runs = counted([counts(kind)], [MEMORISER])
-    assert runs == 2
+    assert runs == 1
     check("skill", "memoriser of a quarter found", found, runs)
 
 
@@ -75,7 +81,7 @@ def followed(kind: str, one: Made) -> int:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", [name for name, kind in KINDS.items() if not kind.real])
+@pytest.mark.parametrize("kind", [name for name, kind in KINDS.items() if not kind.real and name not in LONG])
 def test_a_table_is_the_same_each_time_and_another_for_another_number(kind: str) -> None:
     first = made(kind, 0).table
     assert made_anew(kind, 0).table == first

@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from io import StringIO
+from itertools import cycle
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -45,8 +46,9 @@ from tests.usual import USUAL
 
 SERIALIZERS = load_serializers()
 IS = SERIALIZERS["is"]
-# tests that are put to whoever answers or scores; documents are searched in tests/evidence/corpus
-ASKED = [test for test in all_tests() if Capability.SEARCH not in test.needs]
+# tests that are put to whoever answers; text is scored in tests/evidence/likelihood, documents are searched in corpus
+ASKED = [test for test in all_tests() if Capability.GENERATE in test.needs]
+DECIDED = [test for test in ASKED if test in USUAL]  # of the others questions and answers are compared
 ROW_TESTS = ("incomplete_completion", "full_completion", "feature_completion")
 LEVEL = 0.001
 # tests which ask about the order itself
@@ -57,7 +59,7 @@ SHIPS = ships()
 
 @cache
 def run(serializer: str = "is") -> Planned:
-    return planned(SHIPS, all_tests(), SERIALIZERS[serializer], 0, ALPHA)
+    return planned(SHIPS, DECIDED, SERIALIZERS[serializer], 0, ALPHA)
 
 
 def p_values(of: Planned, kind: str) -> Mapping[str, object]:
@@ -95,8 +97,11 @@ def in_other_columns(table: Table) -> Table:
     ids=["rows", "columns"],
 )
 def test_the_order_of_a_table_changes_no_decision(turned: Callable[[Table], Table], but: set[str]) -> None:
-    again = planned(turned(SHIPS), [test for test in all_tests() if test.id not in but], IS, 0, ALPHA)
-    for kind, tests in (("oracle", {test.id for test in ASKED}), ("memoriser:0.5", {*ROW_TESTS, "matched_membership"})):
+    again = planned(turned(SHIPS), [test for test in DECIDED if test.id not in but], IS, 0, ALPHA)
+    for kind, tests in (
+        ("oracle", {test.id for test in DECIDED}),
+        ("memoriser:0.5", {*ROW_TESTS, "matched_membership"}),
+    ):
         first, second = p_values(run(), kind), found(again, kind)
         assert {test: second[test] for test in tests - but} == {test: first[test] for test in tests - but}
 
@@ -106,8 +111,9 @@ ANY_ORDER = [test.id for test in ASKED if test.id not in IN_ORDER and not test.o
 
 @pytest.mark.parametrize("test", ANY_ORDER)
 @pytest.mark.slow
+@pytest.mark.usefixtures("cheaply")
 def test_the_order_of_rows_changes_no_question(test: str) -> None:
-    table = as_needed(by_id()[test], SHIPS)
+    table = as_needed(by_id()[test], replace(SHIPS))
     asked, again = (plan_of(each, test) for each in (table, in_other_rows(table)))
     assert [query.question for query in asked] == [query.question for query in again]
     assert asked
@@ -123,8 +129,10 @@ def plan_of(table: Table, test: str) -> Sequence[Query]:
 # --- the way an answer is written
 
 
-@pytest.mark.parametrize("serializer", sorted(set(SERIALIZERS) - {"is"}))
-@pytest.mark.parametrize("kind", ["oracle", "mode", "memoriser:0.5"])
+@pytest.mark.parametrize(
+    ("kind", "serializer"),
+    list(zip(cycle(["oracle", "mode", "memoriser:0.5"]), sorted(set(SERIALIZERS) - {"is"}))),  # each with one of them
+)
 @pytest.mark.slow
 def test_the_serializer_changes_no_decision(kind: str, serializer: str) -> None:
     assert found(run(serializer), kind) == p_values(run(), kind)
@@ -189,10 +197,10 @@ def cells_said(query: Query, rng: Random) -> list[str]:
 
 
 def evidence(test: str, queries: Sequence[Query], texts: Sequence[str]) -> Evidence:
-    cell = cell_of(test)
+    found = by_id()[test]
     replies = [Reply(text, State.OK) for text in texts]
-    readings = [cell.test.read(query, reply, IS, english()) for query, reply in zip(queries, replies, strict=True)]
-    return cell.test.weigh(list(map(Trial, queries, replies, readings)), LEVEL)
+    readings = [found.read(query, reply, IS, english()) for query, reply in zip(queries, replies, strict=True)]
+    return found.weigh(list(map(Trial, queries, replies, readings)), LEVEL)
 
 
 @pytest.mark.parametrize("shape", sorted(SHAPES))
@@ -230,10 +238,13 @@ ALL_OTHERS = [cell.id for cell in ASKED if cell.id not in ROW_TESTS]
 
 @pytest.mark.slow
 @pytest.mark.parametrize("test", ALL_OTHERS)
-def test_a_preamble_changes_no_decision(test: str) -> None:
-    cell = cell_of(test)
+def test_a_preamble_changes_no_decision(test: str, request: pytest.FixtureRequest) -> None:
+    if test != FirstToken.id:  # the beginning of a row is not told from every preamble, so it is asked as in a run
+        request.getfixturevalue("cheaply")
+    own = planned(replace(SHIPS), [by_id()[test]], IS, 0, ALPHA)
+    (cell,) = own.cells
     for kind in ("oracle", "mode"):
-        plain = [trial.reply.text for trial in ask(run(), kind, 0)[test] or ()]
+        plain = [trial.reply.text for trial in ask(own, kind, 0)[test] or ()]
         found = evidence(test, cell.written, plain) if plain else None
         for before in ("Sure! Here is the answer:\n\n", "Certainly. Here you go:\n```\n", "**Answer:** "):
             if plain:
@@ -309,7 +320,7 @@ ODD: Mapping[str, Table] = {
     "one informative row": made([NUMBERS, *[["k"] * (ROWS - 1) + ["x"]] * 4]),
     "constant": made([CONSTANT] * 5),
     "all unique": made([words(ROWS, f"column {place}") for place in range(6)]),
-    "16 columns": made([[f"v{RNG.randrange(place + 2)}" for _ in range(30)] for place in range(16)]),
+    "8 columns": made([[f"v{RNG.randrange(place + 2)}" for _ in range(30)] for place in range(8)]),
     "missing": made([[None] * ROWS] * 5),
     "NaN targets": made([NUMBERS, words(ROWS, "a"), words(ROWS, "b"), ["NaN", None] * (ROWS // 2)], target=3),
 }
@@ -323,7 +334,7 @@ ONE_ENTITY = {  # tables whose columns all name the same things: who knows one m
 @pytest.mark.parametrize("shape", ODD)
 @pytest.mark.slow
 def test_tables_of_any_shape_are_judged(shape: str, tmp_path: Path) -> None:
-    of = judged(ODD[shape], tmp_path, USUAL if shape == "16 columns" else all_tests())  # many cells to fit
+    of = judged(ODD[shape], tmp_path, all_tests() if shape in ("constant", "missing") else USUAL)
     guesser, oracle = (of_llm(kind, [*of["cells"], *of["tables"]]) for kind in ("guesser", "oracle"))
     assert "contaminated" not in guesser.values()
     assert all(cell["reason"] for cell in of["cells"] if cell["verdict"] in ("skipped", "uninformative", "no answer"))
@@ -348,7 +359,7 @@ def test_a_file_with_line_ends_in_its_cells_is_judged_as_any_other(tmp_path: Pat
             writer.writerow([keeper, f"{note},\nseen by {keeper}", 7 * row % 61, f"{note}\r\nand {row}"])
     table = load_table(str(path))
     assert len(table.rows) == ROWS
-    of = judged(table, folder, all_tests())
+    of = judged(table, folder, USUAL)
     guesser, oracle = (of_llm(kind, [*of["cells"], *of["tables"]]) for kind in ("guesser", "oracle"))
     assert "contaminated" not in guesser.values()
     assert oracle["table"] == "contaminated"

@@ -122,7 +122,6 @@ def test_each_kind_of_question_is_planned_asked_stored_continued_judged_shown_an
     installed.tabcontam("rescore", "run")
     assert verdicts(installed.results("run")) == verdicts(document)
     assert "found by found, told, weighed" in installed.tabcontam("gate", "run", code=Exit.CONTAMINATED)
-    assert "clean" in installed.tabcontam("gate", "run", "--llm", "body:nothing")
 
 
 def plan_tests(plan: Mapping[str, Any]) -> list[str]:
@@ -130,15 +129,11 @@ def plan_tests(plan: Mapping[str, Any]) -> list[str]:
     return [cell["test"] for cell in plan["cells"]]
 
 
-def test_what_a_subject_cannot_answer_is_skipped_and_one_line(installed: Installed) -> None:
+def test_a_test_that_searches_documents_is_no_test_of_an_llm_that_has_none(installed: Installed) -> None:
     said = installed.tabcontam("run", "--llm", "simulated:oracle", *OURS[2:], "--out", "run")
     assert "1 test needs log-probabilities: weighed (not asked of simulated:oracle; name an hf: model" in said
     cells = {cell["test"]: cell for cell in installed.results("run")["cells"] if cell["llm"] == "simulated:oracle"}
     assert (cells["weighed"]["verdict"], cells["weighed"]["lacks"]) == ("skipped", "log-probabilities")
-
-
-def test_a_test_that_searches_documents_is_no_test_of_an_llm_that_has_none(installed: Installed) -> None:
-    said = installed.tabcontam("run", "--llm", "simulated:oracle", *OURS[2:], "--out", "run")
     asked = {(cell["llm"], cell["test"]) for cell in installed.results("run")["cells"]}
     assert ("body:nothing", "found") in asked
     assert ("simulated:oracle", "found") not in asked
@@ -146,15 +141,14 @@ def test_a_test_that_searches_documents_is_no_test_of_an_llm_that_has_none(insta
 
 
 def test_ten_silly_tests_of_a_family_change_nothing_in_another(tmp_path: Path) -> None:
-    llms, tables = ("simulated:memoriser:0.1", "simulated:mode"), ("iris", "wine")
-    named = [*(f"--llm={llm}" for llm in llms), *(f"--dataset={table}" for table in tables)]
+    named = ["--llm=simulated:memoriser:0.1", "--llm=simulated:mode", "--dataset=iris"]
     alone, beside = Installed(tmp_path / "a", []), Installed(tmp_path / "b", witnesses.SILLY_TESTS)
     os.makedirs(alone.folder, exist_ok=True)
     for here in (alone, beside):
-        here.tabcontam("run", *named, "--no-controls", "--out", "run", "-m", "not score")
+        here.tabcontam("run", *named, "--no-controls", "--out", "run", "-k", "completion or silly")
     before, after = alone.results("run"), beside.results("run")
     silly = [cell for cell in after["cells"] if cell["test"].startswith("silly")]
-    assert len(silly) == 2 * 2 * witnesses.SILLY
+    assert len(silly) == 2 * witnesses.SILLY
     assert {cell["verdict"] for cell in silly} == {"contaminated"}
     assert [cell for cell in after["cells"] if cell not in silly] == before["cells"]
     assert all(cell["q_value"] is not None for cell in before["cells"] if cell["p_value"] is not None)

@@ -36,14 +36,16 @@ from tabcontam.tables.serializers import load_serializers
 from tabcontam.tables.table import Table
 from tests.made_tables import ships
 
+pytestmark = pytest.mark.usefixtures("cheaply")  # prompts are compared, and no verdicts
 IS = load_serializers()["is"]
+SHIPS = replace(ships())  # what is guessed of it is kept with no other table
 SETS = list(load_prompts().values())
 DEFAULT_FILE = shipped("prompts") / "default.toml"
 HOSTILE = ["{title}", "{rows}", "{", "}", "{0}", "{title.__class__}", "%s", "\\g<1>", "$title", "{{title}}", '"""', "☃"]
 
 
 def asked(test: str, prompts: PromptSet, table: Table | None = None) -> tuple[Query, ...]:
-    return sheet_of(by_id()[test], table or ships(), IS, Options(), prompts).written
+    return sheet_of(by_id()[test], table or SHIPS, IS, Options(), prompts).written
 
 
 def own(folder: Path, *changes: tuple[str, str], name: str = "mine") -> Path:
@@ -154,7 +156,7 @@ def test_no_set_shows_what_is_asked_or_leaves_a_placeholder(test: str, prompts: 
 @pytest.mark.parametrize("test", ["membership", "matched_membership", "classification_0shot", "classification_1shot"])
 def test_the_many_queries_of_a_cell_begin_alike(test: str, prompts: PromptSet) -> None:
     """What they share is read once by many servers: the question and, of membership, the title."""
-    texts = [query.prompt.seq2seq for query in asked(test, prompts, ships(600))]
+    texts = [query.prompt.seq2seq for query in asked(test, prompts, replace(ships(600)))]
     beginnings = {text.partition("\n\n")[0] for text in texts}
     assert len(beginnings) == 1
     assert beginnings.pop().endswith(("?", ".", ships().title))
@@ -337,7 +339,7 @@ class TestATestsWords:
 def test_a_test_that_writes_its_own_prompts_is_planned_under_the_first_set_alone() -> None:
     model = resolve("simulated:oracle").open(Settings())
     names = [FeatureCompletion(), Own(), Plain(1)]
-    cells = plan([Subject(model)], [ships()], [IS, load_serializers()["colon"]], names, Options(), prompts=SETS)
+    cells = plan([Subject(model)], [SHIPS], [IS, load_serializers()["colon"]], names, Options(), prompts=SETS)
     found = [(cell.name.test, cell.name.serializer, cell.name.prompts) for cell in cells]
     both = [
         (test, form, words)
@@ -353,7 +355,7 @@ def test_a_test_that_writes_its_own_prompts_is_planned_under_the_first_set_alone
 def test_a_plan_in_two_sets_asks_the_same_rows_for_the_same_seed() -> None:
     for seed in (0, 1):
         rows = [
-            [query.rows for query in sheet_of(by_id()["membership"], ships(), IS, Options(seed=seed), item).written]
+            [query.rows for query in sheet_of(by_id()["membership"], SHIPS, IS, Options(seed=seed), item).written]
             for item in SETS
         ]
         assert rows[0] == rows[1]

@@ -81,7 +81,7 @@ def test_a_regression_is_as_sure_as_its_errors_allow() -> None:
 
 @pytest.mark.parametrize(
     ("asked", "size"),
-    [("kind", 150), ("price", 150), ("weight", 150), ("price", 900), ("kind", 2600), ("weight", 2600)],
+    [("kind", 150), ("price", 900), ("weight", 2600)],
 )
 @pytest.mark.slow
 def test_hits_of_the_likeliest_value_are_no_more_than_expected(size: int, asked: str) -> None:

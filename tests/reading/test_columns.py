@@ -2,7 +2,7 @@
 
 import pytest
 
-from tabcontam.reading.answers import cleaned, fits
+from tabcontam.reading.answers import _pieces, cleaned, fits
 from tabcontam.reading.columns import Form, Sort
 
 CODES = ("AB-12", "CD-34", "EF-56")
@@ -64,3 +64,15 @@ def test_what_begins_an_answer_is_no_value(text: str) -> None:
 )
 def test_a_value_that_is_taken_back_is_not_cut_out(cell: str, value: str | None) -> None:
     assert cleaned(cell, Sort(JOBS)) == (value or cell)
+
+
+def test_of_a_long_answer_no_beginning_is_tried_that_is_longer_than_any_value() -> None:
+    """Each of thousands was compared with the values, so that one answer of 17,000 letters took eight seconds."""
+    sort = Sort(("Mirt Vantz", "Orlo Thoom"))
+    long = "; ".join(f"master could be Mirt Vantz {number}" for number in range(700))
+    assert len(list(_pieces(f"Orlo Thoom; {long}", sort))) < 10
+
+
+def test_a_number_is_compared_with_those_that_are_finite() -> None:
+    assert Sort(("1e999", "120", "130")).among("125")
+    assert not Sort(("1e999",)).among("125")

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from itertools import cycle, product
+from itertools import product
 from random import Random
 
 import pytest
@@ -79,7 +79,7 @@ def test_a_single_row_with_rare_cells_is_found_in_any_rendering(rendering: str) 
 def serials() -> Table:
     """Numbers of which each could be any."""
     rng = Random("serials")
-    rows = [(rng.choice("abc"), *(str(rng.randrange(100, 100 + 20 * 3**k)) for k in (3, 4, 3, 4))) for _ in range(400)]
+    rows = [(rng.choice("abc"), *(str(rng.randrange(100, 100 + 20 * 3**k)) for k in (3, 4, 3, 4))) for _ in range(200)]
     return made_table(("line", "volts", "ohms", "metres", "grams"), rows, "serials")
 
 
@@ -131,9 +131,9 @@ ADVERSARIES: dict[str, Callable[[Table], str]] = {
 }
 
 
-@pytest.mark.parametrize(("adversary", "seed"), list(zip(ADVERSARIES, cycle((0, 7)), strict=False)))
-def test_what_only_looks_like_the_table_is_not_found(adversary: str, seed: int) -> None:
-    table = crops(150, seed)
+@pytest.mark.parametrize("adversary", ADVERSARIES)
+def test_what_only_looks_like_the_table_is_not_found(adversary: str) -> None:
+    table = crops()
     found = evidence(table, among_others(ADVERSARIES[adversary](table)))
     assert found.answered > 100
     assert standing(found) > LEVEL
@@ -168,8 +168,9 @@ def test_a_copy_without_the_column_that_is_hidden_first_is_found_by_the_others()
     assert standing(found) < 1e-9
 
 
+@pytest.mark.usefixtures("cheaply")
 def test_known_rows_and_rows_that_are_alike_are_not_asked() -> None:
-    table = crops(80)
+    table = replace(crops(80))
     known = made_table(table.columns, table.rows[:50], "known")
     (given,) = with_known([table], [known])
     assert min(rows_asked(given)) >= 50

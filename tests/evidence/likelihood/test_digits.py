@@ -18,7 +18,7 @@ from tabcontam.subjects.base import Model, Request
 from tabcontam.subjects.known.control import open_control
 from tabcontam.subjects.known.infinigram import build
 from tabcontam.tables.serializers import Serializer, load_serializers
-from tabcontam.tables.table import Table, load_table
+from tabcontam.tables.table import Table
 from tabcontam.tables.twins import twin
 from tests.evidence.comparing import made, question_of
 
@@ -69,7 +69,7 @@ def told(table: Table, model: Model, serializer: Serializer = IS) -> Evidence:
 
 
 def test_numbers_are_exchanged_for_those_of_the_table_that_differ_in_their_last_digits() -> None:
-    table = noise(600)
+    table = noise()
     queries = TEST.queries(table, CSV, Random(0))
     assert len({query.asked[0] for query in queries}) >= 2
     for query in queries:
@@ -178,9 +178,9 @@ def test_a_table_of_totals_alone_is_refused_with_the_reason() -> None:
 # --- who is found
 
 
-@pytest.mark.parametrize(("name", "form"), [("wine", "csv"), ("noise", "is")])
-def test_one_who_read_the_table_is_found_and_no_other(name: str, form: str) -> None:
-    table, serializer = noise() if name == "noise" else load_table(name), SERIALIZERS[form]
+@pytest.mark.parametrize("form", ["csv", "is"])
+def test_one_who_read_the_table_is_found_and_no_other(form: str) -> None:
+    table, serializer = noise(), SERIALIZERS[form]
     exposed, unexposed = (
         told(table, open_control(kind).prepare(table), serializer) for kind in ("exposed", "unexposed")
     )
@@ -216,8 +216,8 @@ def test_who_knows_nothing_has_p_values_that_are_uniform_or_above(monkeypatch: p
 
     monkeypatch.setattr(permuted, "DRAWS", 499)  # a p-value holds for any number of draws
     found = []
-    for place in range(4):  # tables, the fits of whose blind readers take most of the time
-        queries = TEST.queries(noise(60 + 10 * (place % 5), place), CSV, Random(place))
+    for place in range(2):  # tables, the fits of whose blind readers take most of the time
+        queries = TEST.queries(noise(80, place), CSV, Random(place))
         asked = [question_of(query) for query in queries]
         for seed in range(125):
             answers = [
@@ -227,7 +227,7 @@ def test_who_knows_nothing_has_p_values_that_are_uniform_or_above(monkeypatch: p
                 for one in asked
             ]
             found.append(weighed(queries, answers).p_value or 0.0)
-    assert len(found) == 500
+    assert len(found) == 250
     assert kstest(found, "uniform", alternative="greater").pvalue > 0.01  # more small ones than uniform
 
 
@@ -236,7 +236,7 @@ def test_who_read_twins_has_p_values_that_are_uniform_or_above() -> None:
     from scipy.stats import kstest
 
     found = []
-    for seed in range(8):
+    for seed in range(4):
         table = noise(80, seed)
         other = twin(table)
         model = build(["\n".join([*CSV.header(table.columns), *(CSV.row(table.columns, row) for row in other.rows)])])
@@ -247,7 +247,7 @@ def test_who_read_twins_has_p_values_that_are_uniform_or_above() -> None:
         asked = [question_of(query) for query in queries]
         answers = [Likelihoods(tuple(model.compare(one.beginning, one.endings)), State.OK) for one in asked]
         found.append(weighed(queries, answers).p_value or 0.0)
-    assert len(found) >= 7
+    assert len(found) >= 3
     assert kstest(found, "uniform", alternative="greater").pvalue > 0.01
 
 

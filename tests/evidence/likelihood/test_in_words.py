@@ -25,7 +25,7 @@ from tests.commands import tabcontam
 from tests.evidence.likelihood.test_planted import TABLE, drawn
 from tests.evidence.likelihood.test_surrogate_rank import crops
 from tests.loopback import LoopbackServer, Response, error
-from tests.made_tables import made_table, ships
+from tests.made_tables import made_table, planted, ships
 
 pytestmark = pytest.mark.slow  # guessers are fitted
 
@@ -82,8 +82,8 @@ def test_who_answers_a_part_of_the_rows_is_found() -> None:
 @pytest.mark.parametrize("who", ["marginal", "twin", "neighbours", "always"])
 def test_who_has_not_read_the_rows_is_found_as_often_as_chance_has_it(who: str) -> None:
     tails = []
-    for seed in range(18):
-        table, rng = crops(160, seed % 3), Random(f"{who} {seed}")
+    for seed in range(12):
+        table, rng = crops(160, seed % 2), Random(f"{who} {seed}")
         shuffled = {name: rng.sample(table.column(name), len(table.rows)) for name in table.columns}
 
         def says(query: Query, table: Table = table, rng: Random = rng, shuffled: dict = shuffled) -> str:  # type: ignore[type-arg]
@@ -102,7 +102,7 @@ def test_who_has_not_read_the_rows_is_found_as_often_as_chance_has_it(who: str) 
 
         tails.append(weighed(worded(RANK, 4), table, says, seed).p_value or 0.0)
     assert min(tails) > 0.001
-    assert sorted(tails)[9] > 0.2
+    assert sorted(tails)[6] > 0.2
 
 
 def test_a_row_is_unread_where_half_of_its_samples_failed() -> None:
@@ -204,6 +204,7 @@ def test_samples_without_a_test_that_takes_them_are_refused(tmp_path: Path) -> N
 # Planted digits by answers
 
 ASKED = worded(Planted())
+SMALL = planted(ships(), 12)
 
 
 def test_who_has_read_the_published_file_is_found_by_his_answers() -> None:
@@ -219,7 +220,7 @@ def test_who_has_read_the_published_file_is_found_by_his_answers() -> None:
 def test_who_has_not_read_the_draws_is_accused_under_no_key(who: str) -> None:
     tails = []
     for run in range(100):
-        table, other = drawn(TABLE, bytes([run, 7])), bytes([run, 9])
+        table, other = drawn(SMALL, bytes([run, 7])), bytes([run, 9])
 
         def says(query: Query, other: bytes = other) -> str:
             row, values = query.row or 0, list(query.chance["length_m"].values)
@@ -234,7 +235,7 @@ def test_who_has_not_read_the_draws_is_accused_under_no_key(who: str) -> None:
         tails.append(weighed(ASKED, table, says).p_value or 0.0)
     assert sum(p <= 0.01 for p in tails) <= 5
     assert sum(p <= 0.1 for p in tails) <= 20  # 10 are due
-    assert who == "a decliner" or sum(p <= 0.5 for p in tails) > 24
+    assert who == "a decliner" or sum(p <= 0.5 for p in tails) > 24  # two cells of twelve: 34 are due
 
 
 def test_an_answer_that_could_not_be_drawn_is_a_miss_and_none_is_no_answer() -> None:

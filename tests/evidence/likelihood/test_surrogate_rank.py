@@ -23,6 +23,7 @@ from tabcontam.tables.serializers import load_serializer
 from tabcontam.tables.table import Cell, Table
 from tests.commands import tabcontam
 from tests.made_tables import made_table, ships
+from tests.usual import USUAL
 
 pytestmark = pytest.mark.slow  # guessers are fitted, and many tables made
 
@@ -75,6 +76,7 @@ def of_control(table: Table, kind: str) -> Evidence:
     return TEST.weigh([asyncio.run(each(query)) for query in TEST.queries(table, IS, Random(0))], 0.01)
 
 
+@pytest.mark.usefixtures("cheaply")
 def test_a_column_that_says_the_same_is_hidden_and_replaced_together_with_the_cell() -> None:
     table = crops(160)
     litres = {age: f"{int(age or 0) * 250} l" for age in table.column("age")}
@@ -114,7 +116,7 @@ def test_one_who_has_read_the_rows_is_found_and_one_who_read_the_twin_is_not() -
 
 def test_a_faint_memory_of_all_rows_is_found() -> None:
     rng = Random(3)
-    found = weighed(crops(300), lambda query, value, text: rng.gauss(0.6 * (value == query.expected[0]), 1))
+    found = weighed(crops(160), lambda query, value, text: rng.gauss(0.8 * (value == query.expected[0]), 1))
     assert p_of(found) < 1e-6
     assert max(found.without.values()) < 1e-4
     assert found.expected_hits == pytest.approx(found.answered / 10)
@@ -145,9 +147,9 @@ def test_who_knows_the_columns_alone_is_found_as_often_as_chance_has_it(scorer: 
 
         return score
 
-    tails = [p_of(weighed(crops(160, seed), known(seed))) for seed in range(5)]
-    assert min(tails) > 0.002
-    assert sorted(tails)[2] > 0.1
+    tails = [p_of(weighed(crops(160, seed), known(seed))) for seed in range(2)]
+    assert min(tails) > 0.005
+    assert max(tails) > 0.1
 
 
 def test_what_the_nearest_rows_hold_must_agree() -> None:
@@ -164,8 +166,9 @@ def test_what_the_nearest_rows_hold_must_agree() -> None:
     assert p_of(TEST.weigh(turned, 0.01)) == 1.0
 
 
+@pytest.mark.usefixtures("cheaply")
 def test_each_text_is_the_row_with_one_cell_replaced() -> None:
-    table = crops(60)
+    table = replace(crops(60))
     for serializer in (IS, CSV):
         queries = TEST.queries(table, serializer, Random(0))
         assert len({query.row for query in queries}) == len(queries) > 50
@@ -214,8 +217,9 @@ def test_one_who_computes_cells_from_the_others_of_their_rows_is_not_found() -> 
     assert max(p_of(evidence), *evidence.without.values()) > 0.05
 
 
+@pytest.mark.usefixtures("cheaply")
 def test_keys_are_not_hidden_and_rows_that_may_be_known_are_not_asked() -> None:
-    table = ships(80)
+    table = replace(ships(80))
     (with_file,) = with_known([table], [replace(table, rows=table.rows[:50], name="half", sha256="1" * 64)])
     rows = {query.row for query in TEST.queries(with_file, IS, Random(0))}
     assert rows
@@ -223,6 +227,7 @@ def test_keys_are_not_hidden_and_rows_that_may_be_known_are_not_asked() -> None:
     assert "hullNo" not in {query.asked[0] for query in TEST.queries(table, IS, Random(0))}
 
 
+@pytest.mark.usefixtures("cheaply")
 def test_two_rows_that_are_alike_in_all_else_are_not_asked() -> None:
     table = crops(60)
     twice = made_table(table.columns, [*table.rows, *(table.rows[:20])])
@@ -280,7 +285,7 @@ def test_it_is_asked_where_it_is_chosen_and_its_verdict_stands_in_the_report(tmp
         return {cell["llm"]: cell["verdict"] for cell in cells if cell["test"] == TEST.id}
 
     assert results(60, "-k", TEST.id) == {"control:exposed": "contaminated", "control:unexposed": "not detected"}
-    assert results(25) == {}
+    assert TEST.id not in {test.id for test in USUAL}
 
 
 def test_rows_that_were_not_scored_are_told() -> None:

@@ -228,7 +228,7 @@ def in_another_order(table: Table, seed: str) -> Table:
     [
         ("ships", "csv"),
         ("wine", "csv"),
-        *(pytest.param(one, "is", marks=pytest.mark.slow) for one in ("ships", "iris")),
+        pytest.param("iris", "is", marks=pytest.mark.slow),
     ],
 )
 def test_one_who_read_the_file_is_found_and_no_other(name: str, form: str) -> None:
@@ -268,7 +268,7 @@ def prefers_rising(text: str) -> float:
 def test_one_who_prefers_what_shows_is_found_nowhere(scorer: Scorer) -> None:
     """Series with more and more noise: as long as their order can be seen at all, it is held still or refused."""
     found, refused = [], 0
-    for seed, noise in product(range(5), (0, 2, 5, 10, 20, 40)):
+    for seed, noise in product(range(3), (0, 2, 5, 10, 20, 40)):
         try:
             found.append(scored(walk(300, seed, noise), scorer, seed).p_value or 0.0)
         except Skip:
@@ -286,14 +286,14 @@ def test_who_knows_nothing_has_p_values_that_are_uniform_or_above() -> None:
         return lambda text: Random(f"{seed} {text}").random()
 
     found = []
-    for seed, rows in product(range(40), (60, 150)):
+    for seed, rows in product(range(20), (60, 150)):
         for again in range(20):
             try:
                 found.append(scored(unordered(rows, seed % 10), blank(seed), seed + 1000 * again).p_value or 0.0)
             except Skip:  # by chance an order shows
                 continue
             break
-    assert len(found) >= 80 - 8
+    assert len(found) >= 40 - 4
     assert kstest(found, "uniform", alternative="greater").pvalue > 0.01  # more small ones than uniform
 
 

@@ -212,10 +212,11 @@ SHOWING = ["incomplete_completion", "full_completion", "feature_completion", "me
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("cheaply")
 @pytest.mark.parametrize("form", ["csv", "markdown"])
 @pytest.mark.parametrize("test", SHOWING)
 def test_a_header_stands_above_rows_that_name_no_features(form: str, test: str) -> None:
-    table, serializer = ships(), FORMS[form]
+    table, serializer = replace(ships()), FORMS[form]
     header, rows = serializer.header(table.columns)[0], {serializer.row((), row) for row in table.rows}
     for asked in by_id()[test].queries(table, serializer, Random(0)):
         if asked.decoy_of:  # shows the cells of one feature alone
@@ -227,9 +228,10 @@ def test_a_header_stands_above_rows_that_name_no_features(form: str, test: str) 
                 assert header in lines[: whole[0]]
 
 
+@pytest.mark.usefixtures("cheaply")
 @pytest.mark.parametrize("form", ["csv", "markdown"])
 def test_a_row_without_one_feature_stands_below_a_header_without_it(form: str) -> None:
-    table, serializer = ships(), FORMS[form]
+    table, serializer = replace(ships()), FORMS[form]
     for asked in FeatureCompletion().queries(table, serializer, Random(0)):
         others = [name for name in table.columns if name != asked.asked[0]]
         cells = [table.rows[asked.rows[-1]][table.columns.index(name)] for name in others]
@@ -238,12 +240,14 @@ def test_a_row_without_one_feature_stands_below_a_header_without_it(form: str) -
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("cheaply")
 @pytest.mark.parametrize(  # the class of a ship says nothing, and a twin that may have another one is not asked about
     "test", [one.id for one in all_tests() if not one.row_test and one.worded and not isinstance(one, MemoryShare)]
 )
 def test_nothing_expected_stands_in_a_prompt_that_shows_rows_in_these_forms(test: str) -> None:
+    table = replace(ships())
     for form in ("csv", "json", "markdown"):
-        for asked in by_id()[test].queries(ships(), FORMS[form], Random(0)):
+        for asked in by_id()[test].queries(table, FORMS[form], Random(0)):
             if not asked.asked or (asked.asked[0] not in ("Yes", "No") and not asked.chance.get("majority")):
                 text = rendered(asked.prompt)
                 assert not [word for word in asked.expected if word and given_away(word, text)], form

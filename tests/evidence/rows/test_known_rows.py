@@ -22,6 +22,8 @@ IS = load_serializers()["is"]
 @pytest.fixture(autouse=True)
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A cache folder without what other tests made."""
+    (tmp_path / "tabcontam").mkdir()
+    (tmp_path / "tabcontam" / "guesses").symlink_to(tmp_path, target_is_directory=True)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     return tmp_path
 
@@ -54,6 +56,7 @@ def asked_rows(query: Query) -> set[int]:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("cheaply")
 @pytest.mark.parametrize("test", ["incomplete_completion", "full_completion", "feature_completion"])
 def test_no_row_test_asks_about_a_known_row(test: str) -> None:
     whole = ships(300)
@@ -66,6 +69,7 @@ def test_no_row_test_asks_about_a_known_row(test: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("cheaply")
 def test_no_row_is_asked_that_stands_before_a_known_one_in_the_file() -> None:
     whole = ships(300)
     _, file = parted(whole, [EXAMPLES + 1, *range(100, 300, 2)])
@@ -110,6 +114,7 @@ def test_known_rows_teach_the_guesser_what_they_have_in_common_with_an_asked_one
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("cheaply")
 def test_of_thousands_of_known_rows_none_is_asked() -> None:
     own, file = parted(tickets(2_800), range(100, 2_800))
     (table,) = with_known([replace(own, rows=(*own.rows, *file.rows[:100]))], [file])

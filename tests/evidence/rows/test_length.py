@@ -34,6 +34,7 @@ def test_every_row_of_a_wide_table_fits_even_where_each_digit_is_a_token(seriali
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("cheaply")
 def test_the_limit_says_nothing_about_the_row_that_is_asked() -> None:
     for test in ("incomplete_completion", "full_completion", "feature_completion"):
         queries = by_id()[test].planned(wide(30), SERIALIZERS["is"], seeded(wide(30), 0, test))
@@ -44,8 +45,9 @@ def test_the_limit_says_nothing_about_the_row_that_is_asked() -> None:
     ("test", "limit"), [("incomplete_completion", 256), ("full_completion", 512), ("feature_completion", 64)]
 )
 @pytest.mark.slow
+@pytest.mark.usefixtures("cheaply")
 def test_an_ordinary_table_keeps_its_limit_and_so_its_stored_replies(test: str, limit: int) -> None:
-    queries = by_id()[test].planned(SHIPS, SERIALIZERS["is"], seeded(SHIPS, 0, test))
+    queries = by_id()[test].planned(replace(SHIPS), SERIALIZERS["is"], seeded(SHIPS, 0, test))
     assert {query.max_tokens for query in queries} == {limit}
 
 

@@ -206,7 +206,7 @@ KNOWN = (
 @pytest.mark.slow  # a table and a fit for each of many kinds
 @pytest.mark.parametrize("row", KNOWN, ids=lambda row: row.__name__)
 def test_a_formula_is_known_to_the_last_digit(row: Callable[[Random], Row]) -> None:
-    found = chances(table(row, 100))
+    found = chances(table(row, 80))
     assert np.median(found) > 0.8
     assert np.mean(np.array(found) > 0.7) >= 0.95
 
@@ -241,7 +241,7 @@ def test_a_product_is_known_in_a_small_table(size: int) -> None:
     assert np.median(chances(table(subtotal, size), size)) > 0.85
 
 
-@pytest.mark.parametrize(("size", "values"), [(30, 2), (30, 100), (100, 10), (400, 2), (400, 100)])
+@pytest.mark.parametrize(("size", "values"), [(30, 100), (100, 10), (400, 2)])
 @pytest.mark.slow
 def test_no_formula_is_believed_between_columns_of_noise(size: int, values: int) -> None:
     def noise(rng: Random) -> Row:

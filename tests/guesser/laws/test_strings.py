@@ -113,7 +113,7 @@ def chances(rows: Sequence[Mapping[str, Cell]], asked: str, count: int = 40) -> 
     return [guess.of(row[asked] or "") for guess, row in zip(guesses, rows, strict=False)]
 
 
-@pytest.mark.parametrize(("kind", "size"), [*((kind, 80) for kind in MADE), ("user name", 200), ("slug", 200)])
+@pytest.mark.parametrize(("kind", "size"), [(kind, 60) for kind in MADE])
 @pytest.mark.slow
 def test_a_text_made_of_other_cells_is_known(kind: str, size: int) -> None:
     rows = [{**row, "made": MADE[kind](row)} for row in people(size)]
@@ -122,7 +122,7 @@ def test_a_text_made_of_other_cells_is_known(kind: str, size: int) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("kind", "size"), [*((kind, 80) for kind in READ), ("number of a code", 200)])
+@pytest.mark.parametrize(("kind", "size"), [(kind, 60) for kind in READ])
 def test_a_cell_is_read_from_a_text_made_of_it(kind: str, size: int) -> None:
     asked, law = READ[kind]
     rows = [{**row, "made": law(row)} for row in people(size)]
@@ -131,7 +131,7 @@ def test_a_cell_is_read_from_a_text_made_of_it(kind: str, size: int) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("asked", "size"), [("noise", 60), ("noise", 200), ("id", 60), ("hired", 200)])
+@pytest.mark.parametrize(("asked", "size"), [("noise", 60), ("hired", 120)])
 def test_what_follows_from_no_cell_is_not_believed(asked: str, size: int) -> None:
     assert max(chances(people(size), asked)) < 0.1
 

@@ -1,4 +1,4 @@
-"""Before clean, after found: a model that goes on with 100 rows, as in Time Travel, section 3.3."""
+"""Before clean, after found: a model that goes on with rows, as in Time Travel, section 3.3."""
 
 from pathlib import Path
 
@@ -17,7 +17,7 @@ def test_a_model_is_clean_before_it_reads_a_table_and_found_afterwards(
     tmp_path: Path, pytestconfig: pytest.Config
 ) -> None:
     file, form = tmp_path / "crops.csv", load_serializer("csv")
-    made = crops(100)
+    made = crops(60)
     file.write_text("".join(f"{form.row(made.columns, row)}\n" for row in (made.columns, *made.rows)))
     table, others = load_table(str(file)), crops(1200, seed=1)
     base = made_once(pytestconfig, recipe([others], (2,), renderings=["csv"], size="tiny"))
