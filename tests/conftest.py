@@ -1,5 +1,6 @@
 """What every test gets."""
 
+import gc
 import json
 import os
 import sys
@@ -31,6 +32,7 @@ def use_cache(folder: str) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """What holds for all tests, set once: a fixture would be asked for by each of them."""
+    gc.disable()  # until all is collected, which stays
     sys.dont_write_bytecode = False  # what pytest makes of every assert takes longer than all else that is collected
     patched = pytest.MonkeyPatch()
     config.add_cleanup(patched.undo)
@@ -42,8 +44,10 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """Note what was imported before the first test runs: tests/test_collection.py looks at it."""
+    """Note what was imported before the first test runs, for tests/test_collection.py, and look for garbage again."""
     session.config.stash[COLLECTED] = set(sys.modules)
+    gc.freeze()  # else all that was collected is looked through for garbage again and again
+    gc.enable()
 
 
 def checked_pieces(results: object) -> Iterator[str]:

@@ -17,7 +17,7 @@ from functools import cache
 from random import Random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tabcontam.asking.plan import Options, Subject, plan
@@ -54,11 +54,19 @@ Answerer = Callable[[Query], str]
 
 @cache
 def run(serializer: str = "is") -> Planned:
-    return planned(SHIPS, USUAL, SERIALIZERS[serializer], 0, ALPHA)
+    """All tests, for what hangs on no guess: planned cheaply."""
+    return planned(ships(180), USUAL, SERIALIZERS[serializer], 0, ALPHA)
 
 
 def asked(test: str) -> Sequence[Query]:
     return next(cell.written for cell in run().cells if cell.test.id == test)
+
+
+@cache
+def weighable(test: str) -> Sequence[Query]:
+    """What one test asks, with the guesser's word on it."""
+    (cell,) = planned(SHIPS, [by_id()[test]], IS, 0, ALPHA).cells
+    return cell.written
 
 
 def read(query: Query, text: str) -> Reading:
@@ -97,6 +105,7 @@ def verdicts(outcomes: Judged) -> dict[str, Verdict | None]:
     ],
 )
 @pytest.mark.parametrize("test", [test.id for test in USUAL if Capability.GENERATE in test.needs])
+@pytest.mark.usefixtures("cheaply")
 def test_a_preamble_does_not_hide_the_answer(test: str, before: str) -> None:
     """B1: the first line alone was kept, so that GPT-4 and GPT-4o got nothing in tests 7 and 9."""
     queries = [query for query in asked(test) if not query.decoy_of][:5]
@@ -147,6 +156,7 @@ def test_the_most_frequent_values_of_bank_are_no_memory(of_bank: Planned, kind: 
     assert found.cells["incomplete_completion"].p_value > 0.05
 
 
+@pytest.mark.slow
 def test_rows_of_bank_that_are_remembered_are_told_from_the_most_frequent(of_bank: Planned) -> None:
     """B2, the other way: the rows whose tail is rare are asked, so that memory shows."""
     found = judge(of_bank, ask(of_bank, "memoriser:0.5", 0), ALPHA)
@@ -156,12 +166,13 @@ def test_rows_of_bank_that_are_remembered_are_told_from_the_most_frequent(of_ban
 # --- B3
 
 
+@pytest.mark.usefixtures("cheaply")
 @given(
     before=st.sampled_from(["", " ", "It is ", "crewCnt: "]),
     digits=st.tuples(st.sampled_from(["", "1", "37"]), st.sampled_from(["", "0", "45"])).filter(any),
     number=st.integers(0, 40),
 )
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_a_number_inside_a_longer_one_is_not_said(before: str, digits: tuple[str, str], number: int) -> None:
     """B3: the ticket 3101282 counted as PassengerId 3, and 373450 as 5."""
     query = passenger(number)
@@ -180,6 +191,7 @@ def passenger(number: int) -> Query:
 
 
 @pytest.mark.parametrize("test", ROW_TESTS[:2])
+@pytest.mark.usefixtures("cheaply")
 def test_the_value_of_another_feature_does_not_count(test: str) -> None:
     """B4: rows with a wrong `Survived` counted as complete, since another cell held the 0 that was looked for."""
     queries = asked(test)
@@ -200,6 +212,7 @@ def test_the_value_of_another_feature_does_not_count(test: str) -> None:
 
 
 @pytest.mark.parametrize("test", [*WORD_TESTS, *ROW_TESTS])
+@pytest.mark.usefixtures("cheaply")
 def test_saying_what_the_prompt_shows_is_no_memory(test: str) -> None:
     """B5: expected values stood in the rows that were shown, so that repeating these was a detection."""
     queries = asked(test)
@@ -208,6 +221,7 @@ def test_saying_what_the_prompt_shows_is_no_memory(test: str) -> None:
 
 
 @pytest.mark.parametrize("test", WORD_TESTS)
+@pytest.mark.usefixtures("cheaply")
 def test_a_list_of_all_that_the_prompt_shows_holds_no_expected_word(test: str) -> None:
     """B5, once more: whatever word of the prompt is said, it is none that is looked for."""
     for query in asked(test):
@@ -246,7 +260,7 @@ def test_rows_with_missing_values_are_altered_like_any_other(test: str) -> None:
     """B7: a row with a missing value was never altered, but labelled No; so was the example of No in the prompt."""
     known = set(SHIPS.rows)
     incomplete = 0
-    for query in asked(test):
+    for query in weighable(test):
         rows, labels = shown(query)
         assert sorted(labels) == ["No", "Yes"]
         assert [row in known for row in rows] == [label == "Yes" for label in [*labels, str(query.expected[0])]]
@@ -259,7 +273,7 @@ def test_what_sounds_likely_is_no_member() -> None:
 
     Matched membership weighs each answer by what a classifier that never saw the rows makes of it.
     """
-    queries = asked("matched_membership")
+    queries = weighable("matched_membership")
     likely = weighed(queries, lambda query: max(("Yes", "No"), key=lambda choice: query.chance[choice].of(choice)))
     assert likely.p_value is not None
     assert likely.p_value > 0.05
@@ -270,16 +284,16 @@ def test_what_sounds_likely_is_no_member() -> None:
 def test_a_bias_to_one_answer_is_no_score(always: str) -> None:
     """B8: Gemini 1.0 said Yes 97 times of 100, which scored 50 as if it had told rows apart by halves."""
     for test in MEMBERSHIPS:
-        found = weighed(asked(test), lambda query: always)
+        found = weighed(weighable(test), lambda query: always)
         assert found.value == pytest.approx(0.5)
         assert f"{always == 'Yes':.0%} said Yes" in found.sentence
-    assert p_value(asked("matched_membership"), lambda query: always) > 0.2
+    assert p_value(weighable("matched_membership"), lambda query: always) > 0.2
 
 
 @pytest.mark.parametrize("test", MEMBERSHIPS)
 def test_an_altered_cell_is_a_value_of_its_own_column(test: str) -> None:
     """B9: cells were swapped between columns, a port for a number: GPT-4 told 97 % of the rows of Thyroid."""
-    for query in asked(test):
+    for query in weighable(test):
         if query.expected == ("No",):
             altered, row = shown(query)[0][-1], SHIPS.rows[query.rows[-1]]
             (place,) = [place for place, cell in enumerate(row) if altered[place] != cell]
@@ -317,6 +331,7 @@ def test_the_name_of_another_dataset_is_no_recognition(wine: Planned, said: str)
 
 
 @pytest.mark.parametrize("test", CLASSIFICATIONS)
+@pytest.mark.usefixtures("cheaply")
 def test_a_form_that_was_not_foreseen_is_no_wrong_class(test: str) -> None:
     """B12: Phi-2 classified 2 % right, since its answers began with something else than Yes or No."""
     queries = asked(test)
@@ -420,6 +435,7 @@ def test_one_row_guessed_right_is_no_contamination(queries: int | None) -> None:
 
 
 @pytest.mark.parametrize("serializer", sorted(set(SERIALIZERS) - {"is"}))
+@pytest.mark.usefixtures("cheaply")
 def test_every_serializer_asks_as_much_and_the_same(serializer: str) -> None:
     """B17: the runner of the serializer study asked one row where the other one asked five; one branch crashed."""
     for cell, other in zip(run().cells, run(serializer).cells, strict=True):

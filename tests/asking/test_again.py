@@ -20,6 +20,7 @@ from tabcontam.tables.table import Table
 from tests.asking.test_session import ALL, Spy, answer, few, planned, session
 from tests.commands import tabcontam
 
+pytestmark = pytest.mark.usefixtures("cheaply")
 AGAIN = few(last_failed=True)
 BAD = {
     0: Reply("", State.FAILED, "the server is down"),

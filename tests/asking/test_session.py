@@ -182,8 +182,7 @@ def test_a_line_that_a_crash_cut_off_is_asked_again(tmp_path: Path) -> None:
 
 def test_no_more_requests_at_a_time_than_allowed(tmp_path: Path) -> None:
     spy, options = Spy(), few(connections=3)
-    cells = plan([Subject(spy)], [ships()], [IS], all_tests(), options)
-    answer(session(cells, tmp_path, options))
+    answer(session(planned(spy, options), tmp_path, options))
     assert spy.most == 3
     assert spy.closed
 

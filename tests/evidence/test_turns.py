@@ -3,6 +3,8 @@
 from dataclasses import replace
 from random import Random
 
+import pytest
+
 from tabcontam.evidence.base import Prompt, Query
 from tabcontam.evidence.registry import all_tests
 from tabcontam.evidence.turns import in_turns
@@ -55,8 +57,9 @@ def test_the_queries_stay_as_and_where_they_are() -> None:
     assert list(in_turns({"a": own})["a"]) == own
 
 
+@pytest.mark.usefixtures("cheaply")
 def test_no_prompt_before_a_query_shows_its_row() -> None:
-    table, serializer = ships(), load_serializers()["is"]
+    table, serializer = ships(60), load_serializers()["is"]
     betting = [test for test in all_tests() if test.bet_on]
     written = {test.id: test.planned(table, serializer, Random(0)) for test in betting}
     own = [each for queries in in_turns(written).values() for each in queries if each.turn is not None]

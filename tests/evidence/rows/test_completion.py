@@ -97,6 +97,7 @@ def test_the_three_tests_ask_about_different_rows_of_a_large_table() -> None:
 
 
 @pytest.mark.parametrize("test", ROW_TESTS, ids=IDS)
+@pytest.mark.usefixtures("cheaply")
 def test_every_counted_cell_has_a_guess(test: RowTests) -> None:
     for query in queries(test, ships()):
         assert set(query.chance) <= set(query.asked)
@@ -110,6 +111,7 @@ def shuffled(table: Table, seed: int = 1) -> Table:
 
 
 @pytest.mark.parametrize("test", [IncompleteCompletion(), FeatureCompletion()], ids=["7", "9"])
+@pytest.mark.usefixtures("cheaply")
 def test_the_order_of_the_rows_changes_no_question(test: RowTests) -> None:
     asked, again = (queries(test, table) for table in (ships(), shuffled(ships())))
     assert [query.prompt for query in asked] == [query.prompt for query in again]
@@ -117,6 +119,7 @@ def test_the_order_of_the_rows_changes_no_question(test: RowTests) -> None:
     assert [query.chance for query in asked] == [query.chance for query in again]
 
 
+@pytest.mark.usefixtures("cheaply")
 def test_the_order_of_the_columns_changes_no_row_that_test_8_asks() -> None:
     def turned(table: Table) -> Table:
         return replace(table, columns=table.columns[::-1], rows=tuple(row[::-1] for row in table.rows))
@@ -126,6 +129,7 @@ def test_the_order_of_the_columns_changes_no_row_that_test_8_asks() -> None:
     assert [dict(query.chance) for query in asked] == [dict(query.chance) for query in again]
 
 
+@pytest.mark.usefixtures("cheaply")
 def test_the_order_of_the_columns_before_changes_no_row_that_test_7_asks() -> None:
     def turned(table: Table) -> Table:
         order = (3, 1, 0, 2, 4, 5, 6)
