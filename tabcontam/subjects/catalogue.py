@@ -44,6 +44,7 @@ class Entry:
     anthropic: str | None = None
     api: tuple[str, ...] = ()
     hf: str | None = None
+    gguf: tuple[str, ...] = ()
     ollama: tuple[str, ...] = ()
     ollama_variant: str | None = None
     retired: date | None = None
@@ -61,7 +62,8 @@ class Entry:
         """PROVIDER:MODEL for every provider that can serve it."""
         own = [f"hf:{self.hf}"] if self.hf else []
         ollama = [f"ollama:{self.ollama[0]}"] if self.ollama else []
-        return (*(f"{provider}:{model}" for provider, model in self._behind), *own, *ollama)
+        here = [f"gguf:{package}" for package in self.gguf]
+        return (*(f"{provider}:{model}" for provider, model in self._behind), *own, *here, *ollama)
 
     @property
     def asked(self) -> Mapping[str, str]:
@@ -120,6 +122,8 @@ def standing_for(spec: str) -> Entry | None:
     if provider in load_services():  # its names are its own, or those of repositories
         found = (entry for entry in entries if name in (entry.at(provider), entry.hf))
         return next(found, None)
+    if provider == "gguf":
+        return next((entry for entry in entries if name in entry.gguf), None)
     if provider not in ("openai", "gemini", "anthropic", "hf", "ollama"):
         return None
     # A server of one's own is an Ollama more often than not, which has names of its own: its mistral is not ours.
@@ -176,7 +180,7 @@ def _check(entry: Entry) -> None:
     if entry.ollama_variant and not entry.ollama:
         raise ValueError(f"{where} has ollama_variant and no ollama")
     if not entry.served:
-        raise ValueError(f"{where} names no provider; write openai, gemini, anthropic, api, hf or ollama")
+        raise ValueError(f"{where} names no provider; write openai, gemini, anthropic, api, hf, gguf or ollama")
     for written in entry.api:
         provider, _, model = written.partition(":")
         if provider not in load_services() or not model:

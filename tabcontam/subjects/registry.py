@@ -39,6 +39,7 @@ GROUP = "tabcontam.providers"
 LINES = (
     "tabcontam.subjects.known:CONTROL",
     "tabcontam.subjects.openai.provider:PROVIDER",
+    "tabcontam.subjects.gguf.provider:PROVIDER",
     "tabcontam.subjects.ollama.provider:PROVIDER",
     "tabcontam.subjects.gemini.provider:PROVIDER",
     "tabcontam.subjects.gemini.vertex:PROVIDER",

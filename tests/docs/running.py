@@ -43,10 +43,10 @@ from tests.made_tables import ships
 from tests.replay.made import record, row_record, written
 
 HOSTED = ("gpt-4o-2024-08-06",)
-OWN = ("llama3:latest", "tidal:8b", "NAME")
+OWN = ("llama3:latest", "smollm2:135m", "tidal:8b", "NAME")
 VLLM = "http://127.0.0.1:8000/v1"  # where the docs have a server
 # They need a key, a login, weights or a server elsewhere: a simulated answerer takes their place.
-STAND_INS = ("anthropic", "azure", "bedrock", "gemini", "vertex", "hf", "infinigram")
+STAND_INS = ("anthropic", "azure", "bedrock", "gemini", "vertex", "gguf", "hf", "infinigram")
 KEYS = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY", "TABCONTAM_API_KEY")
 SHORTER = {"run": ("--queries", "12"), "gate": ("--queries", "12"), "power": ("--runs", "1"),
            "expose": ("--size", "tiny", "--copies", "0,1"), "ladder": ("-k", "feature_completion"),

@@ -60,7 +60,7 @@ class Clients:
 
     For every request httpx looks through all connections of a client, and with hundreds of them does little else.
     Requests go to `address` with `key`; `own` is OpenAI's address, `local` one of this machine. `left` connections may
-    still be opened; None allows any number.
+    still be opened; None allows any number. One request may take so many `seconds`.
     """
 
     address: str
@@ -68,6 +68,7 @@ class Clients:
     own: bool
     local: bool
     left: int | None
+    seconds: float = SECONDS
     _certificates: ssl.SSLContext = field(default_factory=_certificates)
     _busy: "dict[AsyncOpenAI, int]" = field(default_factory=dict)
     _room: "dict[AsyncOpenAI, int]" = field(default_factory=dict)
@@ -95,7 +96,7 @@ class Clients:
 
         room = EACH if self.left is None else min(EACH, self.left)
         # Waiting for a free connection is no failure, however long the queue.
-        timeout = Timeout(SECONDS, connect=CONNECT_SECONDS, pool=None)
+        timeout = Timeout(self.seconds, connect=CONNECT_SECONDS, pool=None)
         http = bounded(DefaultAsyncHttpxClient)(
             limits=type(DEFAULT_CONNECTION_LIMITS)(max_connections=room, max_keepalive_connections=room),
             timeout=timeout,
