@@ -54,7 +54,7 @@ clean:
 	touch $@
 
 .venv/.reference: .venv/bin/python pyproject.toml
-	$(BIN)/python -m pip install --quiet --editable ".[hf,plots]"
+	$(BIN)/python -m pip install --quiet --editable ".[hf,local,plots]"
 	touch $@
 
 .venv/.lint: .venv/bin/python pyproject.toml

@@ -27,6 +27,13 @@ def test_the_list_has_six_llms_with_weights_and_nine_tables() -> None:
     assert set(listed.datasets) <= set(load_cards())
 
 
+def test_the_list_of_local_models_needs_no_server_and_has_a_table_that_none_can_have_read() -> None:
+    listed = read(LIST.with_name("local.toml"))
+    assert all(spec.startswith("gguf:") for spec in listed.llms.values())
+    assert set(listed.datasets) <= set(load_cards())
+    assert "f1-2026" in listed.datasets
+
+
 @pytest.mark.parametrize(
     ("text", "line"),
     [
