@@ -167,6 +167,7 @@ def test_the_guesser_is_no_other_in_the_next_run(tmp_path: Path, monkeypatch: py
 # --- 3
 
 
+@pytest.mark.slow  # every test is planned
 @pytest.mark.usefixtures("cheaply")
 @pytest.mark.parametrize("reply", [Reply("", State.OK), Reply(" \n\n", State.OK), Reply("", State.EMPTY)], ids=repr)
 def test_nothing_but_empty_answers_is_no_answer(reply: Reply) -> None:
