@@ -24,6 +24,8 @@ from tabcontam.subjects.batches import Batches, Result, Sent, Standing, as_line,
 from tabcontam.subjects.prices import Price
 from tests.asking.test_session import ALL, Spy, answer, few, planned, session
 
+pytestmark = pytest.mark.usefixtures("cheaply")
+
 batched = partial(few, batch=True)
 LEFT = ALL - 1  # the first is asked at once
 PRICE = Price(1000.0, 2000.0)

@@ -77,6 +77,7 @@ def test_one_that_does_not_know_is_not_detected(tmp_path: Path) -> None:
     assert {results[test].paper_verdict for test in NUMBERED} == {"not detected"}
 
 
+@pytest.mark.slow
 def test_always_yes_scores_the_share_of_yes(tmp_path: Path) -> None:
     assert judged("yes", tmp_path)["membership"].score == 0.5
 

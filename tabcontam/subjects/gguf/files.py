@@ -43,7 +43,8 @@ def find(name: str) -> Path:
 
 def carried() -> Mapping[str, Path]:
     """Return the GGUF file of each installed package that carries one, by the package's name."""
-    found = {each.name: _files(each) for each in distributions()}
+    lists = ((each, each.read_text("RECORD") or "") for each in distributions())
+    found = {each.name: _files(each) for each, files in lists if ENDING in files}
     return {name: files[0] for name, files in sorted(found.items()) if len(files) == 1}
 
 
