@@ -25,6 +25,7 @@ from tabcontam.verdicts.rules import MIN_POWER
 from tests.commands import tabcontam
 
 pytest_plugins = ["pytester"]
+pytestmark = pytest.mark.slow  # each test is a session of its own
 
 ROOT = Path(__file__).parent.parent
 CONTAMINATED, CLEAN, UNDECIDED = "simulated:memoriser:0.5", "simulated:guesser", "simulated:decliner"
@@ -365,7 +366,6 @@ def gated(llm: str, *datasets: str, more: str = "") -> str:
     )
 
 
-@pytest.mark.slow
 def test_a_run_is_made_once_for_all_tables_of_an_llm_and_kept(pytester: pytest.Pytester) -> None:
     """It is judged as one family; the next session asks nothing, and --cache-clear asks again."""
     pytester.makepyfile(test_it=gated(CLEAN, "wine", "iris", more=QUICK), test_other=gated(CLEAN, "iris", more=QUICK))
@@ -414,7 +414,6 @@ def test_a_run_that_cannot_be_continued_says_how_to_begin_anew(pytester: pytest.
     assert "(pytest --cache-clear begins anew)" in outcomes["test_experiment[iris]"]
 
 
-@pytest.mark.slow
 def test_a_file_that_has_changed_is_asked_about_anew(pytester: pytest.Pytester) -> None:
     """And a FILE is found from pytest's root folder, wherever pytest was started."""
     rows = "".join(f"{n % 7},{n * 37 % 1000},{n * 91 % 1000}\n" for n in range(60))
@@ -427,7 +426,6 @@ def test_a_file_that_has_changed_is_asked_about_anew(pytester: pytest.Pytester) 
     assert len(kept(pytester)) == 2
 
 
-@pytest.mark.slow
 def test_a_card_and_a_serializer_of_ones_own_are_asked_about_anew_when_they_change(
     pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -459,7 +457,6 @@ def test_a_card_and_a_serializer_of_ones_own_are_asked_about_anew_when_they_chan
     assert len({cell["edition"] for cell in cells}) == 2
 
 
-@pytest.mark.slow
 def test_marks_that_ask_otherwise_have_runs_of_their_own(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(
         f"""
@@ -479,7 +476,6 @@ def test_marks_that_ask_otherwise_have_runs_of_their_own(pytester: pytest.Pytest
     assert {cell["serializer"] for run in cells for cell in run} == {"colon"}
 
 
-@pytest.mark.slow
 def test_ctrl_c_ends_the_session(pytester: pytest.Pytester) -> None:
     pytester.makeconftest(
         """
@@ -498,7 +494,6 @@ def test_ctrl_c_ends_the_session(pytester: pytest.Pytester) -> None:
     assert outcomes == {}
 
 
-@pytest.mark.slow
 def test_two_sessions_at_once_make_one_run(pytester: pytest.Pytester) -> None:
     """As the workers of xdist do: one asks, the others wait for it."""
     pytester.makepyfile(test_it=gated(CLEAN, "iris"))
@@ -510,7 +505,6 @@ def test_two_sessions_at_once_make_one_run(pytester: pytest.Pytester) -> None:
     assert all("1 passed" in text for text in printed)
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(find_spec("xdist") is None, reason="pytest-xdist is not installed")
 def test_xdist(pytester: pytest.Pytester, runs: Path) -> None:
     """The workers' verdicts reach the summary; a mistaken mark is an error of its test."""
@@ -634,7 +628,6 @@ def test_results(tabcontam_results):
 
 
 @pytest.mark.parametrize("made", [False, True])
-@pytest.mark.slow
 def test_the_fixture_gives_the_results(pytester: pytest.Pytester, runs: Path, made: bool) -> None:
     marked = f"@pytest.mark.uncontaminated({CLEAN!r}, 'iris')" if made else ""
     pytester.makepyfile(test_it=FIXTURE.format(marked=marked))
@@ -659,7 +652,6 @@ def test_a_mark_may_ask_until_a_table_is_decided() -> None:
     assert shares == [None, None, MIN_POWER, 0.1]
 
 
-@pytest.mark.slow
 def test_a_mark_asks_no_more_than_its_verdict_needs(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(
         f"""
@@ -706,7 +698,6 @@ def test_a_mark_names_a_reference_or_several() -> None:
             uncontaminated("llama3", "iris", reference=wrong, **said)
 
 
-@pytest.mark.slow
 def test_several_references_stand_beside_the_llm_of_a_mark(pytester: pytest.Pytester) -> None:
     """Named twice, one is an error that says so, and no test is run on half of what it asks for."""
     pytester.makepyfile(
