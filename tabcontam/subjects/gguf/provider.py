@@ -30,7 +30,7 @@ INSTALL = 'pip install "tabcontam[local]"'
 NOWHERE = "http://127.0.0.1:1/v1"  # until it is served
 SLOTS = 4  # answers at a time, which share the beginning of their prompts
 CONTEXT = 16_384  # tokens at most that all slots hold together: more would take gigabytes of a large model
-POLICY = "OMP_WAIT_POLICY"
+SPINS = "GOMP_SPINCOUNT"
 SECONDS = 3600.0  # for one answer: a processor may write two tokens a second
 
 
@@ -111,18 +111,18 @@ def serve(file: Path, context: int) -> tuple[Any, str]:
 
 @contextmanager
 def waiting_asleep() -> Iterator[None]:
-    """Have threads of a library that is loaded now sleep while they wait for each other.
+    """Have threads of a library that is loaded now sleep soon while they wait for each other.
 
-    libgomp reads this when it is loaded. By default it spins: beside other work on two processors the same answers took
-    four times as much of the processors, and up to ten times as long.
+    libgomp reads this when it is loaded. By default a thread spins for milliseconds: beside other work on two
+    processors the same answers then took up to four times as much of the processors, and ten times as long.
     """
-    before = os.environ.get(POLICY)
-    os.environ.setdefault(POLICY, "PASSIVE")
+    before = os.environ.get(SPINS)
+    os.environ.setdefault(SPINS, "1000")
     try:
         yield
     finally:
         if before is None:
-            del os.environ[POLICY]
+            del os.environ[SPINS]
 
 
 def _offer(entry: Entry) -> Offer:

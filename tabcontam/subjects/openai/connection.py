@@ -68,7 +68,7 @@ class Clients:
     own: bool
     local: bool
     left: int | None
-    seconds: float = SECONDS
+    seconds: float = field(default_factory=lambda: SECONDS)
     _certificates: ssl.SSLContext = field(default_factory=_certificates)
     _busy: "dict[AsyncOpenAI, int]" = field(default_factory=dict)
     _room: "dict[AsyncOpenAI, int]" = field(default_factory=dict)

