@@ -121,7 +121,7 @@ def test_the_readmes_figures_are_those_of_the_method_page() -> None:
 
 
 def test_the_readme_is_a_screen() -> None:
-    assert len(TEXTS[ROOT / "README.md"].splitlines()) <= 90
+    assert len(TEXTS[ROOT / "README.md"].splitlines()) <= 100
 
 
 INLINE = sorted({code for text in TEXTS.values() for code in re.findall(r"`(python -m [^`\n]+)`", text)})
