@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from tabcontam.errors import UsageError, one_line
+from tabcontam.evidence.questions import Capability
 from tabcontam.processes import processors
 from tabcontam.subjects.base import Form, Model
 from tabcontam.subjects.catalogue import Entry
@@ -75,6 +76,8 @@ class GGUFModel(OpenAIModel):
             raise UsageError(f"{self.spec} has no chat template; leave the form to it, or ask for completion")
         if self._wanted == "auto":
             self.form = Form.CHAT if chat else Form.COMPLETION
+        if not chat:
+            self.capabilities -= {Capability.CHAT}
         self.settled = True
         self._server, self.version = await asyncio.to_thread(serve, file, min(context or CONTEXT, CONTEXT))
         self.address = f"{self._server.listening_address}/v1"
