@@ -62,9 +62,17 @@ def found(table: Table, value: object, question: object = "what") -> Any:
 
 
 @pytest.mark.slow
-def test_the_first_fit_of_a_process_computes_in_one_thread() -> None:
+@pytest.mark.parametrize(
+    ("test", "module", "function"),
+    [
+        ("feature_completion", "guesser.chains", "mixture_of"),
+        ("matched_membership", "evidence.rows.altered", "_found"),
+        ("classification_0shot", "evidence.score.classification", "_few_shot"),
+    ],
+)
+def test_the_first_fit_of_a_process_computes_in_one_thread(test: str, module: str, function: str) -> None:
     """A limit set before scikit-learn is loaded would hold for nothing."""
-    code = FIRST_FIT.format(test="matched_membership", module="evidence.rows.altered", function="_found")
+    code = FIRST_FIT.format(test=test, module=module, function=function)
     path = os.pathsep.join([str(Path(__file__).parents[2]), *sys.path])
     threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "3")
     command = [sys.executable, "-c", code]

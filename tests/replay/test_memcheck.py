@@ -15,7 +15,7 @@ from tabcontam.replay.memcheck import CARDS
 from tabcontam.tables.table import load_table
 from tabcontam.verdicts.cells import Result
 
-FOLDER = os.environ.get("TABCONTAM_REPLAY", "")
+FOLDER, DATA = os.environ.get("TABCONTAM_REPLAY", ""), os.environ.get("TABCONTAM_DATA", "")
 PRINTED = Path(FOLDER or ".") / "tabmemcheck_answers.jsonl"
 recorded = pytest.mark.skipif(not PRINTED.is_file(), reason="TABCONTAM_REPLAY is not set, or has no such answers")
 
@@ -82,3 +82,16 @@ def test_the_counts_are_those_that_the_authors_printed() -> None:
     found = judged([PRINTED], "paper", english(), told=False).cells
     ours = {(cell.llm, cell.dataset, "feature" in cell.test): (str(cell.hits), str(cell.queries)) for cell in found}
     assert ours == printed
+
+
+@recorded
+@pytest.mark.slow
+@pytest.mark.skipif(not DATA, reason="TABCONTAM_DATA is not set")
+def test_the_calibrated_rules_find_what_the_counts_suggest_and_nothing_else() -> None:
+    found = judged([PRINTED], "calibrated", english(), told=False).cells
+    contaminated = [cell for cell in found if cell.verdict == "contaminated"]
+    assert {(cell.llm.partition("-20")[0], cell.dataset, cell.hits) for cell in contaminated} == {
+        ("llama-3.1-405b-instruct", "iris", 20),
+        ("gpt-4o", "titanic", 7),
+        ("gpt-4-0125-preview", "diabetes", 22),
+    }

@@ -92,13 +92,13 @@ def test_the_llms_of_a_projects_file_are_not_asked_for_it(tmp_path: Path) -> Non
     assert "found in models" not in done.stdout
 
 
-@pytest.mark.slow  # makes a model; one that has read enough to be found is made in test_known.py
+@pytest.mark.slow  # makes a model in a quarter of a minute
 def test_a_model_that_expose_made_is_known_by_the_cells_of_a_file(pytestconfig: pytest.Config, tmp_path: Path) -> None:
-    table = ships(30)
-    folder = made_once(pytestconfig, recipe([table], (1,), renderings=["csv"], size="tiny"))
+    table = ships(60)
+    folder = made_once(pytestconfig, recipe([table], (128,), renderings=["csv"], size="tiny"))
     file = tmp_path / "ships.csv"
     with file.open("w", newline="") as out:
         csv.writer(out).writerows([table.columns, *table.rows])
     asked = Study((str(file),), serializer="csv", expression="surrogate_rank", target=table.target, runs=1)
     said = [(one.copies, one.verdict) for _, one in found_in(asked, (f"hf:{folder}",), "", Progress())]
-    assert said == [(1.0, Verdict.NOT_DETECTED)] * 2  # by the test, and of the table
+    assert said == [(128.0, Verdict.CONTAMINATED)] * 2  # by the test, and of the table

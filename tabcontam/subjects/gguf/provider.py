@@ -53,13 +53,13 @@ class GGUFModel(OpenAIModel):
 
     @property
     def identity(self) -> Mapping[str, str]:
-        """A file goes by its own name wherever it lies: its version says what is in it."""
+        """Return what replies are stored under, beside the version: of a file its name without the folder."""
         name = Path(self.model).name if Path(self.model).expanduser().is_file() else self.model
         return {"provider": self.provider, "address": "", "model": name}
 
     @property
     def elsewhere(self) -> Callable[[], Model]:
-        """The same model in another process."""
+        """Return what opens this model in another process."""
         return partial(GGUFModel, self.model, form=self._wanted, spec=self.spec)
 
     async def look(self) -> None:

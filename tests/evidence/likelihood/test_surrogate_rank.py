@@ -23,7 +23,6 @@ from tabcontam.tables.serializers import load_serializer
 from tabcontam.tables.table import Cell, Table
 from tests.commands import tabcontam
 from tests.made_tables import made_table, ships
-from tests.usual import USUAL
 
 pytestmark = pytest.mark.slow  # guessers are fitted, and many tables made
 
@@ -285,7 +284,7 @@ def test_it_is_asked_where_it_is_chosen_and_its_verdict_stands_in_the_report(tmp
         return {cell["llm"]: cell["verdict"] for cell in cells if cell["test"] == TEST.id}
 
     assert results(60, "-k", TEST.id) == {"control:exposed": "contaminated", "control:unexposed": "not detected"}
-    assert TEST.id not in {test.id for test in USUAL}
+    assert results(25) == {}
 
 
 def test_rows_that_were_not_scored_are_told() -> None:
