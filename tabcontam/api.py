@@ -16,7 +16,7 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
-from tabcontam.cli.run_arguments import BATCH_SIZE, FORMS
+from tabcontam.cli.run_arguments import BATCH_SIZE, FORMS, HELD
 from tabcontam.cli.run_commands import order_of
 from tabcontam.cli.values import dollars
 from tabcontam.errors import UsageError, spoken_in_python, unknown
@@ -320,7 +320,7 @@ def run(
         "serializer": _several(serializer),
         "prompts": _several(prompts),
         "rules": _one_of("rules", rules, RULES),
-        "form": _one_of("form", form, FORMS),
+        "form": _one_of("form", form, (*FORMS, HELD)),
         "seed": _whole("seed", seed),
         "alpha": _share("alpha", alpha),
         "min_power": _share("min_power", min_power),

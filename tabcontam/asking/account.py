@@ -10,7 +10,7 @@ from tabcontam.asking.plan import Options, PlannedCell
 from tabcontam.asking.turns import Turns
 from tabcontam.evidence.base import Query, Reply, State, Trial, Verdict
 from tabcontam.groups import grouped
-from tabcontam.subjects.form import OTHERWISE
+from tabcontam.subjects.form import NO_SCHEMA, OTHERWISE, Form
 from tabcontam.verdicts.cells import CellName, Result
 from tabcontam.verdicts.facts import Duration, LlmFacts
 from tabcontam.verdicts.in_turns import result_in_turns
@@ -99,6 +99,9 @@ class Account:
             details = (reply.detail for reply in replies if isinstance(reply, Reply) and reply.state is State.OK)
             lines = (line for detail in details for line in detail.split("; ") if line in OTHERWISE)
             said.setdefault(cell.subject.model.spec, {}).update(dict.fromkeys(lines))
+        for model in (cell.subject.model for cell in self.cells if self.options.structured):
+            if model.form is Form.CHAT and not model.held:
+                said[model.spec][NO_SCHEMA] = None
         return [visible(f"{spec}: {'; '.join(lines)}", line=True) for spec, lines in said.items() if lines]
 
     def sampled(self) -> list[str]:

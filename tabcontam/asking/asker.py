@@ -158,7 +158,7 @@ class Asker:
         began = self.clock()
         spent: Decimal | None = None  # where nothing tells what a request cost, it is taken for the most that it can
         try:
-            answer = await model.answer(Request(question, query.max_tokens, again))
+            answer = await model.answer(Request(question, query.max_tokens, again, model.held))
             spent = self._spent(answer, charge)
         except TransientError as error:
             spent = charge.reserved if error.sent else charge.before

@@ -171,7 +171,7 @@ class InBatches:
             query = job.query
             name = self._name(job, sent.form)
             try:
-                line = self.batches.written(name, Request(query.question, query.max_tokens))
+                line = self.batches.written(name, Request(query.question, query.max_tokens, held=self.model.held))
             except ValueError:
                 self._take(waiting.popleft()[0], failed("the prompt holds half of a surrogate pair, which JSON cannot"))
                 continue
@@ -247,7 +247,7 @@ class InBatches:
                 if job is None:  # it is none of ours, or came twice
                     continue
                 reply, may_better = self.batches.read(
-                    result, Request(job.query.question, job.query.max_tokens), noted.sent
+                    result, Request(job.query.question, job.query.max_tokens, held=self.model.held), noted.sent
                 )
                 del ended.jobs[result.name]
                 ended.spent += self._cost(job, reply, noted)
@@ -324,7 +324,8 @@ class InBatches:
 
     def _name(self, job: Job, form: Form) -> str:
         """The name of a request in a batch: the key under which its reply is stored."""
-        return key(self.model.identity or {}, self.model.version, form, job.query.question, job.query.max_tokens)
+        form, query = Form.STRUCTURED if self.model.held else form, job.query
+        return key(self.model.identity or {}, self.model.version, form, query.question, query.max_tokens)
 
     def _most_dollars(self, job: Job, allowance: int) -> Decimal:
         read, written = tokens_read(self.model, job.query.question), max(job.query.max_tokens, self.model.least)

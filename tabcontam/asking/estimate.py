@@ -40,7 +40,7 @@ def tokens_read(model: Model, question: Question) -> int:
     """The most tokens that a question can be, in the form in which this model is sent it; documents read none."""
     if isinstance(question, Lookup):
         return 0
-    written = sent(question, model.form)
+    written = sent(question, model.sent_in)
     texts = [written] if isinstance(written, str) else [message["content"] for message in written]
     if isinstance(question, Endings):  # each may be sent as a text of its own
         texts = [question.beginning + ending for ending in question.endings]

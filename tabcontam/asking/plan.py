@@ -183,7 +183,8 @@ class Options:
     several answers are asked `samples` times; `until_decided`: row tests are asked until
     a table's verdict is reached, without the paper's own queries unless `papers_too`; a table is let go once an LLM
     that remembers the share `min_power` of its rows would have been found; `connections`: requests at a time, None to
-    find out; `batch`: by the batch API of those LLMs that have one; the most requests and dollars.
+    find out; `batch`: by the batch API of those LLMs that have one; `structured`: answers to
+    row tests are held to a JSON schema, where a server does that; the most requests and dollars.
     """
 
     seed: int = 0
@@ -201,6 +202,7 @@ class Options:
     connections: int | None = None
     stop_at_first: bool = False
     batch: bool = False
+    structured: bool = False
     retry_unanswered: bool = False
     last_failed: bool = False  # ask again what the run's folder has no readable answer to, and nothing else
     most_requests: int | None = None

@@ -97,6 +97,7 @@ def key(
             repeat = question.sample or repeat
             if form is Form.COMPLETION:
                 sampling["stop"] = list(question.stop)
+            form = Form.CHAT if form is Form.STRUCTURED and not question.values else form
             request = {"form": form, "messages": sent(question, form), "sampling": sampling}
     return _hashed(_server(identity, version) | request | {"repeat": repeat})
 
@@ -364,7 +365,7 @@ def asked_as(model: Model, query: Query) -> str | None:
         return None
     question = query.question
     open_form = isinstance(question, Prompt) and not model.settled
-    forms = (model.form, *(form for form in Form if form is not model.form)) if open_form else (model.form,)
+    forms = (model.sent_in, *(form for form in Form if form is not model.sent_in)) if open_form else (model.sent_in,)
     return " ".join(key(model.identity, model.version, form, question, query.max_tokens) for form in forms)
 
 

@@ -1,6 +1,7 @@
 """Ask, judge, record: the session alone knows who asks whom, in what order, and what was answered before."""
 
 import asyncio
+import contextlib
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,11 +21,13 @@ from tabcontam.asking.replies import Store, asked_as, key, same_text
 from tabcontam.asking.trials import Journal, Key, Line, answer_of, answers, line_key, trial_line
 from tabcontam.asking.turns import Job, Slot, Turns, turns_of
 from tabcontam.errors import Skip, UsageError
-from tabcontam.evidence.base import Answer, Query, Trial
+from tabcontam.evidence.base import Answer, Query, Reply, Trial
+from tabcontam.evidence.structured import PROBE, PROBE_TOKENS, is_held
 from tabcontam.groups import grouped
 from tabcontam.reading.words import Dictionary
 from tabcontam.subjects.base import Model, unserved
 from tabcontam.subjects.batches import Batches
+from tabcontam.subjects.form import Form
 from tabcontam.subjects.prices import FREE, Price
 from tabcontam.tables.table import Table
 from tabcontam.verdicts.cells import CellName
@@ -78,6 +81,36 @@ class Session(Account):
                 raise outcome
         check_reachable(subjects, self.unreachable)
 
+    async def hold(self, asks: bool = True) -> None:
+        """Where answers are to be held to a schema, find out by one request which servers do that.
+
+        The others are asked in chat form. Without `asks` one of which nothing is stored is taken to do it.
+        """
+        if self.options.structured:
+            chatting = [subject.model for subject in self._reached() if subject.model.form is Form.CHAT]
+            await asyncio.gather(*(self._hold(model, asks) for model in chatting))
+
+    async def _hold(self, model: Model, asks: bool) -> None:
+        self._settle(model)
+        model.held = True
+        query = Query("form", lambda: PROBE, PROBE.values, (None,), PROBE_TOKENS)
+        same = asked_as(model, query)
+        found = list(self.store.get([same] if same and " " not in same else []).values())
+        if asks and not found:
+            with contextlib.suppress(StoppedError):  # whatever is asked next says why
+                found.append(await self._asker(model).ask(model, query, lambda answer: None))
+                self._put(model, query, model.spec, found[0])
+        if asks or found:
+            model.held = any(isinstance(reply, Reply) and is_held(reply) for reply in found)
+
+    def _asker(self, model: Model) -> Asker:
+        """Who asks an LLM, with its limiter and its price."""
+        if model.spec not in self.askers:
+            limiter = self.limiters.of(model, self.options.connections, self.progress.limit)
+            price = price_for(model, self.prices)
+            self.askers[model.spec] = Asker(model.spec, limiter, self.budget, price, self.progress)
+        return self.askers[model.spec]
+
     def recall(self) -> None:
         """Take the answers that the folder holds, then the store. Raises `UsageError` for what a batch is to bring."""
         for subject in self._reached():
@@ -128,9 +161,7 @@ class Session(Account):
         for llm, queries in Counter(name.llm for name, trials in self.trials.items() for _ in trials).items():
             self.progress.known(llm, queries)
         for model in (subject.model for subject in subjects):
-            limiter = self.limiters.of(model, self.options.connections, self.progress.limit)
-            price = price_for(model, self.prices)
-            self.askers[model.spec] = Asker(model.spec, limiter, self.budget, price, self.progress)
+            self._asker(model)
             model.shown_by(partial(self.progress.doing, evenly=True))
         try:
             for first in (subject for subject in subjects if subject.reference):
@@ -359,7 +390,7 @@ class Session(Account):
     def _take(self, asker: Asker, job: Job, reply: Answer) -> None:
         """Keep a reply, in the store, and in the folder for every place where it belongs."""
         cell = job.places[0][0]
-        self._put(job, asker.llm, reply)
+        self._put(job.model, job.places[0][1], asker.llm, reply)
         self.seconds[cell.name] = self.seconds.get(cell.name, 0.0) + (reply.seconds or 0.0)
         for cell, query in job.places:
             trial = self._read(cell, whole(cell.test, Trial(query, reply), cell.serializer))
@@ -367,12 +398,11 @@ class Session(Account):
             self._record(cell, trial)
             self.progress.answered(asker.llm, trial.reply)
 
-    def _put(self, job: Job, llm: str, reply: Answer) -> None:
+    def _put(self, model: Model, query: Query, llm: str, reply: Answer) -> None:
         """Store a reply under the form that it was asked in, which may have been found out only now."""
-        model, query = job.model, job.places[0][1]
         if model.identity is None:
             return
-        self.store.put(key(model.identity, model.version, model.form, query.question, query.max_tokens), llm, reply)
+        self.store.put(key(model.identity, model.version, model.sent_in, query.question, query.max_tokens), llm, reply)
         if llm in self._unsettled and model.settled:
             self._unsettled.remove(llm)
             self.store.note_form(model.identity, model.version, model.form)
@@ -380,7 +410,7 @@ class Session(Account):
     def _record(self, cell: PlannedCell, trial: Trial) -> None:
         """Write a trial down; where that fails, ask nothing more and keep the line for `Journal.rescue`."""
         exposure = self._exposure_of(cell, trial.query)
-        line = trial_line(cell.name._asdict(), cell.subject.model.form, trial, self.options.rules == PAPER, exposure)
+        line = trial_line(cell.name._asdict(), cell.subject.model.sent_in, trial, self.options.rules == PAPER, exposure)
         try:
             self.journal.append(line)
         except OSError:

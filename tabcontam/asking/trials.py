@@ -31,6 +31,7 @@ from tabcontam.evidence.questions import (
     Usage,
 )
 from tabcontam.evidence.registry import by_id
+from tabcontam.evidence.structured import in_json
 from tabcontam.guesser.chance import Guess
 from tabcontam.guesser.rounding import Rounded
 from tabcontam.paths import check_own_files, cut_off
@@ -227,6 +228,8 @@ def sent(question: Question, form: Form) -> str | list[dict[str, str]]:
             return question.beginning
         case Lookup():
             return _sought(question)
+    if form is Form.STRUCTURED:
+        question, form = in_json(question) if question.values else question, Form.CHAT
     if form is Form.CHAT:
         return [{"role": message.role, "content": message.content} for message in question.chat]
     return question.completion if form is Form.COMPLETION else question.seq2seq

@@ -1,6 +1,7 @@
 """What `run` and `gate` take: whom to ask about what, how, and how much of it."""
 
 import argparse
+from collections.abc import Sequence
 
 from tabcontam.cli.helps import (
     BASELINE_HELP,
@@ -14,6 +15,7 @@ from tabcontam.cli.helps import (
     FRESH_HELP,
     GATE_CODES,
     GPUS_HELP,
+    HELD_HELP,
     JUDGE_HELP,
     KEY_HELP,
     KNOWN_HELP,
@@ -43,6 +45,7 @@ from tabcontam.cli.helps import (
 from tabcontam.cli.parsing import Parser
 from tabcontam.cli.values import dollars, folder, level, path, positive, queries, shard, summary, temperature
 from tabcontam.subjects.form import FORMS as FORMS
+from tabcontam.subjects.form import HELD as HELD
 from tabcontam.verdicts.rules import ALPHA, FAILURES, FAMILY_OVER, MIN_POWER, RULES
 
 BATCH_SIZE = 16
@@ -155,7 +158,7 @@ def _add_asking(run: argparse.ArgumentParser) -> None:
     how.add_argument("--temperature", type=temperature, metavar="T", help=TEMPERATURE_HELP)
     how.add_argument("--overlap", metavar="MEASURE", help=OVERLAP_HELP.format(default="rouge"))
     how.add_argument("--shots", type=positive, metavar="N", help=SHOTS_HELP)
-    add_sending(how)
+    add_sending(how, (*FORMS, HELD), HELD_HELP)
     how.add_argument(
         "-x", dest="stop_at_first", action="store_true", help="stop asking an LLM after its first contaminated cell"
     )
@@ -167,8 +170,8 @@ def _add_asking(run: argparse.ArgumentParser) -> None:
     where.add_argument("--gpus-per-replica", type=positive, metavar="N", help=GPUS_HELP)
 
 
-def add_sending(how: "argparse._ArgumentGroup") -> None:
-    """How prompts go to an LLM, and which rows may."""
+def add_sending(how: "argparse._ArgumentGroup", forms: Sequence[str] = FORMS, about: str = "") -> None:
+    """How prompts go to an LLM, in one of these forms, and which rows may."""
     how.add_argument(
         "--batch-size",
         type=positive,
@@ -178,8 +181,8 @@ def add_sending(how: "argparse._ArgumentGroup") -> None:
     how.add_argument("--batch", action="store_true", help=BATCH_HELP)
     how.add_argument(
         "--form",
-        choices=FORMS,
-        help="the form in which prompts are sent (default: chat, if the model has it)",
+        choices=forms,
+        help=f"the form in which prompts are sent (default: chat, if the model has it){about}",
     )
     how.add_argument(
         "--send-rows",

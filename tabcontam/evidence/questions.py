@@ -70,6 +70,7 @@ class Prompt:
     stop: tuple[str, ...] = ("\n",)  # the stop strings of the completion
     temperature: float = 0.0
     sample: int = 0
+    values: tuple[str, ...] = ()  # the features whose values an answer can be held to give; see `evidence.structured`
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,6 +54,7 @@ from tabcontam.runs.overlap import measure_for
 from tabcontam.runs.reaching import joined_early, reached_meanwhile
 from tabcontam.runs.trained import check_declared, check_searched, declared
 from tabcontam.subjects.base import Model
+from tabcontam.subjects.form import FORMS, HELD
 from tabcontam.subjects.labels import by_name, name_of
 from tabcontam.subjects.missing import MissingModel
 from tabcontam.subjects.prices import Price, load_prices
@@ -186,7 +187,8 @@ def prepare(order: RunOrder, progress: Progress | None = None, asks: bool = True
     progress = progress or Progress()
     if order.out is not None:
         check_own_files(order.out)
-    order = replace(order, splits=at_cutoff(order.splits, order.llms))
+    held = replace(order.options, structured=order.form == HELD)
+    order = replace(order, splits=at_cutoff(order.splits, order.llms), options=held)
     check_options(order.options)
     check_shard(order.shard, order.options, order.judge)
     also = [test for test in all_tests() if order.memory_share and test.measure == RECALLED]
@@ -202,7 +204,7 @@ def prepare(order: RunOrder, progress: Progress | None = None, asks: bool = True
         order.options.connections or CEILING,
         serializers,
         order.batch_size,
-        order.form,
+        FORMS[0] if order.form == HELD else order.form,
         needs=frozenset().union(*(test.needs for test in tests)),
         seed=order.options.seed,
     )
@@ -474,6 +476,7 @@ def survey(run: Run, progress: Progress | None = None) -> list[Estimate]:
         try:
             with contextlib.suppress(UsageError):  # each LLM that cannot be reached says so in its own line
                 await session.connect()
+                await session.hold(asks=False)
             with progress.doing("looking for known answers"):
                 session.recall()
                 return [*session.estimates(), *([await judging.surveyed()] if judging else [])]
@@ -492,6 +495,7 @@ def _session(run: Run, journal: Journal, progress: Progress) -> Session:
 async def _ask(session: Session, folder: Path, judged: Callable[[bool], RunResults], judging: Judging | None) -> None:
     try:
         await session.connect()
+        await session.hold()
         if judging is not None:
             await judging.connect()
         check_same_versions(folder, session)

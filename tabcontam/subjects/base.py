@@ -16,7 +16,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from itertools import groupby
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from tabcontam.errors import UsageError
 from tabcontam.evidence.base import Query
@@ -37,6 +37,7 @@ from tabcontam.evidence.questions import (
     State,
     Usage,
 )
+from tabcontam.evidence.structured import in_json, schema_of
 from tabcontam.subjects.form import Form as Form
 from tabcontam.tables.table import Table
 
@@ -137,17 +138,26 @@ class Request:
     """One question as it goes to a subject; a prompt is answered by greedy decoding of at most `max_tokens` tokens.
 
     A model that sends more than one request for an answer calls `again` before each further one; it raises
-    `SpentError` where the user's limit forbids it, and the model lets that pass.
+    `SpentError` where the user's limit forbids it, and the model lets that pass. Where it is `held`, and the prompt
+    asks for values, the server is to be held to the schema.
     """
 
     question: Question
     max_tokens: int = 0
     again: Callable[[], None] = field(default=lambda: None, compare=False)
+    held: bool = False
 
     @property
     def prompt(self) -> Prompt:
         """The question where it is one in words. Raises TypeError for any other."""
-        return _of_kind(self.question, Prompt)
+        prompt = _of_kind(self.question, Prompt)
+        return in_json(prompt) if self.held and prompt.values else prompt
+
+    @property
+    def schema(self) -> Mapping[str, Any] | None:
+        """The JSON schema that the answer is held to; None where it is free."""
+        values = self.question.values if self.held and isinstance(self.question, Prompt) else ()
+        return schema_of(values) if values else None
 
     @property
     def passage(self) -> Passage:
@@ -216,6 +226,7 @@ class Model(Protocol):
     least: int = 0  # tokens that an answer is allowed at least, as far as is known
     may_have: frozenset[Capability] = frozenset()  # what it may turn out to have, once it is asked for it
     settled: bool = True  # whether its form is known; else it finds out by asking, unless an earlier run has
+    held: bool = False  # whether its answers to row tests are held to a JSON schema
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.spec}>"
@@ -224,6 +235,11 @@ class Model(Protocol):
     def form(self) -> Form:
         """The rendering this model is sent."""
         ...
+
+    @property
+    def sent_in(self) -> Form:
+        """The form of a prompt whose answer may be held to a schema; of others it is `form`."""
+        return Form.STRUCTURED if self.held else self.form
 
     @property
     def documents(self) -> bool:

@@ -28,7 +28,7 @@ def test_anthropic_draws_at_the_temperature() -> None:
 
 
 def test_gemini_draws_at_the_temperature_with_the_samples_seed() -> None:
-    config = Geminis().arguments(THIRD, 8)["config"]
+    config = Geminis().arguments(Request(THIRD, 8))["config"]
     assert (config["temperature"], config["seed"]) == (1.0, 3)
 
 

@@ -77,6 +77,7 @@ class IncompleteCompletion(RowTest):
     recorded_forms: ClassVar[Mapping[str, str]] = {"incomplete_completion_single": "Incomplete completion, single"}
     published = PublishedRule("cut rows were completed with the values of the file", 7, share=0.5, source=RONVAL)
     worded: ClassVar[bool] = True
+    holds: ClassVar[bool] = True
     part: ClassVar[int] = 0  # of the rows
     further: ClassVar[int] = 30  # queries besides the paper's
     whole: ClassVar[str] = "cut rows are right"
@@ -141,6 +142,7 @@ class FullCompletion(RowTest):
     id: ClassVar[str] = "full_completion"
     published = PublishedRule("next rows were written as in the file", 8, source=RONVAL)
     worded: ClassVar[bool] = True
+    holds: ClassVar[bool] = True
     further: ClassVar[int] = FURTHER
     whole: ClassVar[str] = "next rows are right in all that counts"
     max_tokens: ClassVar[int] = 512
@@ -207,6 +209,7 @@ class FeatureCompletion(OneCellTest):
     id: ClassVar[str] = "feature_completion"
     published = PublishedRule("removed values were named as in the file", 9, source=RONVAL)
     worded: ClassVar[bool] = True
+    holds: ClassVar[bool] = True
     part: ClassVar[int] = 2  # of the rows
     further: ClassVar[int] = 40  # queries besides the paper's
     whole: ClassVar[str] = "removed values are right"

@@ -1,16 +1,18 @@
 """What tests 7 to 9 share: an answer is cells of a row, read by feature and, for the paper, decided by Algorithm 2."""
 
+import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from math import sqrt
 from random import Random
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from tabcontam.evidence.answering import Answering, CellAnswers
 from tabcontam.evidence.base import READ, Evidence, Family, Kind, Query, Reading, Reply, State, Test, Trial, Unread
 from tabcontam.evidence.checks import rendered
+from tabcontam.evidence.questions import Prompt, Question
 from tabcontam.evidence.rows.answered import answered as answered
 from tabcontam.evidence.rows.answered import in_rows, said_cell
 from tabcontam.evidence.rows.by_column import bits_by, left_out, lying_in
@@ -27,6 +29,7 @@ from tabcontam.evidence.rows.cells import (
 from tabcontam.evidence.rows.repeated import without_repeats
 from tabcontam.evidence.samples import asked_often, sampled_query
 from tabcontam.evidence.sentences import few, hardly_found, stated
+from tabcontam.evidence.structured import given
 from tabcontam.reading.answers import (
     answers,
     first_value,
@@ -48,9 +51,6 @@ from tabcontam.statistics.eprocess import Stake, joined, placed
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Cell, Table
 
-if TYPE_CHECKING:
-    pass
-
 MORE = "0"  # added to an answer that was cut, to see which of its values could have gone on
 NULL = "the hidden cells are drawn anew from what a guesser makes of the prompt; the answers stay"
 SHARE = 0.5  # of the rows that a model remembers
@@ -67,6 +67,7 @@ class RowTest(Test):
     family: ClassVar[Family] = Family.ROWS
     kind: ClassVar[Kind] = Kind.MEMORIZATION
     by_feature: ClassVar[bool] = True
+    holds: ClassVar[bool] = False  # whether a server can be held to answer it with values by feature
     referred: ClassVar[bool] = True
     bet_on: ClassVar[bool] = True
     resampled: ClassVar[bool] = True
@@ -85,6 +86,8 @@ class RowTest(Test):
         Those of a table that is too small have no null, so that none is ever weighed.
         """
         queries = super().planned(table, serializer, rng)
+        if self.holds:
+            queries = [replace(query, write=partial(_asking_values, query.write, query.asked)) for query in queries]
         if self.too_small(len(table.row_set)):
             return [replace(query, chance={}) for query in queries]
         return [replace(query, lies_in=self.lies_in(table, query)) for query in queries]
@@ -101,6 +104,8 @@ class RowTest(Test):
         """The cells that the answer gives, and whether they are the row's; by Algorithm 2 for the paper's queries."""
         if reply.state not in READ:
             return Reading(None, hit=False, paper_hit=False, readable=False)
+        if (values := given(reply.text, query.asked)) is not None:
+            reply = replace(reply, text=json.dumps(values, ensure_ascii=False))
         cut = reply.state is State.TRUNCATED
         cells = (self._uncut if cut else self.cells)(query, reply.text, serializer)
         truth = dict(zip(query.asked, query.expected, strict=True))
@@ -115,7 +120,7 @@ class RowTest(Test):
         whole = len(cells) == len(query.asked)
         enough = not cut and len(cells) >= HALF * len(query.asked) and not declines(reply.text)
         readable = any(cell not in (None, "?") for cell in cells.values()) and (whole or enough)
-        unread = None if readable else Unread.of(reply.text)
+        unread = None if readable else Unread.DECLINED if values == {} else Unread.of(reply.text)
         return Reading(cells or None, hit and readable, paper, readable, right, unread)
 
     def cells(self, query: Query, text: str, serializer: Serializer) -> dict[str, Cell]:
@@ -293,6 +298,12 @@ class OneCellTest(RowTest):
 
         value = read_one(text, feature, sort, begin)
         return values_bare(whole, sorts) if value is None else {feature: value}
+
+
+def _asking_values(write: Callable[[], Question], asked: tuple[str, ...]) -> Question:
+    """A prompt whose answer can be held to values of these features."""
+    question = write()
+    return replace(question, values=asked) if isinstance(question, Prompt) else question
 
 
 def _is_name(query: Query, serializer: Serializer, cell: str) -> bool:

@@ -85,8 +85,11 @@ class Habits:
             arguments["system"] = system
         if self.no_thinking:
             arguments["thinking"] = {"type": self.no_thinking}
-        else:
-            arguments["output_config"] = {"effort": "low"}
+        output: dict[str, Any] = {} if self.no_thinking else {"effort": "low"}
+        if request.schema:
+            output["format"] = {"type": "json_schema", "schema": request.schema}
+        if output:
+            arguments["output_config"] = output
         if WHOLE in self.refused:
             arguments["stream"] = True
         return {name: value for name, value in arguments.items() if name not in self.refused}

@@ -5,8 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tabcontam.evidence.base import Prompt
-from tabcontam.subjects.base import THINKING, without_system
+from tabcontam.subjects.base import THINKING, Request, without_system
 
 ROLES = {"assistant": "model"}
 # Ways to ask a model for little thinking: by level from Gemini 3 on, by budget before. None is taken by every model.
@@ -15,10 +14,12 @@ LITTLE_THINKING: Mapping[str, Mapping[str, Any]] = {
     "low thinking": {"thinking_level": "LOW"},
     "no thinking": {"thinking_budget": 0},
 }
+SCHEMA = "response_json_schema"
 # What a model may not take, and how its server says so. Gemma knows no system text.
 REFUSALS = {
     "seed": re.compile(r"\bseed\b", re.IGNORECASE),
     "temperature": re.compile(r"\btemperature\b", re.IGNORECASE),
+    SCHEMA: re.compile(r"\bresponse[ _]?(json[ _]?schema|schema|mime[ _]?type)|\bjson mode", re.IGNORECASE),
     "system_instruction": re.compile(r"\b(developer|system)[ _]?instruction", re.IGNORECASE),
     # Google does not always say which argument it means; this one differs most between models.
     "thinking_config": re.compile(r"thinking|\bbudget\b|contains an invalid argument", re.IGNORECASE),
@@ -56,8 +57,9 @@ class Habits:
         """The way to ask for little thinking; None where there is no thinking, or no way is left."""
         return next((name for name in LITTLE_THINKING if name not in self.refused), None) if self.thinks else None
 
-    def arguments(self, prompt: Prompt, max_tokens: int) -> dict[str, Any]:
+    def arguments(self, request: Request) -> dict[str, Any]:
         """The chat as Gemini takes it, decoded greedily where the model takes that, or drawn."""
+        prompt, schema = request.prompt, None if SCHEMA in self.refused else request.schema
         system = "\n\n".join(message.content for message in prompt.chat if message.role == "system")
         turns = [message for message in prompt.chat if message.role != "system"]
         if "system_instruction" in self.refused:
@@ -65,10 +67,12 @@ class Habits:
         config = {
             "temperature": prompt.temperature or 0,
             "seed": prompt.sample,
-            "max_output_tokens": max_tokens + self.allowance,
+            "max_output_tokens": request.max_tokens + self.allowance,
             "system_instruction": system or None,
             "thinking_config": LITTLE_THINKING.get(self.thinking or ""),
         }
+        if schema:
+            config |= {"response_mime_type": "application/json", SCHEMA: schema}
         return {
             "contents": [
                 {"role": ROLES.get(turn.role, turn.role), "parts": [{"text": turn.content}]} for turn in turns

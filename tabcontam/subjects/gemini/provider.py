@@ -118,7 +118,7 @@ class GeminiModel(ServedModel):
         """
         habits, usages = self._habits, list[Usage | None]()
         while True:
-            arguments = habits.arguments(request.prompt, request.max_tokens)
+            arguments = habits.arguments(request)
             try:
                 answer = await self._post(arguments)
             except Exception as error:  # a server can make the SDK raise almost anything
@@ -143,7 +143,7 @@ class GeminiModel(ServedModel):
 
     def written(self, request: Request) -> dict[str, Any]:
         """A request in words that the model takes as far as is known."""
-        return self._habits.arguments(request.prompt, request.max_tokens)
+        return self._habits.arguments(request)
 
     def reply_in_batch(self, body: object, sent: Sent) -> tuple[Reply, bool]:
         """The reply in a body that came with a batch, and whether another may be better: there was no room for it."""
@@ -167,7 +167,7 @@ class GeminiModel(ServedModel):
 
         `before` is what was known of the model when the batch was read first: each of its requests may teach the same.
         """
-        fewer = before.without(error, before.arguments(request.prompt, 0)["config"])
+        fewer = before.without(error, before.arguments(request)["config"])
         self._learn(fewer or before)
         return fewer is not None
 

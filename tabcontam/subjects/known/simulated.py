@@ -13,6 +13,8 @@ from random import Random
 from tabcontam.errors import UsageError, near
 from tabcontam.evidence.answering import MISSING, USUAL_NAMES
 from tabcontam.evidence.base import Capability, Prompt, Query, Reply, State
+from tabcontam.evidence.questions import Question
+from tabcontam.evidence.structured import PROBE, said_as
 from tabcontam.subjects.base import Form, Model, Request
 from tabcontam.tables.table import Cell, Table
 
@@ -33,7 +35,7 @@ MUSINGS = (
 @dataclass(frozen=True)
 class Turn:
     """A query that is put to an answerer: its table and prompt, the answerer's seed and the share that it has of rows,
-    or of a page.
+    or of a page. `held` are the features whose values it is held to give, if any.
     """
 
     query: Query
@@ -41,6 +43,7 @@ class Turn:
     prompt: Prompt
     seed: int
     share: float
+    held: tuple[str, ...] = ()
 
     def random(self) -> Random:
         """What this query draws from: the same at every asking."""
@@ -52,6 +55,8 @@ class Turn:
 
     def said(self, values: Sequence[Cell]) -> Reply:
         """The reply that gives these values in the shape that is asked for."""
+        if self.held:
+            return _ok(said_as(values, self.held))
         return _ok(self.query.answering.text(self.query, values, self.prompt))
 
 
@@ -107,7 +112,7 @@ class SimulatedModel(Model):
     def prepare(self, table: Table, queries: Sequence[Query]) -> Model:
         """One that knows these queries."""
         prepared = SimulatedModel(self.kind, self.seed, table, queries)
-        prepared.spec = self.spec
+        prepared.spec, prepared.held = self.spec, self.held
         return prepared
 
     def exposure(self, table: Table, row: int) -> float:
@@ -122,17 +127,26 @@ class SimulatedModel(Model):
 
     async def generate(self, request: Request) -> Reply:
         """The reply to a query it was prepared for."""
-        query = self._query(request.prompt)
+        if request.held and request.question == PROBE:
+            return _ok(said_as(["blue"], PROBE.values))
+        query = self._query(request.question)
         if query is None or self._table is None:
             return Reply("", State.FAILED, "a simulated model was asked what it was not prepared for")
         beside = self._by_id.get(query.decoy_of)
         if beside is not None and not query.chance:  # who guesses knows no decoy from what it stands beside
             query = replace(query, chance=beside.chance)
         share = self._share_of(self._table)
-        return self._answerer(Turn(query, self._table, request.prompt, self.seed, share))
+        held = query.asked if request.schema else ()
+        reply = self._answerer(Turn(query, self._table, request.prompt, self.seed, share, held))
+        if not held or reply.state is not State.OK:
+            return reply
+        said = reply.text.find("{"), reply.text.rfind("}") + 1
+        return _ok(reply.text[slice(*said)] or said_as((), ()))  # nothing stands around the object
 
-    def _query(self, prompt: Prompt) -> Query | None:
+    def _query(self, prompt: Question) -> Query | None:
         """The query of this prompt. Prompts are written as far as needed: most are asked in the order of the plan."""
+        if not isinstance(prompt, Prompt):
+            return None
         text = hash((prompt.chat, prompt.sample))
         for query in self._unread if text not in self._by_text else ():
             asked = query.prompt

@@ -157,6 +157,9 @@ class Habits:
             chat = in_turns(prompt.chat) if SYSTEM in self.refused else prompt.chat
             messages = [{"role": message.role, "content": message.content} for message in chat]
             arguments |= {"messages": messages, "max_completion_tokens": limit}
+            if request.schema:
+                schema = {"name": "answer", "strict": True, "schema": request.schema}
+                arguments["response_format"] = {"type": "json_schema", "json_schema": schema}
             # One of the two limits: older servers know the first alone, reasoning models the second alone.
             del arguments["max_tokens" if "max_tokens" in self.refused else "max_completion_tokens"]
         else:

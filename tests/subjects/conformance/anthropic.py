@@ -261,6 +261,11 @@ class Anthropic(Provider):
     )
 
     refusals = (("temperature", NO_TEMPERATURE), ("system", error(400, "System role not supported")))
+    no_schema = (
+        error(400, "output_config.format: Extra inputs are not permitted"),
+        error(400, "'claude-3-haiku-20240307' does not support output format."),
+        error(400, "Structured outputs are not available for this model."),
+    )
     refuses_all = "no temperature, no thinking, no effort"
     thinkers = (
         Thinker(pickily("disabled"), 2, {"thinking": {"type": "disabled"}}, 0),  # Claude Opus 4.7, Sonnet 5
@@ -308,6 +313,9 @@ class Anthropic(Provider):
 
     def parameters(self, body: Body) -> Body:
         return {name: value for name, value in body.items() if name not in ("model", "messages", "max_tokens")}
+
+    def schema(self, body: Body) -> object:
+        return body.get("output_config", {}).get("format", {}).get("schema")
 
     def room(self, body: Body) -> int:
         return int(body["max_tokens"])

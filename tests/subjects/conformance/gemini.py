@@ -257,6 +257,10 @@ class Gemini(Provider):
         ("temperature", error(400, "Unsupported field: temperature")),
         ("systemInstruction", NO_SYSTEM),
     )
+    no_schema = (
+        error(400, "JSON mode is not enabled for models/gemma-3-27b-it"),
+        error(400, 'Invalid JSON payload received. Unknown name "responseJsonSchema"'),
+    )
     refuses_all = "no seed, temperature, system instruction"
     thinkers = (
         thinker({"thinking_level": "MINIMAL"}, 1),  # Gemini 3.5 Flash
@@ -308,6 +312,9 @@ class Gemini(Provider):
 
     def parameters(self, body: Body) -> Body:
         return {**{name: value for name, value in body.items() if name != "contents"}, **body["generationConfig"]}
+
+    def schema(self, body: Body) -> object:
+        return body["generationConfig"].get("responseJsonSchema")
 
     def room(self, body: Body) -> int:
         return int(body["generationConfig"]["maxOutputTokens"])

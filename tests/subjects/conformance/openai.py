@@ -237,6 +237,11 @@ class OpenAI(Provider):
         ("temperature", Response({"detail": [FORBIDDEN]}, 422)),
         ("max_tokens", LACKS_MAX_TOKENS),
     )
+    no_schema = (
+        error(400, "Invalid parameter: 'response_format' of type 'json_schema' is not supported with this model."),
+        error(400, "This response_format type is unavailable now"),
+        error(422, "Extra inputs are not permitted: response_format"),
+    )
     refuses_all = "unsupported: temperature, stop, max_tokens, max_completion_tokens"
     thinkers = (Thinker(lambda: reasoning, 3, {"max_completion_tokens": 16 + THINKING}, THINKING),)
 
@@ -280,6 +285,10 @@ class OpenAI(Provider):
 
     def parameters(self, body: Body) -> Body:
         return {name: value for name, value in body.items() if name not in ("model", "messages")}
+
+    def schema(self, body: Body) -> object:
+        form = body.get("response_format", {"json_schema": {"schema": None}})
+        return form["json_schema"]["schema"]
 
     def room(self, body: Body) -> int:
         return int(body.get("max_tokens") or body["max_completion_tokens"])

@@ -114,6 +114,7 @@ class Provider(ABC):
     # what is learned
     refusals: ClassVar[Sequence[tuple[str, Response]]]  # a parameter, and the refusal of it
     refuses_all: ClassVar[str]
+    no_schema: ClassVar[Sequence[Response]]  # how a server says that it holds no answer to a schema
     used_up = "all tokens went into reasoning"  # what is said of an answer for which thinking left no room
     thinkers: ClassVar[Sequence[Thinker]] = ()
 
@@ -155,6 +156,10 @@ class Provider(ABC):
     @abstractmethod
     def parameters(self, body: Body) -> Body:
         """What a request asks for besides its messages."""
+
+    @abstractmethod
+    def schema(self, body: Body) -> object:
+        """The JSON schema that an answer is to be held to; None where it is free."""
 
     @abstractmethod
     def room(self, body: Body) -> int:

@@ -47,6 +47,7 @@ def given(found: Found, *_: object) -> Found:
     return found
 
 
+@pytest.mark.slow
 def test_only_the_makers_own_address_has_them(provider: Provider, batched: Batched) -> None:
     assert provider.own().batches
     assert provider.at("http://127.0.0.1:1/v1").batches is None

@@ -37,6 +37,7 @@ def test_what_may_pass_says_whether_it_is_crowded_and_was_sent(anybody: Provider
     assert found == list(expected)
 
 
+@pytest.mark.slow
 def test_what_holds_no_reply_may_pass(anybody: Provider) -> None:
     found = map(passing, outcomes(anybody, [Response(body) for body, _ in anybody.no_reply]))
     expected = [(said, "no reply", True) for _, said in anybody.no_reply]

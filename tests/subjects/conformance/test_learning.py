@@ -1,13 +1,17 @@
 """What a model does not take is learned once, and no query is lost."""
 
+import json
 from dataclasses import replace
 
 import pytest
 
 from tabcontam.evidence.base import Reply, State, Usage
+from tabcontam.evidence.structured import PROBE, is_held, schema_of
 from tabcontam.subjects.base import THINKING, SpentError
 from tests.loopback_http import Response
 from tests.subjects.conformance.provider import ASKED, Body, Provider, ask, ask_once, in_turn, outcome, within
+
+HELD = replace(ASKED, question=replace(ASKED.prompt, values=("age", "name (given)")), held=True)
 
 
 def test_gives_thinking_its_own_allowance_and_remembers(anybody: Provider) -> None:
@@ -42,6 +46,7 @@ def test_asks_for_as_little_thinking_as_the_model_takes(provider: Provider) -> N
         assert (provider.room(server.asked[-1]), model.allowance) == (room, thinker.allowance)
 
 
+@pytest.mark.slow
 def test_leaves_out_what_is_not_taken(anybody: Provider) -> None:
     for name, refusal in anybody.refusals:
 
@@ -61,6 +66,28 @@ def test_keeps_nothing_that_did_not_help(anybody: Provider) -> None:
     with anybody.server(lambda body: responses.pop(0)) as server:
         assert [reply.state for reply in in_turn(anybody.at(server.url), 2)] == [State.FAILED, State.OK]
     assert [name in anybody.parameters(body) for body in server.asked] == [True, False, True]
+
+
+def test_holds_an_answer_to_a_schema_only_where_it_is_wanted(anybody: Provider) -> None:
+    with anybody.server(lambda body: "{}") as server:
+        for request in (HELD, replace(HELD, held=False), replace(ASKED, held=True)):
+            ask_once(anybody.at(server.url), request)
+    held, free, without_values = server.asked
+    assert anybody.schema(held) == schema_of(HELD.prompt.values)
+    assert "JSON object" in json.dumps(held)
+    assert free == without_values == anybody.sent
+
+
+def test_a_server_that_holds_none_to_a_schema_ends_no_llm(anybody: Provider) -> None:
+    for refusal in anybody.no_schema:
+
+        def answer(body: Body, refusal: Response = refusal) -> str | Response:
+            return refusal if anybody.schema(body) else "Blue."
+
+        with anybody.server(answer) as server:
+            model = anybody.at(server.url)
+            assert not is_held(ask_once(model, replace(HELD, question=PROBE)))
+            assert ask_once(model).text == "Blue."
 
 
 def test_a_model_that_refuses_everything_fails(anybody: Provider) -> None:

@@ -1,5 +1,7 @@
 """What is sent, and what is read of an answer: its text, its state, and what it cost."""
 
+import pytest
+
 from tabcontam.evidence.base import Message, Prompt, Reply, State
 from tabcontam.subjects.base import Request
 from tests.loopback_http import Response
@@ -14,6 +16,7 @@ def test_sends_system_text_roles_and_greedy_decoding(anybody: Provider) -> None:
     assert [request.path for request in server.requests] == [anybody.path]
 
 
+@pytest.mark.slow
 def test_reads_text_state_and_tokens(anybody: Provider) -> None:
     responses, expected = zip(*anybody.replies, strict=True)
     assert outcomes(anybody, responses) == list(expected)
@@ -31,6 +34,7 @@ def test_costs_what_the_server_states(anybody: Provider) -> None:
     assert [reply.usage if isinstance(reply, Reply) else reply for reply in found] == list(expected)
 
 
+@pytest.mark.slow
 def test_goes_through_many_loops_and_connections(provider: Provider) -> None:
     with provider.server(lambda body: Response(provider.text("fine").body, latency=0.01)) as server:
         model = provider.at(server.url, connections=3)

@@ -52,6 +52,7 @@ class RawTest(RowTest):
     own_marks: ClassVar[frozenset[str]] = MARKS
     on_request: ClassVar[bool] = True
     shows_rows: ClassVar[bool] = False  # the form is given
+    holds: ClassVar[bool] = False
     answering: ClassVar[Answering] = RawAnswers()
 
     def complete(self, query: Query, text: str, serializer: Serializer) -> bool:

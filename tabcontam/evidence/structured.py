@@ -1,0 +1,77 @@
+"""Answers in a form that a server is held to: whether the LLM gives the values, and the values by feature.
+
+An LLM that declines has a place to say so, and reading an answer needs no guess.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from tabcontam.evidence.questions import Message, Prompt, Reply, State
+
+KNOWN, VALUES = "known", "values"
+ASKED = (
+    'Answer with one JSON object and nothing else: {{"known": true, "values": {{{values}}}}}. Each value is a text, '
+    'which is "" for an empty cell. If you can give no values, write {{"known": false, "values": null}}.'
+)
+# No LLM answers this in the form by itself.
+PROBE = Prompt((Message("user", "Name a colour."),), "", "", values=("colour",))
+PROBE_TOKENS = 64  # enough for the form
+
+
+def in_json(prompt: Prompt) -> Prompt:
+    """The prompt whose chat ends with how the answer is to be written."""
+    values = ", ".join(f'{json.dumps(name, ensure_ascii=False)}: "..."' for name in prompt.values)
+    *before, last = prompt.chat
+    asked = replace(last, content=f"{last.content}\n\n{ASKED.format(values=values)}")
+    return replace(prompt, chat=(*before, asked))
+
+
+def schema_of(values: Sequence[str]) -> dict[str, Any]:
+    """The JSON schema of an answer about these features, within what all servers take of JSON schema."""
+    row = _closed({name: {"type": "string"} for name in values})
+    return _closed({KNOWN: {"type": "boolean"}, VALUES: {"anyOf": [row, {"type": "null"}]}})
+
+
+def _closed(properties: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": dict(properties),
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+def said_as(cells: Sequence[str | None], asked: Sequence[str]) -> str:
+    """An answer in this form that gives these cells; one that declines where none are asked."""
+    values = {name: cell or "" for name, cell in zip(asked, cells, strict=True)} or None
+    return json.dumps({KNOWN: values is not None, VALUES: values}, ensure_ascii=False)
+
+
+def given(text: str, asked: Sequence[str]) -> dict[str, str | None] | None:
+    """The values of an answer in this form: none where it declines, None where a text has another form.
+
+    One that says it does not know and gives values all the same is a guess, as all answers may be.
+    """
+    if not text.startswith("{"):
+        return None
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(found, dict) or found.keys() != {KNOWN, VALUES} or not isinstance(found[KNOWN], bool):
+        return None
+    values = found[VALUES]
+    if values is None:
+        return {}
+    if not isinstance(values, dict) or values.keys() != set(asked):
+        return None
+    cells = (values[name] for name in asked)
+    said = [cell if isinstance(cell, str) else json.dumps(cell, ensure_ascii=False) for cell in cells]
+    return {name: cell or None for name, cell in zip(asked, said, strict=True)}
+
+
+def is_held(reply: Reply) -> bool:
+    """Whether the answer to `PROBE` shows that a server holds an LLM to the form."""
+    return reply.state is State.OK and given(reply.text.strip(), PROBE.values) is not None
