@@ -91,6 +91,7 @@ def test_every_word_of_the_command_line_is_there() -> None:
     assert named | {"progress"} == set(inspect.signature(tabcontam.run).parameters)
 
 
+@pytest.mark.slow
 def test_a_run_is_the_command_lines_run(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     ours = tabcontam.run("simulated:oracle", "iris", tests="completion", queries=9, seed=3, out="ours")
     assert capsys.readouterr() == ("", "")
@@ -128,6 +129,7 @@ def test_progress_goes_to_standard_error_where_it_is_asked_for(capsys: pytest.Ca
     assert "simulated:guesser: 30/30 answered" in err
 
 
+@pytest.mark.slow
 def test_what_was_found(made: tabcontam.Results) -> None:
     assert made.verdict("simulated:memoriser:0.5", "iris") is tabcontam.Verdict.CONTAMINATED
     assert made.verdict("simulated:guesser", "Iris") is tabcontam.Verdict.NOT_DETECTED
@@ -296,6 +298,7 @@ class TestTables:
         assert [one["rows"] for one in again.document["run"]["datasets"]] == [60, 30]
         assert [one["name"] for one in again.document["run"]["known"]] == ["known rows"]
 
+    @pytest.mark.slow
     def test_the_same_table_twice_is_one_and_two_of_a_name_are_an_error(self) -> None:
         own = table()
         assert len(tabcontam.run("simulated:guesser", [own, own], **QUICK).tables) == 1  # type: ignore[arg-type]
@@ -314,6 +317,7 @@ class TestTables:
             tabcontam.run("openai:any@http://192.0.2.1:9/v1", table(), out="run")
         assert not list(here.iterdir())
 
+    @pytest.mark.slow
     def test_a_path_is_a_file_whatever_it_is_called(self, here: Path) -> None:
         (here / "iris").write_text("a,b\n" + "".join(f"{number},{number * number}\n" for number in range(40)))
         results = tabcontam.run("simulated:oracle", Path("iris"), **QUICK)  # type: ignore[arg-type]
@@ -343,6 +347,7 @@ class TestEventLoop:
 
         assert asyncio.run(cell()).verdict("simulated:oracle", "iris") is tabcontam.Verdict.CONTAMINATED
 
+    @pytest.mark.slow
     def test_a_server_and_stored_replies_work_there_as_well(self) -> None:
         async def cell(out: str) -> tabcontam.Results:
             llm = f"openai:slow@{server.url}"

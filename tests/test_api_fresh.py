@@ -55,6 +55,7 @@ def test_rows_are_those_of_the_command(sales: Path, tmp_path: Path, capsys: pyte
                              out=tmp_path / "run").cells) == 2  # fmt: skip
 
 
+@pytest.mark.slow
 def test_texts_become_questions_and_nothing_is_asked_twice(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     texts = [*made_texts(4, MARCH), *made_texts(3, MARCH.replace(month=1), begin=200)]
     with FeedServer(texts) as feed, LoopbackServer(writing()) as llm:
@@ -69,6 +70,7 @@ def test_texts_become_questions_and_nothing_is_asked_twice(tmp_path: Path, capsy
     assert repr(made) == f"<Fresh {tmp_path / 'out'}: 4 texts>"
 
 
+@pytest.mark.slow
 def test_a_limit_of_the_user_ends_it_and_says_so(tmp_path: Path) -> None:
     with FeedServer(made_texts(4, MARCH)) as feed, LoopbackServer(writing()) as llm:
         spec = f"openai:model@{llm.url}"

@@ -114,6 +114,7 @@ def grades(rows: int = 400) -> Table:
     return replace(SHIPS, columns=("ticket", "grade"), rows=tuple(cells), target=None, question=None)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("constant", "least", "most"), [("g0", 0.2, 0.6), ("zz", 0, 0.05)])
 def test_what_chance_explains_is_counted_in_the_table_and_not_in_the_answers(
     constant: str, least: float, most: float
@@ -154,6 +155,7 @@ def test_the_predictor_that_fits_better_is_taken() -> None:
     assert all(noise[row].cells["noise"].surest < 0.1 for row in rows)
 
 
+@pytest.mark.slow
 def test_the_guesser_is_no_other_in_the_next_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """2, again: it drew from numpy's global state."""
     found = []
@@ -189,6 +191,7 @@ def test_a_table_of_a_few_rows_is_asked_or_skipped(rows: int) -> None:
 # --- 4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text", ["", "I would have to look.", "???", "{", "| load |", "load =", "\x00", "load is\nload is"]
 )
@@ -331,6 +334,7 @@ def test_a_row_that_stands_twice_is_no_evidence() -> None:
         assert weighed(queries, [IS.row(query.asked, query.expected) for query in queries]).p_value == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("separator", [", ", " or ", "\n", " "])
 def test_to_name_every_value_is_to_name_none(separator: str) -> None:
     """9, once more: `suffix in response` was true of any answer that was long enough."""
@@ -379,6 +383,7 @@ def wrong_row(number: int) -> str:
     return IS.row(SHIPS.columns, [str(number), "raft", f"{number}.5", "Nobody at 1", "Nowhere", "0", "maybe"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("test", ["full_completion", "feature_list_uninformed", "matched_membership"])
 def test_an_answer_that_came_is_no_detection(test: str) -> None:
     """11: `header 15/15` was the number of calls that did not fail; of 675 rows none was right."""
@@ -403,6 +408,7 @@ def test_a_call_that_failed_is_missing_and_no_negative(state: State) -> None:
 # --- 12
 
 
+@pytest.mark.slow
 def test_values_that_look_like_markup_are_shown_as_they_are(tmp_path: Path) -> None:
     """12: `<=50K` was written into the page as it is, and read as a tag."""
     rng = Random("income")

@@ -95,6 +95,7 @@ def verdicts(outcomes: Judged) -> dict[str, Verdict | None]:
 # --- B1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "before",
     [
@@ -419,6 +420,7 @@ def thyroid(rows: int = 380) -> Table:
     return replace(SHIPS, columns=columns, rows=tuple(map(row, range(rows))), target="Recurred", question=None)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("queries", [1, 2, 5, None])
 def test_one_row_guessed_right_is_no_contamination(queries: int | None) -> None:
     """B16: with a single row asked, seven LLMs "completed" Thyroid by the mode; asked five, none did."""
@@ -434,6 +436,7 @@ def test_one_row_guessed_right_is_no_contamination(queries: int | None) -> None:
 # --- B17
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("serializer", sorted(set(SERIALIZERS) - {"is"}))
 @pytest.mark.usefixtures("cheaply")
 def test_every_serializer_asks_as_much_and_the_same(serializer: str) -> None:

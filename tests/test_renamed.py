@@ -38,6 +38,7 @@ def test_a_name_that_never_was_is_not_found() -> None:
         import_module("tabcontam.suite.nothing")
 
 
+@pytest.mark.slow
 def test_a_name_that_has_moved_since_is_found_in_its_old_module() -> None:
     code = (
         "from tabcontam.guesser.table import guessed\n"

@@ -61,6 +61,7 @@ def test_no_error_names_an_option_as_the_command_line_alone_writes_it() -> None:
     assert raw == []
 
 
+@pytest.mark.slow
 def test_every_option_that_a_message_names_is_there_in_both_forms() -> None:
     commands = next(each for each in parser()._actions if isinstance(each, argparse._SubParsersAction)).choices
     typed = {name for each in commands.values() for name in each._option_string_actions}

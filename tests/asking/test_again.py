@@ -113,6 +113,7 @@ def test_a_readable_reply_of_another_run_is_taken_and_an_unreadable_one_is_paid_
     assert states(other) == ["ok"] * ALL
 
 
+@pytest.mark.slow
 def test_an_answer_that_is_not_replaced_stands(tmp_path: Path) -> None:
     """A limit or Ctrl-C before it was asked again makes it no query that was never asked."""
     answer(session(planned(Flaky(lambda number: True)), tmp_path))
@@ -139,6 +140,7 @@ def test_in_turns_no_query_is_asked_that_was_not_asked_before(tmp_path: Path) ->
 ORDER = ("run", "--no-controls", "--llm", "simulated:decliner", "--dataset", "iris", "-k", "full", "--queries", "8")
 
 
+@pytest.mark.slow
 def test_on_the_command_line_and_in_python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert tabcontam(*ORDER, "--out", "reports/one", cwd=tmp_path).returncode == 0

@@ -181,6 +181,7 @@ def test_what_a_batch_answered_is_stored_as_if_it_had_been_asked_at_once(kept: K
     assert sum(reply.text.startswith("b0") for reply in replies(live)) == LEFT
 
 
+@pytest.mark.slow
 def test_what_is_spent_is_counted_at_the_price_of_a_batch(kept: Kept, tmp_path: Path) -> None:
     used = ran(kept, tmp_path).used()["spy:one"]
     first = ran(Kept(), tmp_path / "other", batched(most_requests=1)).used()["spy:one"]

@@ -140,6 +140,7 @@ def test_a_line_says_what_is_left_out_and_stays_with_the_results(tmp_path: Path)
     assert [cell.queries for cell in again.cells] == [cell.queries for cell in found.cells]
 
 
+@pytest.mark.slow
 def test_the_calibrated_rules_say_what_they_do_not_ask(tmp_path: Path) -> None:
     line = not_asked(prepare(order(tmp_path / "run", PAPER, CALIBRATED)))
     assert "cells of an LLM are not asked at all, since the calibrated rules could tell nothing by so few" in line

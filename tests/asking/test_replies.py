@@ -244,6 +244,7 @@ def test_clear_drops_all_and_shrinks_the_file(path: Path) -> None:
         assert store.clear() == 0
 
 
+@pytest.mark.slow
 def test_clear_leaves_another_runs_store_usable(path: Path, store: Store) -> None:
     fill(path, 500)
     assert len(store.get([key_of(1)])) == 1
@@ -312,6 +313,7 @@ def test_a_file_that_several_processes_make_at_once_is_one(path: Path) -> None:
         assert len(store.get(map(key_of, range(6)))) == 6
 
 
+@pytest.mark.slow
 def test_a_killed_run_leaves_every_reply_that_it_put(path: Path) -> None:
     code = """
         store = Store.open(path)
@@ -357,6 +359,7 @@ def test_a_foreign_file_is_set_aside(path: Path) -> None:
     assert len(aside(path)) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("length", [1, 50, 1000, 5000, 100_000])
 def test_a_truncated_file_never_stops_a_run(path: Path, length: int, capsys: pytest.CaptureFixture[str]) -> None:
     keys = fill(path, 1000)
@@ -370,6 +373,7 @@ def test_a_truncated_file_never_stops_a_run(path: Path, length: int, capsys: pyt
     assert capsys.readouterr().err.count("\n") == len(aside(path)) <= 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("read", [True, False], ids=["read", "written"])
 def test_a_page_damaged_in_the_middle_is_found_later(
     path: Path, read: bool, capsys: pytest.CaptureFixture[str]
@@ -468,6 +472,7 @@ def test_a_run_that_finds_the_damage_too_late_leaves_the_new_file(path: Path, st
     assert len([name for name in aside(path) if name.endswith(".sqlite")]) == 1
 
 
+@pytest.mark.slow
 def test_a_run_whose_file_was_set_aside_goes_over_to_the_new_one(path: Path, store: Store) -> None:
     fill(path, 10)
     other = python(

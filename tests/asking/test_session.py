@@ -146,6 +146,7 @@ def test_the_same_command_into_the_same_folder_asks_nothing_again(tmp_path: Path
     assert all(trial.cached for trials in again.trials.values() for trial in trials.values())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("state", "retry", "asked"), [
     (State.FAILED, False, ALL),
     (State.REFUSED, False, 0),
@@ -405,6 +406,7 @@ def test_what_was_found_in_the_store_is_not_asked_by_a_third_run_in_the_same_fol
     assert len(list(Journal(tmp_path / "second").lines())) == ALL
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("other", [
     Served(version="8"),
     Served(address="http://b/v1"),
@@ -425,6 +427,7 @@ def test_another_limit_on_the_answer_is_another_query(tmp_path: Path, store: Sto
     assert len(second.asked) == ALL
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("state", "retry", "asked"), [
     (State.FAILED, False, ALL),
     (State.REFUSED, False, 0),
@@ -487,6 +490,7 @@ def twin_cells(model: Model) -> list[PlannedCell]:
     return plan([Subject(model)], tables, [IS], COMPLETION, few())
 
 
+@pytest.mark.slow
 def test_identical_queries_are_asked_once_and_filed_at_every_place(tmp_path: Path) -> None:
     spy = Served()
     running = session(twin_cells(spy), tmp_path)

@@ -280,6 +280,7 @@ def made_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Study:
     return Study((str(tmp_path / "ships.tsv"),), runs=12)
 
 
+@pytest.mark.slow
 def test_a_study_measures_false_positives_and_power(made_up: Study) -> None:
     told: list[tuple[int, int]] = []
     document: Any = measure(made_up, lambda *each: told.append(each))
@@ -305,6 +306,7 @@ def test_processes_side_by_side_measure_the_same(made_up: Study, monkeypatch: py
     assert measure(made_up, lambda done, runs: None) == alone
 
 
+@pytest.mark.slow
 def test_the_text_fits_80_columns_and_ends_with_the_table(made_up: Study) -> None:
     out = io.StringIO()
     print_power(Console(file=out, width=80, force_terminal=False), measure(made_up, lambda done, runs: None))
@@ -332,6 +334,7 @@ def test_a_hostile_reason_cannot_drive_the_terminal() -> None:
     assert "[31mred" in out.getvalue()
 
 
+@pytest.mark.slow
 def test_a_conclusion_counts_what_the_lines_count(made_up: Study) -> None:
     (dataset,) = cast(Any, measure(made_up, lambda done, runs: None))["datasets"]
     knowledge, rows = dataset["conclusions"]

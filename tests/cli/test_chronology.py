@@ -3,10 +3,13 @@
 import json
 from pathlib import Path
 
+import pytest
+
 from tests.commands import tabcontam
 from tests.verdicts.dated import dated, folder
 
 
+@pytest.mark.slow
 def test_a_run_is_told_by_dates(tmp_path: Path) -> None:
     run = folder(dated(), tmp_path / "run")
     done = tabcontam("chronology", str(run))

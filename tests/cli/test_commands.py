@@ -284,6 +284,7 @@ def test_the_slowest_cells_and_the_summary_are_chosen(tmp_path: Path) -> None:
     assert "short summary info" not in done.stdout
 
 
+@pytest.mark.slow
 def test_a_dry_run_asks_and_writes_nothing(tmp_path: Path) -> None:
     with LoopbackServer(lambda body: "42") as server:
         spec = f"openai:model@{server.url}"
@@ -297,6 +298,7 @@ def test_a_dry_run_asks_and_writes_nothing(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 def test_a_name_goes_to_the_ollama_that_has_it_and_the_report_says_so(tmp_path: Path) -> None:
     asked = ["run", "--llm", "Llama-3", "--dataset", "iris", "-k", "recognition", "--no-controls", "--out", "run"]
     with LoopbackServer(lambda body: "Iris", models=["llama3:latest"]) as server:
@@ -329,6 +331,7 @@ def test_a_folder_is_not_continued_by_another_model_of_the_same_name(tmp_path: P
     assert "llama3 is ollama:llama3 (the instruct model), now it is ollama:llama3:8b" in done.stderr
 
 
+@pytest.mark.slow
 def test_the_form_can_be_forced(tmp_path: Path) -> None:
     with LoopbackServer(lambda body: "Iris", models=["small"]) as server:
         spec = f"openai:small@{server.url}"
@@ -506,6 +509,7 @@ def test_two_runs_in_one_folder_do_not_pay_twice(tmp_path: Path) -> None:
     assert "in use by another run" in second.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -803,6 +807,7 @@ def charged(tokens: int) -> Response:
     return Response({**body, "usage": {"prompt_tokens": tokens, "completion_tokens": tokens}})
 
 
+@pytest.mark.slow
 def test_a_second_run_into_another_folder_asks_nothing(tmp_path: Path) -> None:
     with small() as server:
         assert tabcontam(*recognition(server, out="first"), cwd=tmp_path).returncode == 0
@@ -837,6 +842,7 @@ def test_cache_tells_what_is_stored_and_drops_it(tmp_path: Path, cache: Path) ->
     assert json.loads(tabcontam("cache", "--json").stdout)["replies"] == 0
 
 
+@pytest.mark.slow
 def test_never_more_requests_than_allowed(tmp_path: Path) -> None:
     with small() as server:
         arguments = ["run", "--llm", f"openai:small@{server.url}", "--dataset", "iris", "--no-controls"]

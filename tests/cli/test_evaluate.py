@@ -26,6 +26,7 @@ def guessed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
+@pytest.mark.slow
 def test_a_run_has_its_page_and_its_numbers(guessed: Path) -> None:
     files = {file.name for file in guessed.iterdir()}
     assert files >= {"evaluation.html", "evaluation.json", "results.json", "trials.jsonl", "index.html"}
@@ -35,6 +36,7 @@ def test_a_run_has_its_page_and_its_numbers(guessed: Path) -> None:
     assert {at["own"]["auc"] for at in one["at"]} == {None}
 
 
+@pytest.mark.slow
 def test_the_same_command_asks_nothing_again(guessed: Path) -> None:
     before = (guessed / "trials.jsonl").read_bytes()
     held = json.loads((guessed / "evaluation.json").read_text("utf-8"))

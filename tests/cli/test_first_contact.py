@@ -84,6 +84,7 @@ def test_names_with_commas_between_are_to_be_given_one_by_one(tmp_path: Path, ar
     assert (done.returncode, done.stderr.splitlines()[-1]) == (4, f"tabcontam: {line}")
 
 
+@pytest.mark.slow
 def test_a_file_or_a_model_may_have_a_comma_in_its_name(tmp_path: Path) -> None:
     rows = [f"{number},{number % 7},{number % 5}" for number in range(40)]
     (tmp_path / "iris,wine.csv").write_text("\n".join(["a,b,c", *rows]))

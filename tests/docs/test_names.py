@@ -127,6 +127,7 @@ def test_the_readme_is_a_screen() -> None:
 INLINE = sorted({code for text in TEXTS.values() for code in re.findall(r"`(python -m [^`\n]+)`", text)})
 
 
+@pytest.mark.slow
 def test_a_command_within_a_sentence_could_be_typed() -> None:
     assert len(INLINE) > 50
     for command in INLINE:

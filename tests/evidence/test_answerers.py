@@ -102,6 +102,7 @@ def test_an_answer_behind_a_preamble_is_read_but_not_by_the_published_algorithm(
     assert {results[test].paper_verdict for test in ROW_TESTS} == {"not detected"}
 
 
+@pytest.mark.slow
 def test_the_published_algorithm_never_calls_a_failed_call_clean(tmp_path: Path) -> None:
     results = judged("fails", tmp_path)
     assert {results[test].paper_verdict for test in NUMBERED} == {"no answer"}

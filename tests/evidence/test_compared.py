@@ -79,6 +79,7 @@ def test_algorithm_2(words: list[Likeness], found: bool) -> None:
     assert contaminated(words) is found
 
 
+@pytest.mark.slow
 @recorded
 def test_what_is_exact_by_the_text_alone_is_what_the_judge_of_time_travel_called_exact() -> None:
     """All completions that are kept with the judge's word: of 1,252 the same 20, and no other."""

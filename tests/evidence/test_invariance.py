@@ -222,6 +222,7 @@ def test_the_shape_of_an_answer_changes_no_decision(test: str, shape: str, seed:
     assert plain.answered == len(queries)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mark", ["", "?", "nan", "NA", "N/A", "null", "None", "-", "missing"])
 def test_a_missing_number_in_a_list_leaves_the_others_readable(mark: str) -> None:
     query = replace(cell_of(ROW_TESTS[0]).written[0], expected=("Wexlow", "12", "yes"))

@@ -135,6 +135,7 @@ def test_every_set_asks_the_same_about_the_same_rows_in_other_words(test: str) -
     assert all(one.prompt.chat != other.prompt.chat for one, other in pairs)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(  # the class of a ship says nothing, and a twin that may have another one is not asked about
     "test", [one.id for one in built_in_tests() if one.worded and not isinstance(one, MemoryShare)]
 )
@@ -152,6 +153,7 @@ def test_no_set_shows_what_is_asked_or_leaves_a_placeholder(test: str, prompts: 
             assert not [word for word in query.expected if word and given_away(word, text)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("prompts", SETS, ids=lambda item: item.name)
 @pytest.mark.parametrize("test", ["membership", "matched_membership", "classification_0shot", "classification_1shot"])
 def test_the_many_queries_of_a_cell_begin_alike(test: str, prompts: PromptSet) -> None:

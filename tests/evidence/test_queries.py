@@ -251,6 +251,7 @@ def test_golden_prompts_of_seed_0() -> None:
     assert golden() == json.loads(GOLDEN.read_text("utf-8"))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("cheaply")
 @pytest.mark.parametrize("test", ANSWERED)
 def test_a_base_model_is_asked_for_the_natural_continuation(test: str) -> None:

@@ -446,6 +446,7 @@ def test_what_json_says_is_read_as_it_is(values: list[str]) -> None:
     assert cells == {name: value.strip() or None for name, value in zip(COLUMNS, values, strict=True)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text", ['"' * 2000, "," * 2000, "[" * 2000, "*" * 2000, " " * 2000, "age " * 500, "- " * 1000]
 )

@@ -57,6 +57,7 @@ def test_the_queries_stay_as_and_where_they_are() -> None:
     assert list(in_turns({"a": own})["a"]) == own
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("cheaply")
 def test_no_prompt_before_a_query_shows_its_row() -> None:
     table, serializer = ships(60), load_serializers()["is"]

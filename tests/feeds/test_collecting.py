@@ -56,6 +56,7 @@ def test_texts_come_with_their_words_and_dates_and_none_is_older(kind: str, tmp_
     assert (own.title, own.summary) == (text.title if kind != "github" else "made/tool0", text.summary)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_was_fetched_is_not_asked_for_again(kind: str, tmp_path: Path) -> None:
     with FeedServer(made_texts(5, MARCH)) as server:
@@ -105,6 +106,7 @@ def test_a_page_that_says_it_is_older_is_left_out(tmp_path: Path) -> None:
     assert found.left_out == {"older, or not surely as young": 1}
 
 
+@pytest.mark.slow
 def test_robots_are_asked_and_obeyed(tmp_path: Path) -> None:
     texts = made_texts(3, MARCH)
     with FeedServer(texts, robots="User-agent: *\nDisallow: /news/*1\nCrawl-delay: 0.2\n") as server:

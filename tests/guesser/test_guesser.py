@@ -70,6 +70,7 @@ def test_noise_has_the_chance_of_a_value_that_was_never_seen() -> None:
     assert all(1 / 501 <= guess.rest < 0.02 for guess in guesses)
 
 
+@pytest.mark.slow
 def test_a_regression_is_as_sure_as_its_errors_allow() -> None:
     columns = goods(2600, seed=1)
     rows = range(200)
@@ -94,6 +95,7 @@ def test_hits_of_the_likeliest_value_are_no_more_than_expected(size: int, asked:
     assert hits <= expected + 3 * spread + 0.5
 
 
+@pytest.mark.slow
 def test_the_hidden_cell_is_not_seen() -> None:
     columns = goods(300)
     other = {name: list(cells) for name, cells in columns.items()}
@@ -146,6 +148,7 @@ def test_strange_columns_are_guessed(cells: list[Cell]) -> None:
             assert all(0 < guess.rest <= 1 and all(0 < p <= 1 for p in guess.values.values()) for guess in guesses)
 
 
+@pytest.mark.slow
 def test_the_order_of_columns_does_not_matter() -> None:
     columns = goods(200)
     turned = dict(reversed(columns.items()))

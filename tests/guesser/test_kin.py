@@ -2,6 +2,8 @@
 
 from random import Random
 
+import pytest
+
 from tabcontam.guesser.kin import kin
 from tabcontam.tables.table import Cell
 from tests.guesser.made import chances, guess_chain, view
@@ -38,6 +40,7 @@ def test_a_row_is_not_its_own_kin() -> None:
     assert chances(kin(seen), seen.target, alone) == [0.0] * len(alone)
 
 
+@pytest.mark.slow
 def test_members_of_a_group_are_known_however_large_the_table() -> None:
     cells = groups(12_000)
     rows = with_mates(cells, range(150))

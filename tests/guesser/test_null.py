@@ -80,6 +80,7 @@ def test_p_values_are_uniform_or_conservative_under_the_guesser(test: str, answe
     assert min(p for p in p_values if p is not None) < 0.4  # a check that cannot fail would be none
 
 
+@pytest.mark.slow
 def test_a_constant_yes_earns_nothing_in_matched_membership() -> None:
     found = by_id()["matched_membership"]
     for seed in range(8):

@@ -27,6 +27,7 @@ def orders(rows: int, kinds: int, broken: float, seed: int = 0) -> dict[str, lis
     return {name: [row[place] for row in found] for place, name in enumerate(names)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", ["tax", "paid"])
 @pytest.mark.parametrize(("kinds", "broken"), [(50, 0.0), (50, 0.2), (700, 0.0)])
 def test_a_tax_and_a_fee_follow_from_the_other_rows_of_a_kind(target: str, kinds: int, broken: float) -> None:

@@ -103,6 +103,7 @@ def test_under_the_null_the_evidence_has_a_mean_of_one_at_most(chances: list[flo
     assert sum(chance * worth for chance, worth in zip(new, evidence, strict=True)) == pytest.approx(1)
 
 
+@pytest.mark.slow
 def test_the_guesser_says_how_likely_first_digits_are_and_no_less_than_they_turn_out() -> None:
     rng = Random(3)
     columns = {"a": [f"{rng.gauss(0, 1):.2f}" for _ in range(600)], "b": [str(rng.randrange(5)) for _ in range(600)]}

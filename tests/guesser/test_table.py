@@ -145,6 +145,7 @@ def test_a_folder_that_cannot_be_written_is_passed_over(cache: Path) -> None:
     assert (cache / "tabcontam" / "guesses").read_text() == "no folder"
 
 
+@pytest.mark.slow
 def test_other_questions_and_other_tables_have_files_of_their_own(cache: Path) -> None:
     guessed(ships(), ["homePort"], SHOWN, [5])
     guessed(ships(), ["homePort"], SHOWN, [6])
@@ -164,6 +165,7 @@ def test_the_file_holds_numbers_and_values_alone(cache: Path) -> None:
     assert sorted(guess) == ["missing", "rest", "values"]
 
 
+@pytest.mark.slow
 def test_a_later_feature_is_guessed_once_for_chains_that_begin_alike(cache: Path) -> None:
     first = guessed(ships(), ["homePort", "shipKind"], SHOWN[:1], [5, 9])
     made = len(files(cache))

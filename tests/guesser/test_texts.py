@@ -40,6 +40,7 @@ def chances(columns: dict[str, list[Cell]], asked: str, count: int = 60) -> list
     return [guess.of(cell or "") for guess, cell in zip(guesses, columns[asked], strict=False)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [400, 2600])
 def test_a_word_anywhere_in_a_name_says_the_kind(size: int) -> None:
     found = chances(products(size), "kind")

@@ -57,6 +57,7 @@ def concluded(model: Model, pieces: list[Piece]) -> Conclusion:
     return conclusion(gaps)
 
 
+@pytest.mark.slow
 def test_the_controls_are_told_apart() -> None:
     old, fresh = [text_of(number) for number in range(12)], [text_of(number) for number in range(100, 112)]
     pieces = pieces_of(list(zip("abcdefghijkl", old, strict=True)), list(zip("abcdefghijkl", fresh, strict=True)))
@@ -65,6 +66,7 @@ def test_the_controls_are_told_apart() -> None:
     assert concluded(neither, pieces) is Conclusion.NO_GAP
 
 
+@pytest.mark.slow
 def test_plain_old_texts_make_nobody_a_reader() -> None:
     """The adversary: an LLM that has read neither side, and old texts of words that everybody knows."""
     rng = Random(0)

@@ -115,6 +115,7 @@ class TestBothReadersAgree:
 
 
 class TestPortableReader:
+    @pytest.mark.slow
     def test_is_read_in_less_than_half_a_second(self) -> None:
         def seconds() -> float:
             start = time.process_time()  # of this process alone: others may keep it waiting

@@ -180,6 +180,7 @@ class TestTenLlms:
         assert len(published()) == 667
         assert right >= 660
 
+    @pytest.mark.slow
     def test_cells_as_their_own_logs_have_them(self) -> None:
         ours = self.decided()
         wrong = [line for line in published() if ours[self.place(line)] != (line["recomputed_from_log"] == "1")]

@@ -242,6 +242,7 @@ class TestTwoLlms:
         ]
         assert wrong == [("gpt4", "rte", "valid", BLEURT)]
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("study", ["time_travel", "time_travel_100"])
     def test_algorithm_2_decides_as_published(self, study: str) -> None:
         told = cells(study)
@@ -261,6 +262,7 @@ class TestTwoLlms:
         assert [agree("gpt4", test) for test in (ROUGE, BLEURT, MATCH, PERSONS[1])] == [10, 9, 11, 11]
         assert [agree("gpt3.5", test) for test in (ROUGE, BLEURT, MATCH, PERSONS[1])] == [6, 7, 10, 10]
 
+    @pytest.mark.slow
     def test_judge_and_people_agree_on_completions_as_the_docs_say(self) -> None:
         found = judges(replayed(TEXT / "time_travel.jsonl"))["agreements"]
         told = {(one.of, one.one, one.other): (one.agree, one.items, round(one.kappa, 2)) for one in found}
@@ -270,6 +272,7 @@ class TestTwoLlms:
             assert told["settings", JUDGE, person] == (21, 21, 1.0)
             assert told["settings", TEXT_ALONE, person] == (20, 21, 0.83)
 
+    @pytest.mark.slow
     def test_no_published_finding_stands_under_the_calibrated_rule(self) -> None:
         for study in ("time_travel", "time_travel_100"):
             verdicts = {cell.verdict for cell in cells(study).values() if cell.test == ROUGE}

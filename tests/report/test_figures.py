@@ -55,6 +55,7 @@ def plain() -> Iterator[None]:
         yield
 
 
+@pytest.mark.slow
 def test_a_picture_names_its_llms_datasets_tests_and_verdicts() -> None:
     shown = texts(results(["control:exposed", "llama3"], ["iris", "wine"]))
     assert {"control:exposed", "llama3", "iris", "wine", "7 Incomplete completion", *VERDICTS} <= set(shown)
@@ -92,6 +93,7 @@ def test_names_that_are_cut_to_the_same_are_numbered() -> None:
     assert shown == ["xxxxxxxxxxxxx…yyyyyyyyyyyy", "xxxxxxxxxxxxx…yyyyyyyyyyyy #2"]
 
 
+@pytest.mark.slow
 def test_text_stays_text_in_both() -> None:
     of = ranked(results(["llama3"], ["iris"]))
     assert b"<text" in render_figure(of, "svg")
@@ -183,6 +185,7 @@ def test_no_text_covers_another_or_leaves_the_page(of: dict[str, Any], room: flo
     assert not [pair for pair in combinations(boxes, 2) if pair[0].overlaps(pair[1])]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("plain")
 @pytest.mark.parametrize("room", [7.0, 3.35])
 @pytest.mark.parametrize("llms", [["one"], ["openai:NAME@http://127.0.0.1:8000/v1"], ["one", "two", "three"]])
@@ -234,6 +237,7 @@ def test_verdicts_are_told_apart_without_red_and_green_and_without_colour() -> N
     )  # the found one is dark, of the others each is another
 
 
+@pytest.mark.slow
 def test_letters_are_embedded_in_the_pdf() -> None:
     written = render_figure(results(["one"], ["iris"]), "pdf")
     assert b"/FontFile2" in written  # TrueType, whole letters: no publisher's check stumbles over Type 3
@@ -281,6 +285,7 @@ def test_nothing_ranked_gives_no_ranking() -> None:
     assert ranking(unmeasured) == against_accuracy(unmeasured) == []
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("plain")
 def test_a_long_ranking_takes_several_pages() -> None:
     from tabcontam.report.figures.ranking import ranking

@@ -44,6 +44,7 @@ def test_shares_and_accuracies_stand_by_llm(room: float) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_kinds_and_sizes_stand_side_by_side() -> None:
     from tabcontam.report.figures.dates import by_openness
 

@@ -138,6 +138,7 @@ def test_a_pdf_is_nothing_for_a_terminal(
     assert capsys.readouterr().err == ("tabcontam: a PDF is nothing for a terminal; add --out FILE\n" * terminal)
 
 
+@pytest.mark.slow
 def test_several_runs_are_one_document(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     one, other = str(tmp_path / "one"), str(tmp_path / "other")
     assert main([*RUN, "--llm", "simulated:oracle", "--out", one]) == 0

@@ -214,6 +214,7 @@ def test_the_controls_and_the_notes_are_told() -> None:
     assert "Warning: no power: control:exposed, which has the table, was missed by" in told
 
 
+@pytest.mark.slow
 def test_no_cells_and_many() -> None:
     assert "Nothing was asked." in render_markdown(document([]))
     many = render_markdown(results([f"m{n}" for n in range(30)], [f"d{n}" for n in range(15)]))

@@ -134,6 +134,7 @@ def test_rescore_mends_what_was_edited(run: Path) -> None:
     assert tabcontam("gate", str(run)).returncode == Exit.CONTAMINATED
 
 
+@pytest.mark.slow
 def test_trials_of_another_run_are_refused(made: Path, run: Path) -> None:
     shutil.copy(made / "other" / "trials.jsonl", run)
     assert "trials.jsonl" in refused(run)

@@ -49,6 +49,7 @@ def test_recorded_answers_say_so_too() -> None:
     }
 
 
+@pytest.mark.slow
 def test_several_runs_say_what_each_does(tmp_path: Path) -> None:
     first, second = run(tmp_path / "first", mine=LLAMA), run(tmp_path / "second", other=PHI)
     assert merge([first, second], tmp_path / "both").run.catalogue == {

@@ -51,6 +51,7 @@ def test_each_dataset_has_what_was_found_by_the_copies_that_were_read_of_it(docu
         assert {one["dataset"] for one in dataset["models"]} == {dataset["dataset"]}
 
 
+@pytest.mark.slow
 def test_it_is_printed_by_copies_with_a_sentence_at_the_end(document: dict[str, Any]) -> None:
     out = io.StringIO()
     print_power(Console(file=out, width=80, force_terminal=False), document)
@@ -67,6 +68,7 @@ def test_it_is_printed_by_copies_with_a_sentence_at_the_end(document: dict[str, 
     assert "the row tests together find rows that were read 1 time and do not find rows that were read 0 times." in said
 
 
+@pytest.mark.slow
 def test_without_models_nothing_is_said_of_them() -> None:
     out = io.StringIO()
     print_power(Console(file=out, width=80), measure(study(datasets=("iris",)), lambda done, runs: None))
@@ -78,12 +80,14 @@ def test_an_llm_of_which_nobody_knows_what_it_has_read_is_refused() -> None:
         found_in(study(), (HALF, "hf:owner/name"), "", Progress())
 
 
+@pytest.mark.slow
 def test_nothing_is_concluded_of_a_family_that_simulated_answerers_are_not_asked_by() -> None:
     every = measure(study(datasets=("iris",), expression=f"{TEST} or digits or row_order"), lambda done, runs: None)
     datasets: Any = every["datasets"]
     assert [one["family"] for one in datasets[0]["conclusions"]] == ["rows"]
 
 
+@pytest.mark.slow
 def test_the_llms_of_a_projects_file_are_not_asked_for_it(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text('[tool.tabcontam]\nllm = "simulated:mode"\ndataset = "iris"\n')
     done = tabcontam("power", "-k", TEST, "--runs", "1", cwd=tmp_path)

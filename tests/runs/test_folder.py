@@ -48,6 +48,7 @@ def on_disk(folder: Path) -> RunResults:
     return typed(json.loads((folder / "results.json").read_text()))
 
 
+@pytest.mark.slow
 def test_serializers_of_a_run_are_compared_and_returned_as_written(tmp_path: Path) -> None:
     document = ran(tmp_path, serializers=("is", "colon"))
     assert document == on_disk(tmp_path)
@@ -58,6 +59,7 @@ def test_serializers_of_a_run_are_compared_and_returned_as_written(tmp_path: Pat
     assert {line.p_value for line in document.comparisons} == {1.0}  # it remembers rows, however they are written
 
 
+@pytest.mark.slow
 def test_prompt_sets_of_a_run_are_compared_by_the_same_queries(tmp_path: Path) -> None:
     document = ran(tmp_path, prompts=("default", "paper"))
     assert document == on_disk(tmp_path)
@@ -75,6 +77,7 @@ def test_prompt_sets_of_a_run_are_compared_by_the_same_queries(tmp_path: Path) -
     assert [finding.dataset for finding in judged.findings] == ["iris paper"]
 
 
+@pytest.mark.slow
 def test_runs_in_two_prompt_sets_are_merged_and_compared(tmp_path: Path) -> None:
     folders = [tmp_path / name for name in ("default", "paper")]
     for folder in folders:
@@ -85,6 +88,7 @@ def test_runs_in_two_prompt_sets_are_merged_and_compared(tmp_path: Path) -> None
     assert [part.name for part in merged.run.prompts] == ["default", "paper"]
 
 
+@pytest.mark.slow
 def test_the_sets_and_serializers_of_a_run_are_compared_each_with_the_other_held(tmp_path: Path) -> None:
     document = ran(tmp_path, serializers=("is", "colon"), prompts=("default", "paper"), expression="full")
     found = [(line.kind, line.first, line.second, line.serializer, line.prompts) for line in document.comparisons]
@@ -105,6 +109,7 @@ def test_two_sets_of_one_name_are_refused(tmp_path: Path) -> None:
         ran(tmp_path / "run", prompts=(str(tmp_path / "one.toml"), str(tmp_path / "two.toml")))
 
 
+@pytest.mark.slow
 def test_a_folder_from_before_there_were_prompt_sets_is_read_rescored_merged_and_gated(tmp_path: Path) -> None:
     document = ran(tmp_path / "old")
     path = tmp_path / "old" / "results.json"
@@ -130,6 +135,7 @@ def test_a_folder_from_before_there_were_prompt_sets_is_read_rescored_merged_and
     assert newer.cells[0].prompts == "paper"
 
 
+@pytest.mark.slow
 def test_runs_of_two_seeds_are_compared_by_other_queries_and_that_is_said(seeds: list[Path], tmp_path: Path) -> None:
     merged = merge(seeds, tmp_path)
     assert merged == on_disk(tmp_path)
@@ -149,6 +155,7 @@ def test_a_run_beside_itself_has_the_same_queries_and_no_difference(seeds: list[
     assert merged.run.notes == ()
 
 
+@pytest.mark.slow
 def test_an_llm_that_was_worse_in_the_later_run_is_told_from_chance(tmp_path: Path) -> None:
     """The same queries, asked of a model that has lost its memory in between."""
     folders = [tmp_path / "before", tmp_path / "after"]

@@ -229,6 +229,7 @@ def test_old_passages_that_were_read_are_found_and_others_are_not(
     )
 
 
+@pytest.mark.slow
 def test_a_plan_asks_nobody_and_says_what_it_costs_at_most(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with FeedServer(made_texts(3, MARCH)) as feed, LoopbackServer(writing()) as llm:
         spec = f"openai:model@{llm.url}"

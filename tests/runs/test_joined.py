@@ -96,6 +96,7 @@ def test_parts_of_a_grid_with_controls_joined_are_the_run_field_by_field(
     assert rescore(tmp_path / "joined", None).cells == load(tmp_path / "whole").cells
 
 
+@pytest.mark.slow
 def test_a_table_in_two_parts_is_joined_to_the_run_and_the_gate_tells_of_it(
     whole: Path, two: list[Path], tmp_path: Path
 ) -> None:
@@ -108,6 +109,7 @@ def test_a_table_in_two_parts_is_joined_to_the_run_and_the_gate_tells_of_it(
     assert document(tmp_path)["cells"] == document(whole)["cells"]
 
 
+@pytest.mark.slow
 def test_parts_agree_on_the_plan_of_an_llm_that_one_of_them_reached(tmp_path: Path) -> None:
     """That a server scores no given text shows once it is asked: the machine that asks it knows more than the other."""
     with LoopbackServer(lambda body: "42") as server:

@@ -330,6 +330,7 @@ def test_the_real_command_judges_a_file_of_texts(judge: LoopbackServer, tmp_path
     assert "9 completions (2 near-exact, 7 no match); 22 of 22 made pairs right" in summary
 
 
+@pytest.mark.slow
 def test_what_both_guided_tests_ask_is_asked_once(judge: LoopbackServer, tmp_path: Path) -> None:
     with LoopbackServer(recites(1)) as llm:
         run = prepare(replace(order(llm, judge, tmp_path), expression=None, marks="golchin2023"))

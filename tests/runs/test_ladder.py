@@ -34,6 +34,7 @@ def test_each_line_says_how_often_its_row_was_read(asked: Path) -> None:
     assert said == {0.0, 1.0}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("test", ["feature_completion", TABLE])
 def test_rows_that_were_read_are_found_and_those_of_the_same_table_that_were_not_are_not(
     asked: Path, test: str

@@ -74,6 +74,7 @@ class TestText:
         monkeypatch.setattr(large_document, "STEP", step)
         assert large_document.read_large(tmp_path / "results.json", document._adapter()) == read_results(tmp_path)
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         "change", [lambda text: json.dumps(json.loads(text)), lambda text: text.replace("\n ]", "\n  ]")]
     )

@@ -23,6 +23,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 WORDS = ("--llm", "simulated:oracle", "--dataset", "iris", "--no-controls", "-k", "feature_names")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["results.json", "trials.jsonl", "judgements.jsonl"])
 @pytest.mark.parametrize("kind", ["pipe", "device", "outside", "above"])
 def test_what_is_no_file_of_the_folder_is_refused(name: str, kind: str, made: Path, tmp_path: Path) -> None:

@@ -64,6 +64,7 @@ def test_files_that_neither_this_machine_nor_the_hub_has_are_told(monkeypatch: p
     assert "no folder" in found_missing(Subject(opened("hf:./no-such-folder")))
 
 
+@pytest.mark.slow
 def test_one_of_two_that_answers_is_enough() -> None:
     with LoopbackServer() as server:
         there = f"openai:model@{server.url}"

@@ -34,6 +34,7 @@ def test_a_number_of_rows_that_no_test_takes_is_told() -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_table_that_has_fewer_rows_is_asked_about_all_of_them_and_that_is_told() -> None:
     done = tabcontam(*ASKED, "-k", "memory_share", "--rows", "1001")
     assert done.returncode == 0

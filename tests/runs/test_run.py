@@ -56,6 +56,7 @@ def test_a_run_tells_all_that_it_does(tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_the_time_left_is_reckoned_from_answers_and_not_from_the_building_of_a_control(tmp_path: Path) -> None:
     notes = Notes()
     execute(prepare(RunOrder(**{**vars(ASKED), "out": tmp_path / "run"}), notes), notes)
@@ -76,6 +77,7 @@ def test_a_table_that_cannot_be_read_is_told_before() -> None:
     assert begun(notes)[-1] == "reading irsi"
 
 
+@pytest.mark.slow
 def test_the_time_of_a_run_runs_from_the_users_command(tmp_path: Path) -> None:
     order = RunOrder(**{**vars(ASKED), "out": tmp_path / "run", "began": monotonic() - 1000})
     before = datetime.now(UTC)

@@ -77,6 +77,7 @@ def test_verdicts_are_per_split(made: Path) -> None:
     assert [(one["split"], one["elsewhere"]) for one in document["run"]["datasets"]] == [("train", 5), ("test", 5)]
 
 
+@pytest.mark.slow
 def test_no_row_of_both_is_asked_or_comes_from_the_other(made: Path) -> None:
     lines = list(Journal(made).lines())
     assert {line["split"] for line in lines} == {"train", "test"}
@@ -119,6 +120,7 @@ def test_a_run_of_splits_is_judged_again_and_merged(made: Path, tmp_path: Path) 
     }
 
 
+@pytest.mark.slow
 def test_a_run_of_splits_goes_on_with_the_same_rows_alone(made: Path, order: RunOrder) -> None:
     again = execute(prepare(order), Progress())
     assert verdicts(again.folder)["train"] is Verdict.CONTAMINATED

@@ -15,6 +15,7 @@ def results(folder: Path) -> Any:
     return json.loads((folder / "results.json").read_text("utf-8"))
 
 
+@pytest.mark.slow
 def test_queries_are_asked_so_many_times_and_judged_once(tmp_path: Path) -> None:
     several, once = tmp_path / "several", tmp_path / "once"
     ran = tabcontam(*RUN, "--samples", "3", "--temperature", "0.8", "--out", str(several))

@@ -60,6 +60,7 @@ def tables(folder: Path) -> dict[tuple[str, str], dict[str, Any]]:
     return {(table["llm"], table["dataset"]): table for table in results(folder)["tables"]}
 
 
+@pytest.mark.slow
 def test_documents_are_searched_by_their_tests_and_asked_no_other(past: Path) -> None:
     asked = {(cell["llm"], cell["test"]) for cell in results(past)["cells"]}
     assert asked == {
@@ -119,6 +120,7 @@ def test_a_trial_says_in_words_what_was_looked_up(past: Path) -> None:
     assert found["prompt"] == "5.1, 3.5, 1.4, 0.2 beside one of 0, another"
 
 
+@pytest.mark.slow
 def test_the_gate_takes_documents_and_stops_where_they_hold_the_table(folder: Path) -> None:
     asked = ("gate", "--dataset", "mine.csv", "--out")
     found = tabcontam(*asked, "held", "--llm", DUMP, cwd=folder)
@@ -270,6 +272,7 @@ def test_power_is_about_llms(folder: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_rows_of_a_private_table_are_looked_up_on_this_machine_alone_without_leave(folder: Path) -> None:
     remote = "infinigram:index@http://192.0.2.1/"
     named = ("--llm", MODE, "--trained-on", f"{MODE}={remote}", "--dataset", "mine.csv", *ROWS)
@@ -278,6 +281,7 @@ def test_rows_of_a_private_table_are_looked_up_on_this_machine_alone_without_lea
     assert f"mine.csv: 20 rows would be shown to {remote}; add --send-rows if they may leave" in done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("test", ["row_overlap", "ngram_overlap"])
 def test_rows_made_of_a_private_tables_cells_are_told_before_they_leave(folder: Path, test: str) -> None:
     """A twin's rows are none of the table's, and all of their cells are."""

@@ -127,6 +127,7 @@ def test_who_remembers_is_found_after_a_few_queries_and_asked_no_more(tmp_path: 
     assert all("(E = " in (cell.sentence or "") for cell in telling)
 
 
+@pytest.mark.slow
 def test_who_guesses_is_let_go(tmp_path: Path) -> None:
     model = Teller("guesser")
     cells = asked(model, tmp_path / "run")
@@ -138,6 +139,7 @@ def test_who_guesses_is_let_go(tmp_path: Path) -> None:
     assert table.reason.endswith("an LLM that remembers 25% of the rows would have been found")
 
 
+@pytest.mark.slow
 def test_progress_leaves_out_what_is_spared_of_the_table_that_was_decided(tmp_path: Path) -> None:
     ended: list[int] = []  # queries that were asked, and that were not any more
 
@@ -158,6 +160,7 @@ def test_progress_leaves_out_what_is_spared_of_the_table_that_was_decided(tmp_pa
     assert ended == [planned, planned]
 
 
+@pytest.mark.slow
 def test_the_same_folder_asks_nothing_again(tmp_path: Path) -> None:
     first, again = Teller("memoriser:0.5"), Teller("memoriser:0.5")
     before = asked(first, tmp_path / "run")

@@ -43,6 +43,7 @@ def brute(lifts: np.ndarray, sides: np.ndarray) -> tuple[float, float]:
     return true, float(np.mean([way >= true - 1e-12 for way in ways]))
 
 
+@pytest.mark.slow
 def test_few_datasets_are_exchanged_in_all_ways() -> None:
     lifts = RNG.normal(size=(3, 7))
     lifts[1, 2] = lifts[2, 6] = np.nan
@@ -66,6 +67,7 @@ def test_many_datasets_are_exchanged_in_ways_that_are_drawn_and_never_come_to_no
     assert result == exchanged(lifts, sides, seed=1)
 
 
+@pytest.mark.slow
 def test_who_tries_seeds_until_one_finds_something_finds_nothing() -> None:
     """The share of all 12,870 ways is 1.02%: half of the seeds draw fewer than 1%, and none has a p-value of 1%."""
     lifts = np.sort(np.random.default_rng(33).normal(size=16))
@@ -90,6 +92,7 @@ def test_without_a_side_there_is_nothing_to_exchange() -> None:
     assert exchanged(np.array([[0.1, np.nan]]), np.array([[1, -1]])) is None
 
 
+@pytest.mark.slow
 def test_over_all_ways_to_date_the_datasets_no_level_is_passed() -> None:
     """The size is exact: whatever the accuracies are, where all ways to date the datasets are equally likely."""
     lifts = RNG.normal(size=(3, 7)).round(1)  # with ties

@@ -65,6 +65,7 @@ THREE_WAYS = st.lists(
 
 
 class TestOutcomeTail:
+    @pytest.mark.slow
     @settings(max_examples=200, deadline=None)
     @given(THREE_WAYS, st.integers(-2, 160))
     def test_is_the_sum_over_all_outcomes(self, trials: list[list[tuple[int, float]]], observed: int) -> None:
@@ -287,6 +288,7 @@ class TestMcnemar:
         as_far = sum(abs(2 * sum(toss) - len(toss)) >= apart for toss in tosses)
         assert mcnemar(first_only, second_only) == pytest.approx(as_far / len(tosses))
 
+    @pytest.mark.slow
     def test_is_wrong_no_oftener_than_its_level(self) -> None:
         """Whatever the share of pairs that differ by luck alone."""
         for discordant in range(40):

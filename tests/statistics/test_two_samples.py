@@ -21,6 +21,7 @@ def test_the_p_value_is_the_share_of_ways_to_choose() -> None:
     assert larger([6.0, 5.0, 3.0], [4.0, 2.0, 1.0]) == pytest.approx(2 / 20, abs=0.01)
 
 
+@pytest.mark.slow
 def test_p_values_of_one_source_are_uniform() -> None:
     rng = Random(0)
     found = [larger([rng.gauss(0, 1) for _ in range(12)], [rng.gauss(0, 1) for _ in range(9)]) for _ in range(200)]

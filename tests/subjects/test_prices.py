@@ -165,6 +165,7 @@ def byte_level() -> Any:
     return tiny.tokenizer(["5.1,3.5,1.4,0.2,Iris-setosa"] * 20, template=tiny.CHAT)
 
 
+@pytest.mark.slow
 @given(texts=st.lists(st.text(st.characters(exclude_categories=["Cs"])), min_size=1, max_size=4))
 def test_no_byte_level_tokenizer_exceeds_the_bound(byte_level: Any, texts: list[str]) -> None:
     messages = [{"role": "user", "content": text} for text in texts]

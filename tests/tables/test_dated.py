@@ -160,6 +160,7 @@ def test_a_month_is_written_with_two_digits() -> None:
     ]
 
 
+@pytest.mark.slow
 @needs_data
 @pytest.mark.parametrize("name", sorted(name for name, card in load_cards().items() if card.dated_by))
 def test_the_rows_of_each_dated_card_are_between_its_dates(name: str) -> None:

@@ -125,6 +125,7 @@ def test_a_key_tells_nothing_that_two_rows_have_in_common_by_chance() -> None:
     assert entities_and_keys(table) == {}
 
 
+@pytest.mark.slow
 def test_the_columns_of_a_large_table_are_looked_at_in_a_moment() -> None:
     rng = Random(5)
     columns = {f"c{size}": [str(rng.randrange(size)) for _ in range(50_000)] for size in range(20, 3_000, 200)}

@@ -97,6 +97,7 @@ def test_what_is_no_table_is_one_line(frame: Any, options: dict[str, Any], messa
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.slow
 def test_a_frame_of_polars() -> None:
     """Integers beside a missing cell stay integers there."""
     polars = pytest.importorskip("polars", reason="pip install polars")

@@ -215,6 +215,7 @@ def test_rows_of_a_card_of_ones_own_are_private_even_if_it_has_an_address(folder
     assert leaving(table)["openai:somebody@http://192.0.2.1/v1", "register"] > 0
 
 
+@pytest.mark.slow
 def test_a_card_may_state_that_its_rows_are_public(folder: Path) -> None:
     (folder / "register.toml").write_text(card_text(public=True))
     table = load_table(f"{folder}/register.toml")
@@ -222,6 +223,7 @@ def test_a_card_may_state_that_its_rows_are_public(folder: Path) -> None:
     assert leaving(table) == {}
 
 
+@pytest.mark.slow
 def test_private_rows_go_nowhere_unasked(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     asked = ["--llm", "openai:somebody@http://192.0.2.1/v1", "--no-controls", "-k", "feature_completion"]
     card, out = str(folder / "register.toml"), folder / "run"

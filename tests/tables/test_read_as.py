@@ -297,6 +297,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(files, "PACKED_SMALL", 0)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("small")
 @pytest.mark.parametrize(
     ("text", "form"),
@@ -403,6 +404,7 @@ def test_formulas_without_values_are_refused_and_those_with_them_read() -> None:
 # What is made to fill the memory
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["parquet", "feather"])
 def test_a_text_that_a_file_holds_once_for_many_rows_is_refused(kind: str) -> None:
     pytest.importorskip("pyarrow")

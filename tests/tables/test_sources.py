@@ -366,6 +366,7 @@ def test_the_splits_of_a_dataset_are_compared_with_each_other_and_with_no_other_
     assert chosen.named == "hf:datasets/o/n#test"
 
 
+@pytest.mark.slow
 def test_prompts_name_the_split_that_was_chosen(site: FileServer) -> None:
     rows = "".join(f"{number},{number * 7 % 31},{number % 3}\n" for number in range(40))
     site.pages |= of_hub({"train.csv": CSV, "test.csv": f"day,height,moon\n{rows}".encode()}, "o/tides")

@@ -323,6 +323,7 @@ def test_an_edition_loads_as_published(card_name: str, edition_name: str) -> Non
     assert hinted <= set(table.columns)
 
 
+@pytest.mark.slow
 @needs_data
 @pytest.mark.parametrize(("card_name", "width"), {**COLUMNS, **RECORDS}.items())
 def test_a_default_edition_has_its_columns(card_name: str, width: int) -> None:
@@ -375,6 +376,7 @@ def test_cells_stay_the_strings_of_the_file() -> None:
     assert load_table("adult").rows[0][1] == "State-gov"
 
 
+@pytest.mark.slow
 @needs_data
 @pytest.mark.parametrize("name", ["adult", "bank"])
 def test_a_large_dataset_loads_within_a_second(name: str) -> None:

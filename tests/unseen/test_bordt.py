@@ -46,6 +46,7 @@ def test_the_original_version_has_the_rows_as_they_are() -> None:
         assert all(own == other for own, other in column("bordt_original", name, ledger()))
 
 
+@pytest.mark.slow
 def test_a_measured_number_is_moved_by_its_last_digits_and_stays_in_its_range() -> None:
     lengths = [float(str(cell)) for cell in ledger().column("length")]
     for own, other in column("bordt_perturbed", "length", ledger()):
@@ -72,6 +73,7 @@ def test_codes_of_few_values_and_categories_stay() -> None:
         assert all(own == other for own, other in column("bordt_perturbed", name, ledger()))
 
 
+@pytest.mark.slow
 def test_a_number_that_follows_from_another_feature_stays() -> None:
     """Who knows the one knows the other, as of a degree the years that it takes."""
     years = {f"degree {place}": str(place) for place in range(16)}
@@ -145,6 +147,7 @@ def test_the_label_stays(twin: object) -> None:
     assert list(made.labels) == [answers[str(tolls[row])] for row in made.of]
 
 
+@pytest.mark.slow
 def test_a_table_of_categories_alone_has_no_perturbed_version() -> None:
     rng = Random(0)
     rows = [rng.choices("abc", k=5) for _ in range(300)]

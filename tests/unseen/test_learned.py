@@ -44,6 +44,7 @@ def test_of_irises_everything_may_be_moved() -> None:
     assert staying(load_table("iris")) == set()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("codes", [20, 200, 600])
 def test_codes_that_are_written_as_numbers_stay(codes: int) -> None:
     """3 and 4 are two places, of which who knows the world knows more than models learn from a few rows of each."""

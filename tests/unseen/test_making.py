@@ -36,6 +36,7 @@ def test_no_row_of_a_twin_is_one_of_the_tables(kind: str) -> None:
     assert not real & set(unseen(fleet(), kind).rows)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", sorted(TWINS))
 def test_the_same_seed_makes_the_same_twin_in_whatever_order_the_rows_stand(kind: str) -> None:
     turned = replace(fleet(), columns=fleet().columns[::-1], rows=tuple(row[::-1] for row in fleet().rows[::-1]))
@@ -128,6 +129,7 @@ def test_a_table_without_twins_is_refused_with_the_reason(table: Table, why: str
         unseen(table, "perturbed")
 
 
+@pytest.mark.slow
 def test_a_table_of_all_combinations_has_no_perturbed_twin() -> None:
     rows = tuple((a, b, c, str(int(a in "pq"))) for a in "pqrst" for b in "pqrst" for c in "pqrst")
     table = replace(fleet(), columns=("first", "second", "third", "toll"), rows=rows)
@@ -135,6 +137,7 @@ def test_a_table_of_all_combinations_has_no_perturbed_twin() -> None:
         unseen(table, "perturbed")
 
 
+@pytest.mark.slow
 def test_a_category_of_few_rows_stays_since_models_cannot_know_what_it_means() -> None:
     """Who knows where a harbour lies would else be right on rows and wrong on their twins, without recalling any."""
     twin, table = unseen(harbours(8), "perturbed"), harbours(8)
@@ -143,6 +146,7 @@ def test_a_category_of_few_rows_stays_since_models_cannot_know_what_it_means() -
     assert all(sea_of(row[place]) == label for row, label in zip(twin.rows, twin.labels, strict=True))
 
 
+@pytest.mark.slow
 def test_labels_that_no_model_can_learn_have_no_perturbed_twin() -> None:
     def parity(a: float, b: float, c: float) -> bool:
         return bool(round(100 * (a + b + c)) % 2)
@@ -171,6 +175,7 @@ def test_a_law_of_numbers_holds_on_nearly_all_twins(law: Callable[[float, float,
     assert sum(broken) <= most * len(broken)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["perturbed", "statistical"])
 def test_texts_to_read_have_no_twin(kind: str) -> None:
     rng = Random(0)
@@ -233,6 +238,7 @@ def test_a_table_of_which_nothing_can_be_learned_is_refused(rows: list[tuple[str
         unseen(replace(fleet(), columns=columns, rows=tuple(rows)), "perturbed")
 
 
+@pytest.mark.slow
 def test_numbers_with_an_exponent_keep_their_order_and_differ_when_recoded() -> None:
     rows = tuple((*row[:2], f"{float(str(row[2])):.1f}e-9", *row[3:]) for row in fleet().rows)
     table = replace(fleet(), rows=rows)

@@ -43,6 +43,7 @@ def test_a_date_is_the_middle_of_what_is_stated() -> None:
     assert 2020.9 < year_of("2020-12") < year_of("2020-12-31") < 2021
 
 
+@pytest.mark.slow
 def test_pairs_have_the_sides_of_their_dates() -> None:
     sides = {(pair.llm, pair.dataset): pair.side for pair in compared()[0].pairs}
     assert sides["gpt-3.5-turbo", "heart"] == 0  # both in September 2021
@@ -79,6 +80,7 @@ def test_groups_are_by_openness_and_llms_by_their_cut_offs() -> None:
     assert all(one.cutoff_source.startswith("https://") for one in compared()[0].llms)
 
 
+@pytest.mark.slow
 def test_difficulty_explains_a_difference_that_goes_with_it() -> None:
     hard = {
         "iris": 0.3,

@@ -55,6 +55,7 @@ def answer(text: str) -> Reply:
     return Reply(text, State.OK)
 
 
+@pytest.mark.slow
 def test_a_cell_whose_answered_queries_could_not_have_told_is_not_clean() -> None:
     """Half of 60 answered is enough to be read, but not to tell a model that remembers half of the rows."""
     decision = decided(MatchedMembership(), lambda number, _: answer("Yes" if number % 2 else "I do not know."))
@@ -68,6 +69,7 @@ def test_to_decline_to_name_a_dataset_is_an_answer() -> None:
     assert decision.verdict is Verdict.NOT_DETECTED
 
 
+@pytest.mark.slow
 def test_what_the_published_rules_asked_without_power_is_uninformative() -> None:
     """Their queries are asked all the same; judged again by the calibrated rules such a cell was called clean."""
     decision = decided(
@@ -79,6 +81,7 @@ def test_what_the_published_rules_asked_without_power_is_uninformative() -> None
 ROW_TESTS = [IncompleteCompletion(), FullCompletion(), FeatureCompletion()]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rows", [6, 10, 19])
 @pytest.mark.parametrize("test", ROW_TESTS, ids=lambda test: test.id)
 def test_a_table_below_twenty_rows_is_uninformative_with_its_reason(test: base.Test, rows: int) -> None:

@@ -461,6 +461,7 @@ class TestCommand:
         assert cli.main(["gate", "made"]) == code
         assert capsys.readouterr().out == out
 
+    @pytest.mark.slow
     def test_a_run_that_ends_at_a_limit_is_not_clean_by_what_was_asked_before(
         self, here: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:
@@ -469,11 +470,13 @@ class TestCommand:
         assert "not asked to the end: full_completion, feature_completion (" in capsys.readouterr().out
         assert cli.main(["gate", *asked]) == 0
 
+    @pytest.mark.slow
     def test_the_controls_are_told_apart_where_they_are_named(self, here: Path) -> None:
         for kind, code in (("exposed", 1), ("unexposed", 0)):
             named = ["--llm", f"control:{kind}", "--dataset", "iris", "-k", "full_completion", "--out", kind]
             assert cli.main(["gate", *named]) == code
 
+    @pytest.mark.slow
     def test_the_report_of_a_run_and_then_the_line(self, here: Path, capsys: pytest.CaptureFixture[str]) -> None:
         asked = ["run", "--llm", "simulated:oracle", "--dataset", "iris", "-k", "full_completion", "--out", "a"]
         assert cli.main(asked) == 0
@@ -482,6 +485,7 @@ class TestCommand:
         assert line.startswith("contaminated: simulated:oracle on iris: ")
         assert any("short summary" in one for one in report)
 
+    @pytest.mark.slow
     def test_json_stays_json(self, here: Path, capsys: pytest.CaptureFixture[str]) -> None:
         asked = ["run", "--llm", "simulated:oracle", "--dataset", "iris", "-k", "full_completion", "--out", "a"]
         assert cli.main([*asked, "--gate", "--json"]) == 1
@@ -505,6 +509,7 @@ class TestCommand:
         ):
             assert line in said
 
+    @pytest.mark.slow
     def test_a_published_rule_that_flags_the_unexposed_control_stops_nothing(
         self, here: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:
@@ -514,6 +519,7 @@ class TestCommand:
         assert "was flagged by feature_completion as well" in capsys.readouterr().out
         assert cli.main(["gate", *asked, "--seed", "0", "--no-controls", "--out", "without"]) == 1
 
+    @pytest.mark.slow
     def test_where_the_exposed_control_is_missed_nothing_is_clean(
         self, here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
     ) -> None:

@@ -1,5 +1,7 @@
 """What a result is called whose table was asked in turns and decided by the answers to other tests."""
 
+import pytest
+
 from tabcontam.calibration.power import planned
 from tabcontam.evidence.base import Reply, State, Test, Trial, Verdict
 from tabcontam.evidence.rows.completion import FeatureCompletion
@@ -10,6 +12,7 @@ from tabcontam.verdicts.until_decided import Decided
 from tests.made_tables import ships
 
 
+@pytest.mark.slow
 def test_a_test_that_was_stopped_by_a_finding_of_others_says_so_and_is_not_clean() -> None:
     serializer = load_serializers()["is"]
     test: Test = FeatureCompletion()

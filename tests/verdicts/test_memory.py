@@ -182,6 +182,7 @@ class TestCommand:
     def here(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.chdir(tmp_path)
 
+    @pytest.mark.slow
     def test_a_run_that_is_made_now_asks_for_the_share_whichever_tests_are_chosen(
         self, capsys: pytest.CaptureFixture[str]
     ) -> None:

@@ -45,12 +45,14 @@ def test_it_is_a_schema_of_the_draft_that_it_names() -> None:
     Draft202012Validator.check_schema(json_schema())
 
 
+@pytest.mark.slow
 def test_every_field_is_told_in_words() -> None:
     fields = [field for part in parts(json_schema()) for field in part.get("properties", {}).items()]
     assert len(fields) > 100
     assert [name for name, field in fields if not field.get("description") and not field.get("$ref")] == []
 
 
+@pytest.mark.slow
 def test_every_object_of_ours_is_closed() -> None:
     objects = [part for part in parts(json_schema()) if part.get("type") == "object"]
     assert len(objects) > 10
@@ -58,6 +60,7 @@ def test_every_object_of_ours_is_closed() -> None:
     assert {json.dumps(one["additionalProperties"]) for one in objects if "properties" in one} == {"false"}
 
 
+@pytest.mark.slow
 def test_it_has_the_words_and_the_fields_of_a_cell() -> None:
     defined = json_schema()["$defs"]
     assert list(defined["Result"]["properties"]) == [field.name for field in fields(Result)]
@@ -65,6 +68,7 @@ def test_it_has_the_words_and_the_fields_of_a_cell() -> None:
     assert defined["Verdict"]["enum"] == list(Verdict)
 
 
+@pytest.mark.slow
 def test_the_sample_report_is_valid() -> None:
     checked(as_document(typed(json.loads(SAMPLE.read_text("utf-8")))))
 
@@ -133,6 +137,7 @@ def test_a_cell_that_lacks_a_field_is_invalid() -> None:
     assert "'reason' is a required property" in fault
 
 
+@pytest.mark.slow
 def test_what_each_command_writes_is_valid(tmp_path: Path) -> None:
     def written(*command: str, out: str) -> None:
         assert main([*command]) == 0
@@ -149,5 +154,6 @@ def test_what_each_command_writes_is_valid(tmp_path: Path) -> None:
     written("replay", str(records), "--differences", "--out", told, out="told")
 
 
+@pytest.mark.slow
 def test_the_docs_have_the_schema_that_an_installed_package_makes() -> None:
     assert json.loads(PUBLISHED.read_text("utf-8")) == json_schema()

@@ -36,6 +36,7 @@ def older(tmp_path: Path) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_it_is_lifted_to_what_is_written_today(tmp_path: Path) -> None:
     assert main([*RUN, "--out", str(tmp_path), "--quiet"]) == 0
     written = json.loads((tmp_path / "results.json").read_text("utf-8"))

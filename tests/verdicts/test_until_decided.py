@@ -61,6 +61,7 @@ def test_who_remembers_some_is_found_later() -> None:
     assert all_rows.asked < half.asked <= 30
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["guesser", "mode", "schema-expert"])
 def test_who_guesses_is_let_go_with_the_power_stated(kind: str) -> None:
     found, _, rounds = decided(kind)
@@ -69,6 +70,7 @@ def test_who_guesses_is_let_go_with_the_power_stated(kind: str) -> None:
     assert len(rounds) > 1
 
 
+@pytest.mark.slow
 def test_more_power_asks_for_more_queries_and_a_stricter_level_for_more_evidence() -> None:
     quarter, tenth = decided("guesser")[0], decided("guesser", share=0.1)[0]
     assert quarter.asked < tenth.asked
@@ -76,6 +78,7 @@ def test_more_power_asks_for_more_queries_and_a_stricter_level_for_more_evidence
     assert decided("oracle", level=1e-12)[0].asked > decided("oracle")[0].asked
 
 
+@pytest.mark.slow
 def test_a_share_that_no_number_of_queries_would_find_ends_with_the_least_that_is() -> None:
     found, _, _ = decided("guesser", share=0.005)
     assert found.asked == found.planned
@@ -84,6 +87,7 @@ def test_a_share_that_no_number_of_queries_would_find_ends_with_the_least_that_i
     assert 0.01 < found.share < 0.3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["decliner", "refuser", "empty", "fails"])
 def test_who_gives_nothing_readable_is_no_answer_and_not_asked_for_long(kind: str) -> None:
     found, _, _ = decided(kind)
@@ -91,6 +95,7 @@ def test_who_gives_nothing_readable_is_no_answer_and_not_asked_for_long(kind: st
     assert found.asked == UNREAD
 
 
+@pytest.mark.slow
 def test_what_could_not_be_read_is_no_sign_that_nothing_is_remembered() -> None:
     assert decided("guesser", silent=10)[0].asked >= decided("guesser")[0].asked + 5
     assert decided("oracle", silent=10)[0].found

@@ -77,6 +77,7 @@ def test_an_answer_is_no_choice_of_answers(behind: str, documents: int) -> None:
     assert ("the question with an answer: no document" in found.sentence) is not documents
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("times", [1, 40, 150, 200])
 def test_examples_are_all_counted_however_many_there_are(times: int) -> None:
     """Each document has a place for each feature: with 200 places in all, those of 60 examples were counted as none."""

@@ -37,6 +37,7 @@ def test_no_row_found_is_no_finding() -> None:
     assert weight_tail([]) == 1.0
 
 
+@pytest.mark.slow
 def test_p_values_at_0_are_no_smaller_than_uniform() -> None:
     """Documents that hold some of the values, whichever is the row's own."""
     rng, p_values = Random(5), []

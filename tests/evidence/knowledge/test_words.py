@@ -286,6 +286,7 @@ def test_codes_are_asked_by_their_names_and_yes_and_no_are_none() -> None:
     assert not load_table("wine").names_of_codes("target")
 
 
+@pytest.mark.slow
 @needs_data
 def test_all_features_of_words_are_asked_and_the_papers_two_are_marked() -> None:
     true = [query for query in asked(FeatureValuesUninformed(), load_table("bank")) if not query.decoy_of]
@@ -450,6 +451,7 @@ def test_a_constant_list_of_all_words_is_not_memory_whoever_declines_at_random()
         assert p_value(LISTS, queries, lambda query, said=answers: said[query.id]) > 0.5  # type: ignore[misc]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sizes", [(12,), (3, 12, 40)])
 def test_lists_drawn_at_random_are_flagged_no_oftener_than_the_level(sizes: Sequence[int]) -> None:
     vocabulary = [*WORDS, *(a + b for a in "bcdfghjklm" for b in ("ane", "ilo", "uth", "esk", "orp", "yn"))]
@@ -461,6 +463,7 @@ def test_lists_drawn_at_random_are_flagged_no_oftener_than_the_level(sizes: Sequ
     assert sum(p <= 0.1 for p in found) <= 36
 
 
+@pytest.mark.slow
 @given(texts=st.lists(st.text(), min_size=7, max_size=7))
 @settings(deadline=None)
 def test_hostile_answers_have_a_p_value(texts: list[str]) -> None:

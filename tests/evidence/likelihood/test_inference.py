@@ -80,6 +80,7 @@ def test_published_and_withheld_rows_take_turns_and_say_which_they_are() -> None
     assert len({query.expected for query in queries}) == 200
 
 
+@pytest.mark.slow
 def test_of_a_large_table_some_rows_are_drawn() -> None:
     large = parted(ships(1400), 5)
     assert len(asked(large)) == 2 * MOST

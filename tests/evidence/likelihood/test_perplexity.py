@@ -100,6 +100,7 @@ CELLS = st.lists(
 )
 
 
+@pytest.mark.slow
 @given(CELLS, st.sampled_from(sorted(SERIALIZERS)))
 def test_values_are_found_where_they_stand_whatever_they_hold(cells: list[str | None], name: str) -> None:
     columns, serializer = ("a", "b", "c"), SERIALIZERS[name]

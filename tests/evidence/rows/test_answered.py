@@ -54,6 +54,7 @@ def guess(query: Query, rng: Random) -> str:
     return rng.choices(list(values), list(values.values()))[0]
 
 
+@pytest.mark.slow
 def test_samples_are_one_row_and_the_best_answer_counts_at_the_chance_of_all() -> None:
     (row,) = in_rows(one_cell("blue", "red", "blue"))
     (cell,) = row.given

@@ -96,6 +96,7 @@ def test_the_three_tests_ask_about_different_rows_of_a_large_table() -> None:
     assert sum(map(len, asked)) == len(set().union(*asked)) == 40 + 29 + 60
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("test", ROW_TESTS, ids=IDS)
 @pytest.mark.usefixtures("cheaply")
 def test_every_counted_cell_has_a_guess(test: RowTests) -> None:
@@ -242,6 +243,7 @@ def test_a_cell_that_is_surely_missing_but_for_the_examples_is_no_memory() -> No
     assert ask._chance(4, [0])["feat1"].of("e") == pytest.approx(1)
 
 
+@pytest.mark.slow
 def test_a_row_whose_tail_the_examples_show_is_not_asked_beside_them() -> None:
     """To look for examples without the mode would say that the mode is asked."""
     mode = [["m"] * 380 + ["n", "o", "p", "q"] * 5] * 3

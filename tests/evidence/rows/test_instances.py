@@ -60,6 +60,7 @@ def test_the_prompt_names_the_dataset_its_split_and_no_row() -> None:
     assert query.prompt.completion.endswith("\n")
 
 
+@pytest.mark.slow
 def test_the_first_rows_count_nothing_and_the_others_in_their_order() -> None:
     rows = {int(name.rpartition(" ")[2]) for name in asked().chance}
     assert rows == set(range(5, 11))
@@ -103,6 +104,7 @@ def test_one_row_is_enough_for_the_published_reading_alone() -> None:
     assert not TEST.published.detects(0, 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("who", ["guesser", "mode", "schema-expert"])
 def test_who_guesses_is_not_found(who: str) -> None:
     p_values = [weighed(reply_of(who, asked(), SHIPS, seed).text).p_value or 0 for seed in range(8)]

@@ -81,6 +81,7 @@ def test_no_row_is_asked_that_stands_before_a_known_one_in_the_file() -> None:
     assert not any(query.paper for query in queries)  # whose row stands before one that is known
 
 
+@pytest.mark.slow
 def test_no_row_that_is_shown_to_be_told_from_a_copy_is_known() -> None:
     whole = ships(900)
     _, file = parted(whole, range(0, 900, 3))
@@ -91,6 +92,7 @@ def test_no_row_that_is_shown_to_be_told_from_a_copy_is_known() -> None:
         assert not {query.rows[-1] for query in queries} & known_rows(table)
 
 
+@pytest.mark.slow
 def test_the_blind_classifier_knows_rows_that_the_table_lacks() -> None:
     own, file = parted(ships(900), range(0, 900, 2))
     (table,) = with_known([own], [file])
@@ -100,6 +102,7 @@ def test_the_blind_classifier_knows_rows_that_the_table_lacks() -> None:
     assert [query.chance for query in queries] != [query.chance for query in alone]
 
 
+@pytest.mark.slow
 def test_known_rows_teach_the_guesser_what_they_have_in_common_with_an_asked_one() -> None:
     own, file = parted(tickets(300), range(200))
     (table,) = with_known([own], [file])
@@ -124,6 +127,7 @@ def test_of_thousands_of_known_rows_none_is_asked() -> None:
     assert not {row for query in queries for row in asked_rows(query)} & known_rows(table)
 
 
+@pytest.mark.slow
 def test_what_is_kept_of_a_table_without_known_rows_is_not_taken_for_one_with_them() -> None:
     own, file = parted(tickets(300), range(200))
     before = guessed(own, ["fare"], ["ticket"], range(50))
@@ -135,6 +139,7 @@ def test_what_is_kept_of_a_table_without_known_rows_is_not_taken_for_one_with_th
     assert guessed(replace(own), ["fare"], ["ticket"], range(50)) == before
 
 
+@pytest.mark.slow
 def test_a_table_of_a_few_rows_that_are_not_known_has_a_guess_of_each() -> None:
     own, file = parted(tickets(300), range(297))
     (table,) = with_known([own], [file])
@@ -152,6 +157,7 @@ def test_classification_asks_about_no_known_row() -> None:
     assert not {query.rows[-1] for query in queries} & known_rows(table)
 
 
+@pytest.mark.slow
 def test_thousands_of_known_rows_all_teach_the_guesser() -> None:
     own, file = parted(tickets(2_800), range(100, 2_800))
     (table,) = with_known([own], [file])

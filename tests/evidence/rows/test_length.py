@@ -23,6 +23,7 @@ def wide(columns: int = 120, rows: int = 60) -> Table:
     return replace(SHIPS, columns=names, rows=cells, target=None, question=None)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("serializer", list(SERIALIZERS))
 def test_every_row_of_a_wide_table_fits_even_where_each_digit_is_a_token(serializer: str) -> None:
     table, form = wide(), SERIALIZERS[serializer]

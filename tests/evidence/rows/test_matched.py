@@ -40,6 +40,7 @@ def shown(query: Query) -> list[str]:
     return [part.split("\nPart of the dataset:")[0] for part in query.prompt.completion.split("Row: ")[1:]]
 
 
+@pytest.mark.slow
 def test_sixty_different_rows_are_asked_of_which_half_are_altered() -> None:
     queries = asked()
     assert [query.expected for query in queries].count(("No",)) == 30
@@ -75,6 +76,7 @@ def test_a_classifier_is_as_sure_as_it_was_right() -> None:
     assert np.allclose(checked(too_sure, labels), too_sure)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("always", ["Yes", "No"])
 def test_a_constant_answer_earns_nothing(always: str) -> None:
     """B8: membership gives 0.75 on a table that nobody can have seen, and 0.5 to one that always says Yes."""
@@ -114,6 +116,7 @@ def test_the_blind_classifiers_own_answer_is_seldom_evidence() -> None:
     assert sum(p <= 0.05 for p in p_values) <= 12
 
 
+@pytest.mark.slow
 def test_one_that_knows_every_row_is_found_and_one_that_knows_half() -> None:
     whole = weighed(asked(), lambda query: str(query.expected[0]))
     assert (whole.hits, whole.value) == (60, 1.0)
@@ -257,6 +260,7 @@ def orders(rows: int = 600) -> Table:
     return replace(SHIPS, name="orders", sha256="7" * 64, columns=columns, rows=tuple(cells), target=None)
 
 
+@pytest.mark.slow
 def test_a_column_that_follows_by_a_law_is_not_altered_nor_the_one_that_it_follows_from() -> None:
     table = orders()
     assert table.columns[blinded(table).column] in {"shelf", "packed"}
@@ -270,6 +274,7 @@ def test_a_column_that_follows_by_a_law_is_not_altered_nor_the_one_that_it_follo
         blinded(more)
 
 
+@pytest.mark.slow
 def test_a_law_that_another_column_follows_by_is_seen_as_well() -> None:
     """`height` is rounded: no length follows from it, but a changed length is seen by who computes the height."""
     rng = Random(3)

@@ -102,6 +102,7 @@ def test_no_row_is_asked_by_two_draws_and_classes_keep_their_shares() -> None:
     assert 16 <= sum(labels[row] == "b" for row in asked) <= 24
 
 
+@pytest.mark.slow
 def test_more_shots_and_fewer_draws_change_no_other_prompt() -> None:
     fewer = FewShot(shots=(4,), twins=False, draws=2, rows=40).queries(fleet(), IS, Random("0"))
     same = {query.id: query for query in queries(scored=False, twins=False)}
@@ -121,6 +122,7 @@ def test_rows_in_another_order_are_asked_alike() -> None:
     assert twice[0] == twice[1]
 
 
+@pytest.mark.slow
 def test_a_twin_is_asked_behind_the_same_shots() -> None:
     own = {query.id: query for query in queries() if not query.decoy_of}
     twins = [query for query in queries() if query.decoy_of]

@@ -8,6 +8,8 @@ from pathlib import Path
 from random import Random
 from subprocess import CompletedProcess
 
+import pytest
+
 from tabcontam.evidence.base import Evidence, Query, Reply, State, Trial
 from tabcontam.evidence.score.memory_share import MemoryShare
 from tabcontam.reading.words import english
@@ -125,6 +127,7 @@ def test_no_fresh_row_answered_is_no_share_either() -> None:
     assert found.sentence.startswith("no fresh row was answered; 100 answers are left out")
 
 
+@pytest.mark.slow
 def test_a_run_says_what_it_compares_and_its_records_are_weighed_as_it_was(tmp_path: Path) -> None:
     for name, table in {"my.csv": fleet(), "later.csv": fleet(200, 7), "other.csv": fleet(60, 9)}.items():
         with (tmp_path / name).open("w", newline="") as out:

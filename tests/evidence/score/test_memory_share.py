@@ -86,6 +86,7 @@ def test_skill_is_no_memory() -> None:
     assert "not shown to be above 0" in found.sentence
 
 
+@pytest.mark.slow
 def test_knowing_what_names_mean_is_no_memory() -> None:
     """The twin keeps the names of features and categories; one in other words would accuse who knows them."""
     assert abs(weighed(lambda query: "Yes" if "sloop" in query.prompt.completion[-120:] else "No").value) < 0.15

@@ -31,6 +31,7 @@ def weighed(say: Says) -> Evidence:
     return TEST.weigh(trials, 0.01)
 
 
+@pytest.mark.slow
 def test_each_row_is_asked_in_four_versions() -> None:
     asked = queries()
     assert len(asked) == 400

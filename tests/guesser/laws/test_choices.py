@@ -102,6 +102,7 @@ def test_the_winner_is_known_by_the_larger_number() -> None:
     assert float(np.mean(chances(table(winner, 240)))) > 0.75  # beside other laws that know it now and then
 
 
+@pytest.mark.slow
 def test_nothing_is_chosen_from_numbers_that_are_equal_by_chance() -> None:
     def row(rng: Random) -> Row:
         return {name: rng.randrange(6) for name in (*HEATS, "asked")}

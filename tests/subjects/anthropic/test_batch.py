@@ -41,6 +41,7 @@ def test_the_servers_batches_are_those_that_the_official_client_takes() -> None:
         client.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "reason"), [
     ("expired", "the batch expired before it was answered"),
     ("canceled", "the batch was cancelled before it was answered"),
@@ -67,6 +68,7 @@ def found(at: Opener, *batches: tuple[str, Batch]) -> str | None:
         return done(at(server), whole)
 
 
+@pytest.mark.slow
 def test_a_batch_whose_id_was_lost_is_told_by_its_time_its_size_and_its_requests(at: Opener) -> None:
     others = [held(number, NOW - 2 * number, ("x", "y")) for number in range(2, 150)]
     assert found(at, *others, held(150, NOW - 200), held(151, NOW - 9000)) == "b150"

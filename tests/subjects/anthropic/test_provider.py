@@ -36,6 +36,7 @@ def opened(server: AnthropicServer) -> AnthropicModel:
 class TestAddress:
     """Any server that speaks Anthropic's protocol, as a gateway does."""
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("path", ["", "/", "/v1", "/v1/"])
     def test_is_written_behind_the_name(self, path: str, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("ANTHROPIC_API_KEY", SECRET)

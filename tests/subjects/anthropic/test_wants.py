@@ -38,6 +38,7 @@ def trials(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in (path / "run/trials.jsonl").read_text("utf-8").splitlines()]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("status", [400, 500])
 def test_the_system_text_goes_to_the_head_of_the_users_turn(status: int, tmp_path: Path) -> None:
     refusal = error(status, "System role not supported")

@@ -68,6 +68,7 @@ def _read(*given: Any) -> Iterator[Any]:
     return read(*given)
 
 
+@pytest.mark.slow
 def test_all_places_are_found_and_counted(corpus: Path, shard: int) -> None:
     files = corpus_files(filled(corpus))
     index = Index.build(files, shard=shard // 2)

@@ -48,6 +48,7 @@ def lookups() -> list[Lookup]:
     return [*cells, *lacking, *words, *letters, Lookup(("Name3ONeil",), by=By.SIGNS), Lookup(("7",), by=By.WORDS)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shard", [1 << 27, 15_000])
 def test_the_index_finds_what_reading_finds(corpus: Path, shard: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(documents, "STRETCH", 6000)

@@ -161,6 +161,7 @@ def filled(corpus: Path) -> tuple[list[Lookup], Sequence[portions_module.Portion
     return lookups, portions(corpus_files("."), split=70_000)
 
 
+@pytest.mark.slow
 def test_the_answers_do_not_depend_on_how_the_corpus_is_cut(corpus: Path) -> None:
     lookups, cut = filled(corpus)
     assert len(cut) > 5

@@ -70,6 +70,7 @@ def test_words_are_the_same_one_by_one_and_by_the_million(text: str) -> None:
     assert all(found[place].number for place in many.numbers.tolist())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("by", By)
 def test_nothing_is_lost_or_twice_at_the_borders_of_stretches(by: By, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(documents, "STRETCH", 3000)

@@ -81,6 +81,7 @@ def test_system_text_reaches_a_model_that_has_no_place_for_it() -> None:
     assert server.asked[-1]["contents"] == [{"role": "user", "parts": [{"text": "Short.\n\nHi."}]}, *others]
 
 
+@pytest.mark.slow
 @given(st.text(max_size=40) | st.from_regex(r"[A-Z][a-z]{2}, \d{1,3} [A-Z][a-z]{2} \d{1,6} \d\d:\d\d:\d\d.{0,7}"))
 def test_whatever_a_header_holds_is_a_wait_or_none(header: str) -> None:
     wait = retry_after({"retry-after": header})

@@ -28,6 +28,7 @@ def threads_after(model: Any) -> int:
         return pool.submit(settled).result()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("model", "threads"),
     [(network(SMALL - 1), 1), (network(SMALL), 3), (network(10, "cuda"), 3)],

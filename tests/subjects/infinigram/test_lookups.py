@@ -142,6 +142,7 @@ def test_at_the_edge_of_a_stretch_no_cell_of_the_next_row_wins_in_place_of_one_t
     assert found_in(lookup, Excerpt(0, cut, "a stretch", begins=False)) == []
 
 
+@pytest.mark.slow
 def test_what_is_found_in_stretches_is_what_stands_in_the_whole_document() -> None:
     rng = Random(4)
     rows = [[f"{rng.randrange(10)}.{rng.randrange(5)}" for _ in range(5)] for _ in range(300)]
@@ -156,6 +157,7 @@ def test_what_is_found_in_stretches_is_what_stands_in_the_whole_document() -> No
     assert sum(answer.counts[0] for answer in answers) >= 5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rendering", ["csv", "json", "prose"])
 def test_of_rows_a_document_each_none_is_cleared_that_stands_there(rendering: str) -> None:
     """Who is cleared wrongly: a table in an instruction set, a row a document, beside others of the same values.

@@ -272,6 +272,7 @@ def test_tables_of_any_shape_have_a_twin(table: Table) -> None:
 # --- the models
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("serializer", [COMMAS, SENTENCES], ids=lambda serializer: serializer.name)
 def test_the_exposed_control_continues_every_row_exactly(carried: Table, serializer: Serializer) -> None:
     shown = 3
@@ -385,6 +386,7 @@ def test_the_version_tells_the_tables_apart_and_is_the_same_every_time() -> None
     assert all(version.startswith("infinigram 2 ") for version in versions)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["csv", "json", "markdown"])
 def test_a_control_reads_rows_in_the_forms_of_its_run_the_csv_file_once(carried: Table, name: str) -> None:
     form = load_serializers()[name]

@@ -77,6 +77,7 @@ def test_what_is_drawn_are_blocks_of_the_file_and_the_same_every_time() -> None:
     assert all(place + 1 in drawn for place in drawn if (place + 1) % BLOCK)
 
 
+@pytest.mark.slow
 def test_the_exposed_control_knows_as_much_of_asked_rows_as_when_it_has_read_all(
     large: Table, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -194,6 +194,7 @@ def test_the_same_seed_says_the_same_in_whatever_order(kind: str) -> None:
     assert backwards[::-1] == [ask(kind, asked, 5) for asked in QUERIES]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("share", ["0.05", "0.5", "1"])
 def test_a_memoriser_remembers_its_share_of_rows(share: str) -> None:
     table = ships(1000)

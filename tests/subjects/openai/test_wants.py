@@ -113,6 +113,7 @@ def test_the_system_text_goes_to_the_head_of_the_users_turn(refusal: Response, t
     assert any("takes no system message" in note for note in notes(tmp_path))
 
 
+@pytest.mark.slow
 def test_where_that_does_not_help_the_error_is_the_servers_and_comes_once_a_query(tmp_path: Path) -> None:
     with habitual(Habit(lambda body: False, ROLES[1])) as server:
         bodies, printed = asked(server, tmp_path, code=Exit.USAGE)
@@ -144,6 +145,7 @@ def test_several_are_left_out_one_after_the_other(tmp_path: Path) -> None:
     assert any("takes no limit on tokens" in note for note in notes(tmp_path))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("said", ["Use max_completion_tokens instead of max_tokens", "`max_tokens`: unknown field"])
 def test_one_limit_on_tokens_stands_for_the_other(said: str, tmp_path: Path) -> None:
     with habitual(Habit(lacks("max_tokens"), error(400, said))) as server:
@@ -170,6 +172,7 @@ def test_what_makes_the_question_is_never_left_out(named: str, tmp_path: Path) -
     assert "this is not" in printed
 
 
+@pytest.mark.slow
 def test_without_a_stop_string_the_answer_is_cut_here(tmp_path: Path) -> None:
     refusal = error(400, "Unrecognized request argument supplied: stop")
     with habitual(Habit(lacks("stop"), refusal), answer=lambda body: completion("Iris\nand more")) as server:
@@ -204,6 +207,7 @@ def test_a_server_that_only_streams_is_asked_for_a_stream(refusal: Response, tmp
     assert {(line["reply"], line["state"], line["tokens"]) for line in lines} == {("fine", "ok", 3)}
 
 
+@pytest.mark.slow
 def test_a_stream_that_nobody_asked_for_is_read(tmp_path: Path) -> None:
     with LoopbackServer(lambda body: streamed(reply("fine", "length"))) as server:
         asked(server, tmp_path)
@@ -272,6 +276,7 @@ def test_the_line_names_the_address_with_v1(tmp_path: Path) -> None:
         assert f"which most often ends in /v1: {server.url}/v1" in printed
 
 
+@pytest.mark.slow
 def test_a_page_between_answers_ends_nothing(tmp_path: Path) -> None:
     pages = iter([False, True])
 

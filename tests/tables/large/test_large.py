@@ -157,6 +157,7 @@ def test_a_packed_file_gives_the_same_sample(tmp_path: Path, packed: str) -> Non
             load_table(str(cut), target="target")
 
 
+@pytest.mark.slow
 def test_other_formats_give_the_same_sample(tmp_path: Path) -> None:
     names, rows = table_of(4)
     rows = [[cell if cell.strip() else "blank" for cell in row] for row in rows]
@@ -429,6 +430,7 @@ def test_nothing_more_is_learned_where_no_column_tells_of_another(tmp_path: Path
     assert table.whole.mates == ()
 
 
+@pytest.mark.slow
 def test_mates_are_no_more_than_the_guesser_can_learn_from(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """And where they are fewer than wanted, they are from all over the file: its codes are those of its quarters."""
     monkeypatch.setattr(mates, "MOST", 50)
@@ -444,6 +446,7 @@ def test_mates_are_no_more_than_the_guesser_can_learn_from(tmp_path: Path, monke
     assert min(quarters[quarter] for quarter in kept) >= 5
 
 
+@pytest.mark.slow
 def test_what_one_column_tells_is_not_looked_for_again_by_others(tmp_path: Path) -> None:
     """A product has a brand and a price, so that both together tell the product, too."""
     rng = Random(26)
@@ -503,6 +506,7 @@ def test_a_flight_is_known_by_its_airline_and_number_though_it_always_starts_at_
     assert (0, 1) in [key.columns for key in told_by(rows)]
 
 
+@pytest.mark.slow
 def test_a_day_and_a_currency_are_looked_for_and_the_first_letters_of_a_code_with_a_size() -> None:
     rng = Random(36)
     rate = [[str(rng.randrange(700)) for _ in range(2)] for _ in range(3000)]
@@ -542,6 +546,7 @@ def test_rows_that_stand_together_are_no_reason_to_take_more() -> None:
     assert told_by(rows) == []
 
 
+@pytest.mark.slow
 def test_a_column_that_numbers_the_rows_is_known_as_such(tmp_path: Path) -> None:
     """It goes on from block to block by as many as the file has rows between them."""
     rng = Random(15)
@@ -613,6 +618,7 @@ def test_missing_cells_tell_nothing_of_each_other(tmp_path: Path) -> None:
     assert table.whole.mates == ()
 
 
+@pytest.mark.slow
 def test_made_rows_are_told_from_all_rows_of_the_file(tmp_path: Path) -> None:
     table, every = (
         load_table(str(written(tmp_path / "a.csv", *table_of(20))), target="target", whole=one) for one in (False, True)
@@ -647,6 +653,7 @@ def test_no_decoy_altered_row_or_twin_is_a_row_of_the_file(tmp_path: Path) -> No
         assert found.is_real(tuple(row[names.index(name)] for name in found.features))
 
 
+@pytest.mark.slow
 def test_a_quote_that_is_text_does_not_make_reading_slow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A row of a pipe of 5": what follows is looked through once, not from there on again with every part."""
     names, rows = table_of(22, 3000)
@@ -687,6 +694,7 @@ def test_a_rare_class_is_kept_and_asked_about(tmp_path: Path) -> None:
     assert queries
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("test", ["task_examples", "sampling"])
 def test_rows_that_may_be_any_of_the_file_are_not_looked_for_in_a_sample(tmp_path: Path, test: str) -> None:
     table = load_table(str(written(tmp_path / "a.csv", *table_of(24))), target="target")
@@ -767,6 +775,7 @@ def test_a_member_of_a_zip_archive_is_never_held_whole(tmp_path: Path, monkeypat
         load_table(f"{tmp_path / 'a.zip'}#b.csv")
 
 
+@pytest.mark.slow
 def test_how_far_the_reading_is_is_told_in_rows_and_then_in_percent(tmp_path: Path) -> None:
     names, rows = table_of(0)
     path = tmp_path / "rows.csv"

@@ -43,6 +43,7 @@ def test_twenty_five_rows_are_asked_without_the_feature_of_most_values() -> None
         assert query.prompt.completion.startswith(",".join(table.columns) + "\n")
 
 
+@pytest.mark.slow
 def test_numbers_are_compared_as_numbers() -> None:
     """The authors' package holds `22.0` for another value than `22`, and `.28` for another than `0.28`."""
     rng = Random(1)

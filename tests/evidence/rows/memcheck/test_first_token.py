@@ -87,6 +87,7 @@ def test_so_many_characters_are_compared_that_no_half_of_the_rows_begins_alike()
         queries(made_table(("kind", "weight"), [("ab"[place % 2] * 9, str(place * 7 % 101)) for place in range(200)]))
 
 
+@pytest.mark.slow
 def test_the_baseline_is_how_often_the_file_begins_so_and_not_how_often_the_model_says_so() -> None:
     """The authors' package counts how often the LLM says the most frequent beginning: 30 of 30 if it says no other."""
     table = catches()

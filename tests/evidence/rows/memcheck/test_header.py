@@ -51,6 +51,7 @@ def test_the_text_is_the_beginning_of_the_file_and_stops_in_four_rows() -> None:
         assert query.prompt.completion.count("\n") == (query.row or 0) + 1
 
 
+@pytest.mark.slow
 def test_what_is_asked_follows_in_the_file_and_no_cell_is_asked_twice() -> None:
     whole = file_of(SHIPS)
     asked = queries()

@@ -168,6 +168,7 @@ def test_the_temperature_of_draws_is_that_of_draws_alone() -> None:
         assert found == ({0.7} if isinstance(test, Sampling) else {0.0})
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("cheaply")
 @pytest.mark.parametrize("test", OWN, ids=lambda test: str(test.id))
 def test_the_same_seed_asks_the_same(test: Test) -> None:
@@ -177,6 +178,7 @@ def test_the_same_seed_asks_the_same(test: Test) -> None:
     assert [(query.id, query.prompt) for query in again] == [(query.id, query.prompt) for query in usual(test)]
 
 
+@pytest.mark.slow
 def test_rows_of_which_half_begin_alike_are_skipped_with_the_reason() -> None:
     """It stopped with an error: `Failed to construct valid first tokens.`"""
     table = made_table(("kind", "number"), [(("old oak", "ash tree")[place % 2], f"{place}") for place in range(60)])

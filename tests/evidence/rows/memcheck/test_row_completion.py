@@ -57,6 +57,7 @@ def test_twenty_five_places_are_asked_with_the_ten_rows_before_them_as_lines_of_
         assert line(query) not in rendered(query.prompt)
 
 
+@pytest.mark.slow
 def test_a_row_may_have_its_number_as_a_field_before_it() -> None:
     for query in queries(SHIPS):
         for said in (f"11,{line(query)}", f"Here it is:\n11,{line(query)}", f"11. {line(query)}"):

@@ -85,6 +85,7 @@ def test_the_original_stands_at_each_place_and_once_nowhere() -> None:
         assert len(set(rows.values())) == 5
 
 
+@pytest.mark.slow
 def test_what_is_left_without_any_feature_is_enough() -> None:
     queries = [query for query in asked() if query.expected == ("A",)]
     lies = Counter(query.lies_in["A"] for query in queries)

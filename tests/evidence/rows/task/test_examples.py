@@ -83,6 +83,7 @@ def said_by(kind: str, seed: int) -> float:
     return TEST.weigh(trials, LEVEL).p_value or 0.0
 
 
+@pytest.mark.slow
 def test_the_prompts_name_dataset_features_and_labels_and_show_no_row() -> None:
     assert len(asked()) == 4
     for query in asked():
@@ -132,6 +133,7 @@ def test_who_has_the_beginnings_of_rows_and_guesses_the_rest_is_not_found() -> N
     assert p_of(spoiled) < LEVEL, "who has rows but for a cell has read them"
 
 
+@pytest.mark.slow
 def test_a_twin_has_no_row() -> None:
     rows = twin(SHIPS).rows
     assert p_of("\n".join(map(line, rows))) > LEVEL
@@ -144,6 +146,7 @@ def test_the_beginning_and_the_end_of_the_file_count_nothing() -> None:
     assert f"{FIRST + LAST} exactly rows of the table" in found.sentence
 
 
+@pytest.mark.slow
 def test_rows_are_counted_as_exact_near_of_the_form_or_of_another() -> None:
     own = [dict(zip(SHIPS.columns, SHIPS.rows[row], strict=True)) for row in middle()[:2]]
     last = SHIPS.columns[-1]
@@ -165,6 +168,7 @@ def test_known_rows_count_nothing() -> None:
     assert not {row for query in queries for row in query.answering.places(query)} & set(range(60))
 
 
+@pytest.mark.slow
 def test_a_row_that_is_written_again_counts_once() -> None:
     three = "\n".join(line(SHIPS.rows[row]) for row in middle()[:3])
     once, again = weighed(three), weighed(f"{three}\n{three}", three)
@@ -172,6 +176,7 @@ def test_a_row_that_is_written_again_counts_once() -> None:
     assert "6 of them again" in again.sentence
 
 
+@pytest.mark.slow
 def test_who_writes_many_endings_of_a_beginning_names_much_and_shows_little() -> None:
     row = middle()[0]
     last = counted_of(held(), row)[-1]
@@ -197,6 +202,7 @@ def test_the_published_rule_finds_whoever_writes_rows() -> None:
     assert p_of(invented) > LEVEL
 
 
+@pytest.mark.slow
 def test_what_is_stored_is_weighed_alike() -> None:
     trial = read(asked()[0], "\n".join(line(SHIPS.rows[row]) for row in middle()[:5]))
     cell = {"llm": "a", "dataset": "ships", "test": TEST.id, "serializer": "is"}

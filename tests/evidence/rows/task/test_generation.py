@@ -93,6 +93,7 @@ def test_one_recited_summary_is_no_finding() -> None:
     assert p_of(lambda query: recited(query) if query.id == first else "Nothing of that.") > LEVEL
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("table", [SUMMARIES, PAIRS], ids=["summaries", "pairs"])
 def test_who_copies_the_input_or_writes_another_output_is_not_found(table: Table) -> None:
     assert p_of(shown, table) > LEVEL

@@ -51,6 +51,7 @@ def test_rows_of_several_forms_are_read_in_their_order() -> None:
     assert rows_said(text, COLUMNS) == ROWS
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [
