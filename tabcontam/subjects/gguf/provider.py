@@ -101,7 +101,7 @@ def serve(file: Path, context: int) -> tuple[Any, str]:
     with file.open("rb") as opened:
         digest = hashlib.file_digest(opened, "sha256").hexdigest()
     wanted = xllamacpp.CommonParams()
-    wanted.model.path, wanted.model_alias = str(file), file.name
+    wanted.model.path, wanted.model_alias = str(file), {file.name}
     wanted.hostnames, wanted.port, wanted.verbosity = ["127.0.0.1"], 0, -1
     wanted.n_ctx, wanted.n_parallel, wanted.kv_unified = context, SLOTS, True
     for parameters in (wanted.cpuparams, wanted.cpuparams_batch):

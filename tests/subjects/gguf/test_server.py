@@ -1,0 +1,92 @@
+"""A real server: llama.cpp on loopback, asked as any server that speaks OpenAI's protocol."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator
+from typing import TypeVar
+
+import pytest
+
+from tabcontam.errors import UsageError
+from tabcontam.evidence.questions import Capability, Message, Passage, Prompt, Reply, State
+from tabcontam.evidence.structured import PROBE, PROBE_TOKENS, given, is_held
+from tabcontam.subjects.base import Form, LackError, Request
+from tabcontam.subjects.gguf.files import find
+from tabcontam.subjects.gguf.provider import serve
+from tabcontam.subjects.openai.provider import OpenAIModel
+from tests.subjects.gguf.test_provider import COUNTING, PACKAGE, is_here
+
+pytestmark = pytest.mark.slow
+Found = TypeVar("Found")
+NAME = "SmolLM2-135M-Instruct.Q4_1.gguf"
+NAMES = ("petal length (cm)", 'a "quoted" name', "Größe")
+ROW = Prompt((Message("user", "Invent a flower."),), "", "", values=NAMES)
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    is_here()
+    server, _ = serve(find(PACKAGE), 2048)
+    yield f"{server.listening_address}/v1"
+    del server  # which ends it
+
+
+def with_model(
+    address: str, work: Callable[[OpenAIModel], Awaitable[Found]], form: str = "auto", name: str = NAME
+) -> Found:
+    async def whole() -> Found:
+        model = OpenAIModel(name, address, form, needs=frozenset({Capability.SCORE}))
+        try:
+            await model.connect()
+            return await work(model)
+        finally:
+            await model.close()
+
+    return asyncio.run(whole())
+
+
+def asked(address: str, *requests: Request, form: str = "auto") -> list[Reply]:
+    async def work(model: OpenAIModel) -> list[Reply]:
+        return [await model.generate(request) for request in requests]
+
+    return with_model(address, work, form)
+
+
+def test_it_holds_an_answer_to_the_schema_whatever_the_features_are_called(address: str) -> None:
+    held, probe, free = asked(
+        address, Request(ROW, 96, held=True), Request(PROBE, PROBE_TOKENS, held=True), Request(PROBE, PROBE_TOKENS)
+    )
+    values = given(held.text, NAMES)
+    assert values == {} or tuple(values or ()) == NAMES
+    assert (is_held(probe), is_held(free)) == (True, False)
+
+
+def test_an_answer_ends_at_its_limit_or_its_stop_text_and_costs_what_it_has(address: str) -> None:
+    stopped = Prompt((), "one, two, three, four, five,", "", stop=(", seven",))
+    short, until = asked(address, Request(COUNTING, 3), Request(stopped, 40), form="completion")
+    assert (short.state, short.tokens) == (State.TRUNCATED, 3)
+    assert (until.state, until.text) == (State.OK, " six")
+    assert until.usage is not None
+    assert 5 < until.usage.prompt < 40
+
+
+def test_what_does_not_fit_its_context_is_said(address: str) -> None:
+    long, short = asked(address, Request(Prompt((Message("user", "word " * 4_000),), "", ""), 8), Request(COUNTING, 2))
+    assert (long.state, short.tokens) == (State.FAILED, 2)
+    assert "too long" in long.detail
+
+
+def test_it_scores_no_text_that_it_is_given(address: str) -> None:
+    async def work(model: OpenAIModel) -> object:
+        with pytest.raises(LackError):
+            await model.score(Request(Passage("one, two, three")))
+        return model.form
+
+    assert with_model(address, work) is Form.CHAT
+
+
+def test_a_model_that_it_has_not_is_said_before_anything_is_asked(address: str) -> None:
+    async def work(model: OpenAIModel) -> None:
+        pytest.fail(f"{model} was reached")
+
+    with pytest.raises(UsageError, match=f"other-model.*{NAME}"):
+        with_model(address, work, name="other-model")
