@@ -304,7 +304,8 @@ def brought(answer: Answer) -> Line:
     """What an answer brought besides its text, as trials.jsonl and the store hold it."""
     match answer:
         case Reply():
-            return {"tokens": answer.tokens}
+            told = answer.log_probability
+            return {"tokens": answer.tokens, **({} if told is None else {"log_probability": told})}
         case Scores():
             return {"scores": list(answer.tokens)}
         case Likelihoods():
@@ -411,7 +412,10 @@ def answer_held(kind: type[Answer], held: Mapping[str, Any], usage: Usage | None
     if kind is Matches:
         found, counts = tuple(Match(*match) for match in held["found"]), tuple(held.get("counts", ()))
         return Matches(found, held["documents"], state, detail, usage, counts=counts, more=bool(held.get("more")))
-    return Reply(held["text"], state, detail, held["tokens"], usage)
+    told = held.get("log_probability")
+    return Reply(
+        held["text"], state, detail, held["tokens"], usage, log_probability=None if told is None else float(told)
+    )
 
 
 def _guess(held: Mapping[str, Any], may_be_nothing: bool) -> Guess:

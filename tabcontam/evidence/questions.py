@@ -135,6 +135,7 @@ class Reply:
     tokens: int | None = None  # of the answer, where known
     usage: Usage | None = None  # what the server says it charged, thinking included; None where it says nothing
     seconds: float | None = field(default=None, compare=False)  # without the wait for its turn; None if not asked now
+    log_probability: float | None = None  # of all tokens written, in nats, if told
 
 
 class Token(NamedTuple):

@@ -15,6 +15,7 @@ import zlib
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -124,6 +125,13 @@ def test_only_a_completion_is_determined_by_its_stop_strings() -> None:
     assert key(IDENTITY, "", Form.COMPLETION, other, 16) != key(IDENTITY, "", Form.COMPLETION, PROMPT, 16)
 
 
+def test_an_answer_that_is_held_to_a_schema_is_another_only_where_values_are_asked() -> None:
+    assert key(IDENTITY, "", Form.STRUCTURED, PROMPT, 16) == KEY
+    values = replace(PROMPT, values=("age",))
+    assert key(IDENTITY, "", Form.CHAT, values, 16) == KEY
+    assert key(IDENTITY, "", Form.STRUCTURED, values, 16) != KEY
+
+
 # --- put and get ---
 
 
@@ -134,6 +142,7 @@ def test_only_a_completion_is_determined_by_its_stop_strings() -> None:
         Reply("", State.EMPTY),
         Reply("cut", State.TRUNCATED, "the token limit", 16),
         Reply("", State.REFUSED, "content filter", None, Usage(0, 0)),
+        Reply("four", State.OK, "", 1, Usage(8, 1), log_probability=-0.125),
         Reply('half \ud800, "quotes", \x00 and \x1b[31m, 汉字\n', State.OK, "\udfff"),
     ],
 )

@@ -93,6 +93,7 @@ class Habits:
     room: int | None = None  # tokens of an answer to the prompt that is being asked; nothing to others
     seed: str = ""  # what the service calls the parameter for a seed, where it takes one
     least: int = 0  # tokens that an answer must be allowed
+    scores: bool = False  # whether answers are wanted with their log-probabilities
 
     def joined(self, other: "Habits") -> "Habits":
         """What either has found of the model."""
@@ -103,6 +104,7 @@ class Habits:
             _least(self.most, other.most),
             seed=self.seed or other.seed,
             least=max(self.least, other.least),
+            scores=self.scores or other.scores,
         )
 
     def adapted(
@@ -157,6 +159,8 @@ class Habits:
             chat = in_turns(prompt.chat) if SYSTEM in self.refused else prompt.chat
             messages = [{"role": message.role, "content": message.content} for message in chat]
             arguments |= {"messages": messages, "max_completion_tokens": limit}
+            if self.scores:
+                arguments["logprobs"] = True
             if request.schema:
                 schema = {"name": "answer", "strict": True, "schema": request.schema}
                 arguments["response_format"] = {"type": "json_schema", "json_schema": schema}
@@ -166,6 +170,8 @@ class Habits:
             arguments |= {"prompt": prompt.completion, "stop": list(prompt.stop[:MOST_STOPS])}
             if not prompt.stop:
                 del arguments["stop"]
+            if self.scores:
+                arguments["logprobs"] = 1
         return self.taken(arguments)
 
     def taken(self, arguments: Mapping[str, Any]) -> dict[str, Any]:

@@ -186,7 +186,7 @@ class OpenAIModel(ServedModel):
         self.form, self.settled = form if form is Form.COMPLETION else self.form, True
         reply = self._reply(answer, () if form is Form.CHAT else request.prompt.stop)
         noted = habits.notes(form) if reply.state is State.OK else reply.detail
-        return replace(reply, detail=noted, usage=charged(usages))
+        return replace(reply, detail=noted, usage=charged(usages), log_probability=answer.log_probability)
 
     async def score(self, request: Request) -> Scores:
         """The tokens of a passage with their log-probabilities in nats, as far as the server tells.

@@ -7,6 +7,7 @@ import json
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from math import fsum, isfinite
 from typing import Any
 
 from tabcontam.evidence.base import Usage
@@ -32,6 +33,7 @@ class Answer:
     thought: bool
     tokens: int | None
     usage: Usage | None = None
+    log_probability: float | None = None
 
     @property
     def cut(self) -> bool:
@@ -58,6 +60,7 @@ def chat_answer(body: object) -> Answer:
         thought=parts_thought or tags_thought or apart or spent > 0,
         tokens=_answer_tokens(body),
         usage=usage(body),
+        log_probability=_log_probability(choice),
     )
 
 
@@ -67,7 +70,23 @@ def completion_answer(body: object) -> Answer:
     text = choice.get("text")
     if not isinstance(text, str | None):
         raise ValueError("the reply's text is no text")
-    return Answer(text or "", _finish(choice), "", thought=False, tokens=_answer_tokens(body), usage=usage(body))
+    return Answer(
+        text or "",
+        _finish(choice),
+        "",
+        thought=False,
+        tokens=_answer_tokens(body),
+        usage=usage(body),
+        log_probability=_log_probability(choice),
+    )
+
+
+def _log_probability(choice: Mapping[str, Any]) -> float | None:
+    """That of all tokens that were written; None where not every one has a number."""
+    content = at(choice, "logprobs", "content")
+    each = [at(token, "logprob") for token in content] if isinstance(content, list) else []
+    numbers = [float(one) for one in each if isinstance(one, int | float) and isfinite(one)]
+    return fsum(numbers) if numbers and len(numbers) == len(each) else None
 
 
 READERS: Mapping[Form, Callable[[object], Answer]] = {Form.CHAT: chat_answer, Form.COMPLETION: completion_answer}

@@ -81,6 +81,8 @@ def test_it_answers_in_both_forms_and_says_what_does_not_fit() -> None:
         assert model.form is Form.CHAT
         assert chat.text.strip()
         assert chat.tokens == 12
+        assert chat.log_probability is not None
+        assert -40 < chat.log_probability < 0
         assert model.version.startswith("b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53, xllamacpp ")
         assert too_long.state is State.FAILED
         assert "too long" in too_long.detail

@@ -18,6 +18,7 @@ from tabcontam.subjects.openai.address import OPENAI, is_loopback, parse_address
 from tabcontam.subjects.openai.connection import NoAnswer
 from tabcontam.subjects.openai.errors import Problem
 from tabcontam.subjects.openai.provider import OpenAIModel
+from tabcontam.subjects.openai.replies import READERS
 from tests.loopback import LoopbackServer, Response, completion, error, reply
 from tests.subjects.conformance.openai import OpenAI, costing, reasoning
 from tests.subjects.conformance.provider import (
@@ -633,3 +634,18 @@ def test_an_address_without_http_is_not_taken_for_a_model_of_openai(rest: str) -
 @pytest.mark.parametrize("rest", ["claude@20240229", "org/model:7b", "model@main"])
 def test_a_name_may_hold_an_at(rest: str) -> None:
     assert parse_address(rest) == (rest, None)
+
+
+def with_numbers(*numbers: object) -> dict[str, Any]:
+    told = {"content": [{"token": "t", "logprob": number} for number in numbers]}
+    return {"choices": [{"message": {"content": "42"}, "text": "42", "logprobs": told}]}
+
+
+@pytest.mark.parametrize("read", READERS.values())
+def test_an_answer_is_as_likely_as_all_its_tokens_where_each_has_a_number(read: Callable[[object], Any]) -> None:
+    assert read(with_numbers(-0.5, -0.25)).log_probability == -0.75
+    for numbers in ((), (-0.5, None), (-0.5, "-1"), (float("nan"),), (float("-inf"), -1)):
+        assert read(with_numbers(*numbers)).log_probability is None
+    for odd in (None, {"content": "text"}, {"tokens": ["4"], "token_logprobs": [-0.1]}):
+        body = {"choices": [{"message": {"content": "42"}, "text": "42", "logprobs": odd}]}
+        assert read(body).log_probability is None
