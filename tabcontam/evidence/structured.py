@@ -11,9 +11,10 @@ from typing import Any
 from tabcontam.evidence.questions import Message, Prompt, Reply, State
 
 KNOWN, VALUES = "known", "values"
+# Without an example of the values, which small LLMs would copy: the server knows the form.
 ASKED = (
-    'Answer with one JSON object and nothing else: {{"known": true, "values": {{{values}}}}}. Each value is a text, '
-    'which is "" for an empty cell. If you can give no values, write {{"known": false, "values": null}}.'
+    'Answer with one JSON object. Its "values" holds a text for each of {values} under that name, and "" for an empty '
+    'cell. Its "known" is true. If you can give no values, "known" is false and "values" is null.'
 )
 # No LLM answers this in the form by itself.
 PROBE = Prompt((Message("user", "Name a colour."),), "", "", values=("colour",))
@@ -22,7 +23,7 @@ PROBE_TOKENS = 64  # enough for the form
 
 def in_json(prompt: Prompt) -> Prompt:
     """The prompt whose chat ends with how the answer is to be written."""
-    values = ", ".join(f'{json.dumps(name, ensure_ascii=False)}: "..."' for name in prompt.values)
+    values = ", ".join(json.dumps(name, ensure_ascii=False) for name in prompt.values)
     *before, last = prompt.chat
     asked = replace(last, content=f"{last.content}\n\n{ASKED.format(values=values)}")
     return replace(prompt, chat=(*before, asked))
