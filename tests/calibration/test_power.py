@@ -382,6 +382,7 @@ def test_ctrl_c_ends_the_processes_at_once(tmp_path: Path) -> None:
             assert process.wait(60) == 2
         finally:
             process.kill()
+            process.wait()
     assert time.monotonic() - since < 15
     assert errors.read_text().splitlines()[-1] == "tabcontam: interrupted; nothing was kept"
 
