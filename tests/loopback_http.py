@@ -27,6 +27,7 @@ class Response:
     latency: float = 0.0
     cut: bool = False  # the connection breaks in the middle of the body
     hang: bool = False  # nothing comes until the server is closed
+    pause: float | None = None  # seconds between the events of a stream, which are sent one by one
 
     def content(self) -> bytes:
         """The body's bytes."""
@@ -73,6 +74,7 @@ class Loopback:
         self.closing = Event()
         self.concurrent = 0
         self.most_concurrent = 0
+        self.left: list[int] = []  # how many events each client had been sent that hung up on a stream
         self._lock = Lock()
         self._server = _Server(self, port)
         self._thread = Thread(target=self._serve)
@@ -215,16 +217,33 @@ class _Handler(BaseHTTPRequestHandler):
         if response.hang:
             self.server.owner.closing.wait()
             self.close_connection = True
-            return
+            return None
         content = response.content()
         self.send_response(response.status)
         for name, value in {"Content-Type": "application/json", **response.headers}.items():
             self.send_header(name, value)
+        if response.pause is not None:
+            return self._stream(content, response.pause)
         self.send_header("Content-Length", str(len(content)))
         self.end_headers()
         self.wfile.write(content[: len(content) // 2] if response.cut else content)
         if response.cut:
             self._break()
+        return None
+
+    def _stream(self, content: bytes, pause: float) -> None:
+        self.send_header("Transfer-Encoding", "chunked")
+        self.end_headers()
+        *events, _ = content.split(b"\n\n")
+        for number, event in enumerate(events):
+            try:
+                self.wfile.write(b"%x\r\n%b\n\n\r\n" % (len(event) + 2, event))
+            except OSError:
+                self.server.owner.left.append(number)
+                self.close_connection = True
+                return
+            time.sleep(pause)
+        self.wfile.write(b"0\r\n\r\n")
 
     def _break(self) -> None:
         self.wfile.flush()

@@ -15,6 +15,7 @@ an answer of state `failed`     this request alone gets no answer
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
@@ -38,6 +39,7 @@ from tabcontam.evidence.questions import (
     Usage,
 )
 from tabcontam.evidence.structured import in_json, schema_of
+from tabcontam.reading.endless import goes_on
 from tabcontam.subjects.form import Form as Form
 from tabcontam.tables.table import Table
 
@@ -49,6 +51,7 @@ Kind = TypeVar("Kind", Prompt, Passage, Endings, Lookup)
 Doing = Callable[[str], AbstractContextManager[Callable[[int, int], None]]]
 PAGE = "web page"  # the kind of a `TransientError` where that came in place of an answer
 MOST_WORDINGS = 24  # of one query: what a server refuses comes to an end
+WENT_ON = "it went on without end"  # why an answer was ended before its limit
 THINKING = 4096  # tokens that a model may think; the limit on an answer does not count them
 
 
@@ -158,6 +161,13 @@ class Request:
         """The JSON schema that the answer is held to; None where it is free."""
         values = self.question.values if self.held and isinstance(self.question, Prompt) else ()
         return schema_of(values) if values else None
+
+    @property
+    def goes_on(self) -> Callable[[str], bool] | None:
+        """What tells whether an answer so far goes on without end; None where the answer is not one of a few values."""
+        prompt = self.prompt
+        free = prompt.values and self.schema is None
+        return partial(goes_on, asked=prompt.values, shown=prompt.completion) if free else None
 
     @property
     def passage(self) -> Passage:

@@ -7,7 +7,7 @@ packed answer of a few kB can hold gigabytes.
 
 import asyncio
 import zlib
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
 from contextlib import aclosing, contextmanager
 from contextvars import ContextVar
 from importlib import import_module
@@ -25,6 +25,19 @@ class UnboundedError(Exception):
 
 # The most bytes, and seconds; None: what follows from the client's own timeouts.
 _BOUNDS: ContextVar[tuple[int, float | None]] = ContextVar("bounds", default=(MOST_BYTES, None))
+
+# Is shown what comes, piece by piece, and says when that is enough.
+_ENOUGH: ContextVar[Callable[[bytes], bool] | None] = ContextVar("enough", default=None)
+
+
+@contextmanager
+def watched(enough: Callable[[bytes], bool] | None) -> Iterator[None]:
+    """Hang up on an answer to a request that is sent within once what came of it is enough; None reads all."""
+    before = _ENOUGH.set(enough)
+    try:
+        yield
+    finally:
+        _ENOUGH.reset(before)
 
 
 @contextmanager
@@ -80,6 +93,7 @@ class _Sending:
 
 def _body(httpx: Any, stream: Any, packed: str, most: int, until: float, seconds: float) -> Any:
     """Return the body of an answer, unpacked, as a stream of the library's own kind."""
+    enough = _ENOUGH.get()
 
     async def raw() -> AsyncGenerator[bytes]:
         size, parts = 0, aiter(stream)
@@ -107,6 +121,8 @@ def _body(httpx: Any, stream: Any, packed: str, most: int, until: float, seconds
                             size += len(piece)
                             _check(size, most)
                             yield piece
+                            if enough is not None and enough(piece):
+                                return
                     except zlib.error as error:
                         raise httpx.DecodingError(str(error)) from None
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from tabcontam.evidence.base import Reply, State
 from tabcontam.reading.wrapping import THOUGHT_END, without_thought
-from tabcontam.subjects.base import THINKING, as_reply, begun_alike
+from tabcontam.subjects.base import THINKING, WENT_ON, as_reply, begun_alike
 from tabcontam.subjects.hf.batches import Batcher, Together
 from tabcontam.subjects.hf.ends import RowEnds
 from tabcontam.subjects.hf.loading import Loaded
@@ -159,7 +159,9 @@ def reply_of(row: Row, ids: Sequence[int], reader: Text, eos: Collection[int], s
         text = "" if open_still else without_thought(text)[0]
     if stopping and not ended:
         return Reply(text, State.FAILED, "stopped before the answer ended", len(ids))
-    return as_reply(text, len(ids), cut=not ended, reasoned=row.thinks)
+    endless = not ended and row.goes_on is not None and row.goes_on(text)
+    cut = not (ended or endless)
+    return as_reply(text, len(ids), cut=cut, reasoned=row.thinks, stopped=WENT_ON if endless else "")
 
 
 def room_of(row: Row, context: int) -> int:

@@ -1,4 +1,4 @@
-"""When each row of a batch has ended: at its own limit, its stop strings or its end token."""
+"""When each row of a batch has ended: at its own limit, its stop strings or its end token, or where it has no end."""
 
 from collections.abc import Callable, Collection, Sequence
 from typing import Any
@@ -7,6 +7,7 @@ from tabcontam.reading.wrapping import THOUGHT_END, THOUGHT_START
 from tabcontam.subjects.hf.text import Row
 
 TAG = 16  # tokens that </thinking> may take
+OFTEN = 8  # tokens after which it is looked at whether an answer goes on without end
 
 
 class RowEnds:
@@ -75,7 +76,14 @@ class RowEnds:
             tail = self._decode(ids[-self._tails[number] :])
             if any(mark in tail for mark in row.stop):
                 return True
-        return self._at_limit(number, row, ids)
+        return self._at_limit(number, row, ids) or (len(ids) % OFTEN == 0 and self._goes_on(number, row, ids))
+
+    def _goes_on(self, number: int, row: Row, ids: Sequence[int]) -> bool:
+        """Whether the answer behind the thinking goes on without end."""
+        begin = self._answer_from[number]
+        if row.goes_on is None or (begin is None and self._thinks(row, ids)):
+            return False
+        return row.goes_on(self._decode(ids[begin or 0 :]))
 
     def _at_limit(self, number: int, row: Row, ids: Sequence[int]) -> bool:
         if row.thinks:

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
@@ -97,10 +98,12 @@ class SavedModel(Model):
         """A prompt as token ids, in its form."""
         prompt = request.prompt
         if self.form is Form.CHAT:
-            return text.chat_row(prompt.chat, request.max_tokens)
-        if self.form is Form.SEQ2SEQ:
-            return text.row(prompt.seq2seq, request.max_tokens, ())
-        return text.row(prompt.completion, request.max_tokens, prompt.stop)
+            row = text.chat_row(prompt.chat, request.max_tokens)
+        elif self.form is Form.SEQ2SEQ:
+            row = text.row(prompt.seq2seq, request.max_tokens, ())
+        else:
+            row = text.row(prompt.completion, request.max_tokens, prompt.stop)
+        return replace(row, goes_on=request.goes_on)
 
 
 def too_long(row: Row, context: int) -> str:

@@ -1,7 +1,7 @@
 """A model's tokenizer: prompts to token ids, in its chat template or plain, and token ids to text."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from threading import Lock
 from typing import Any
@@ -14,13 +14,17 @@ OPENED = re.compile(r"<think(ing)?>\s*$")
 
 @dataclass(frozen=True)
 class Row:
-    """One prompt as token ids. `opened` says that it ends within a thinking block, which its answer then ends."""
+    """One prompt as token ids. `opened` says that it ends within a thinking block, which its answer then ends.
+
+    `goes_on` tells whether an answer so far goes on without end.
+    """
 
     ids: tuple[int, ...]
     max_tokens: int
     stop: tuple[str, ...] = ()
     thinks: bool = False
     opened: bool = False
+    goes_on: Callable[[str], bool] | None = None
 
 
 class Text:

@@ -13,10 +13,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from tabcontam.subjects.base import PAGE, TransientError
-from tabcontam.subjects.bounds import UnboundedError, allowing, bounded, httpx_of
+from tabcontam.subjects.bounds import UnboundedError, allowing, bounded, httpx_of, watched
 from tabcontam.subjects.openai.errors import Problem
 from tabcontam.subjects.openai.replies import is_page, parsed
-from tabcontam.subjects.openai.streams import is_stream, joined
+from tabcontam.subjects.openai.streams import Watch, is_stream, joined
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -123,10 +123,10 @@ def only_needed(headers: re.Pattern[str], key: str) -> Callable[[Any], Awaitable
     return hook
 
 
-async def post(clients: Clients, path: str, body: Mapping[str, Any]) -> object:
-    """Send once, and read the JSON that comes back. Raises `NoAnswer` or `TransientError`."""
-    with clients.borrowed() as client:
-        return await read(client.post(path, body=body, cast_to=object, options=RAW))
+async def post(clients: Clients, path: str, body: Mapping[str, Any], watch: Watch | None = None) -> object:
+    """Send once, and read the JSON that comes, or what a watch lets come. Raises `NoAnswer` or `TransientError`."""
+    with clients.borrowed() as client, watched(watch):
+        return await read(client.post(path, body=body, cast_to=object, options=RAW), watch=watch)
 
 
 async def get(clients: Clients, path: str, query: Mapping[str, str] | None = None) -> object:
@@ -173,9 +173,11 @@ async def listing(clients: Clients) -> object:
         return await read(client.get("/models", cast_to=object, options=LISTING))
 
 
-async def read(call: Awaitable[Any], sdk: str = "openai") -> object:
+async def read(call: Awaitable[Any], sdk: str = "openai", watch: Watch | None = None) -> object:
     """The JSON of a raw response, also where it comes in events. Raises as `content_of` does."""
     content = await content_of(call, sdk)
+    if watch is not None and watch.enough:
+        return watch.body
     try:
         return joined(content) if is_stream(content) else json.loads(content)
     except (ValueError, RecursionError) as error:

@@ -9,15 +9,17 @@ from typing import Any
 from tabcontam.evidence.base import Prompt
 from tabcontam.subjects.base import THINKING, Form, Request, in_turns
 from tabcontam.subjects.form import NO_LIMIT, NO_SYSTEM, NO_TEMPERATURE
-from tabcontam.subjects.openai.errors import NO_MODEL, NOT_THERE, Problem
+from tabcontam.subjects.openai.errors import NO_MODEL, NOT_THERE, Concern, Problem, concern
 
 MOST_STOPS = 4  # OpenAI takes no more
 REFUSING = (200, 400, 422)  # how a server refuses what it does not take; some say so with status 200
+NOT_IMPLEMENTED = 501
 # Without these a request would be another one. A server that scores no text refuses the last three.
-NEEDED = ("model", "messages", "prompt", "stream", "echo", "logprobs", "prompt_logprobs")
+NEEDED = ("model", "messages", "prompt", "echo", "logprobs", "prompt_logprobs")
 TOKENS = ("max_completion_tokens", "max_tokens")  # the two names of the limit
 # What a server may want otherwise besides its parameters.
 SYSTEM, WHOLE = "system messages", "answers in one piece"
+STREAM = "stream"  # which is asked for where it can be done without, too
 CHARACTERS = 2  # of a prompt to a token: fewer than in most texts, so that what is taken to fit does
 TEMPLATE = 32  # tokens that a chat template may add
 
@@ -35,7 +37,7 @@ FEWEST = re.compile(r"(minimum|at least).{0,40}\btokens|\btokens\b.{0,40}(minimu
 BEYOND = re.compile(r"(?:greater than|larger than|more than|higher than|>)\s*(\d{1,4})(?![\w.])", re.IGNORECASE)
 WHOLE_NUMBER = re.compile(r"(?<![\w.,-])\d{1,4}(?![\w-]|[.,]\d)")
 MOST_LEAST = 1024  # tokens: no server's minimum is above that
-STREAM = re.compile(r"\bstream|non-?stream", re.IGNORECASE)
+STREAMS = re.compile(r"\bstream|non-?stream", re.IGNORECASE)
 NO_CHAT = re.compile(r"not a chat model|chat[ _]template|does(n't| not) support chat\b", re.IGNORECASE)
 TOO_LONG = re.compile(
     r"context_length_exceeded|exceed_context_size|(context|model)[ _](length|len|window|size)\b|"
@@ -126,6 +128,10 @@ class Habits:
         what = unsupported(problem, arguments)
         return None if what is None or what in self.refused else replace(self, refused=self.refused | {what})
 
+    def whole(self) -> "Habits":
+        """These, without the wish for a stream."""
+        return replace(self, refused=self.refused | {STREAM})
+
     @property
     def reasons(self) -> bool:
         """A model that wants `max_completion_tokens` is taken for one that reasons."""
@@ -149,7 +155,7 @@ class Habits:
             room = _least(room, self.context - TEMPLATE - _length(request.prompt, form) // CHARACTERS)
         return wanted if room is None else max(fewest, min(wanted, room))
 
-    def arguments(self, form: Form, request: Request) -> dict[str, Any]:
+    def arguments(self, form: Form, request: Request, streamed: bool = False) -> dict[str, Any]:
         """What is sent besides the model's name: greedy decoding, where the model takes that, or a draw."""
         prompt, limit = request.prompt, self.limit(request, form)
         arguments: dict[str, Any] = {"temperature": prompt.temperature or 0, "max_tokens": limit}
@@ -172,13 +178,16 @@ class Habits:
                 del arguments["stop"]
             if self.scores:
                 arguments["logprobs"] = 1
-        return self.taken(arguments)
+        return self.taken(arguments, streamed)
 
-    def taken(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """What of a request's arguments the model takes, as a stream where it answers in no other way."""
-        streamed = {"stream": True, "stream_options": {"include_usage": True}} if WHOLE in self.refused else {}
+    def taken(self, arguments: Mapping[str, Any], streamed: bool = False) -> dict[str, Any]:
+        """What of the arguments the model takes; as a stream where that is wanted, or it answers in no other way."""
+        asked = dict(arguments)
+        if WHOLE in self.refused or (streamed and STREAM not in self.refused):
+            asked |= {STREAM: True, "stream_options": {"include_usage": True}}
         allowed = {name: max(arguments[name], self.least) for name in TOKENS if name in arguments}
-        return {name: value for name, value in {**arguments, **allowed, **streamed}.items() if name not in self.refused}
+        refused = self.refused - {STREAM}
+        return {name: value for name, value in {**asked, **allowed}.items() if name not in refused}
 
     def notes(self, form: Form) -> str:
         """What follows for the answers from what was left out of the requests; "" where nothing does."""
@@ -226,10 +235,11 @@ def _can_alternate(messages: Sequence[Mapping[str, str]]) -> bool:
 def _named(problem: Problem, arguments: Mapping[str, Any]) -> str | None:
     """What stands first in the words of a refusal."""
     text = f"{problem.message or problem.text} {problem.names}"
-    if "stream" not in arguments and STREAM.search(text):
+    if STREAM not in arguments and STREAMS.search(text):
         return WHOLE
-    found = {name: _word(name).search(text) for name in arguments if name not in NEEDED}
-    return min((name for name in found if found[name]), key=lambda name: found[name].start(), default=None)  # type: ignore[union-attr]
+    words = {name: STREAMS if name == STREAM else _word(name) for name in arguments if name not in NEEDED}
+    found = {name: match for name, word in words.items() if (match := word.search(text))}
+    return min(found, key=lambda name: (found[name].start(), -len(name)), default=None)  # stream_options, not stream
 
 
 def _word(name: str) -> re.Pattern[str]:
@@ -266,3 +276,9 @@ def may_lack_chat(problem: Problem) -> bool:
     if problem.status in NOT_THERE:
         return says_no_chat(problem) or not NO_MODEL.search(problem.text)
     return problem.status in (400, 422) and says_no_chat(problem)
+
+
+def may_lack_streams(problem: Problem) -> bool:
+    """Whether a request is worth a try without the wish for a stream, whatever the server says of it."""
+    of_request = concern(problem) is Concern.REQUEST and not may_lack_chat(problem)
+    return of_request or problem.status == NOT_IMPLEMENTED

@@ -13,7 +13,16 @@ from typing import Any
 
 from tabcontam.errors import option, unknown
 from tabcontam.evidence.questions import Capability, Reply, Scores, State, Token, Usage
-from tabcontam.subjects.base import MOST_WORDINGS, PAGE, FatalError, Form, Request, TransientError, as_reply
+from tabcontam.subjects.base import (
+    MOST_WORDINGS,
+    PAGE,
+    WENT_ON,
+    FatalError,
+    Form,
+    Request,
+    TransientError,
+    as_reply,
+)
 from tabcontam.subjects.bounds import UnboundedError
 from tabcontam.subjects.form import FORMS
 from tabcontam.subjects.keys import OTHER_KEY, split_variable
@@ -31,12 +40,21 @@ from tabcontam.subjects.openai.errors import (
     may_only_chat,
     wait,
 )
-from tabcontam.subjects.openai.habits import Habits, limits, may_lack_chat, says_no_chat, unsupported
+from tabcontam.subjects.openai.habits import (
+    STREAM,
+    Habits,
+    limits,
+    may_lack_chat,
+    may_lack_streams,
+    says_no_chat,
+    unsupported,
+)
 from tabcontam.subjects.openai.places import UNREADABLE, found_elsewhere, nowhere, without_endpoint
 from tabcontam.subjects.openai.replies import READERS, Answer, at, find_listed, read_listing, stated
 from tabcontam.subjects.openai.replies import usage as usage_of
 from tabcontam.subjects.openai.scores import read_scores, score_arguments
 from tabcontam.subjects.openai.scoring import TOO_LONG, Scoring
+from tabcontam.subjects.openai.streams import ENDLESS, Watch
 from tabcontam.subjects.provider import Offer, Provider, Settings
 from tabcontam.subjects.served import ServedModel, charged
 from tabcontam.subjects.services import Service, service_at
@@ -99,6 +117,7 @@ class OpenAIModel(ServedModel):
         self._openais = openais
         self._clients: Clients | None = None
         self._answered = False  # whether any request was
+        self._streamed = False  # whether any request was, by a stream that was asked for
         self._unlisted = False  # whether nothing at this host lists models
 
     def _usual(self, own: bool) -> tuple[str, ...]:
@@ -158,15 +177,22 @@ class OpenAIModel(ServedModel):
         no_chat: Problem | None = None
         usages: list[Usage | None] = []
         for left in reversed(range(MOST_WORDINGS)):
-            arguments = habits.arguments(form, request)
+            watch = self._watch(form, habits, request)
+            arguments = habits.arguments(form, request, streamed=watch is not None)
             try:
-                answer = await self._answer(form, arguments)
+                answer = await self._answer(form, arguments, watch)
+            except TransientError as error:
+                if watch and not (self._streamed or error.crowded):  # it may be the stream that fails
+                    self._habits = self._habits.joined(habits.whole())
+                raise
             except NoAnswer as error:
                 problem = error.problem
                 # Another query may have settled the form while this one was under way in chat form.
                 open_form = not self.settled or self.form is not form
                 if left and (adapted := habits.adapted(problem, form, request, arguments)):
                     habits = adapted
+                elif left and watch and not self._streamed and may_lack_streams(problem):
+                    habits = habits.whole()
                 elif left and form is Form.CHAT and open_form and may_lack_chat(problem):
                     if says_no_chat(problem):
                         self.form, self.settled = Form.COMPLETION, True
@@ -178,6 +204,7 @@ class OpenAIModel(ServedModel):
             else:
                 self._learn(habits)
                 self._answered = True
+                self._streamed |= watch is not None and watch.streams
                 usages.append(answer.usage)
                 if not left or habits.reasons or not (answer.cut and answer.thought):
                     break
@@ -227,8 +254,17 @@ class OpenAIModel(ServedModel):
         self._habits = self._habits.joined(habits)
         self.allowance, self.least = self._habits.allowance, self._habits.least
 
-    async def _answer(self, form: Form, arguments: Mapping[str, Any]) -> Answer:
-        body = await self._send(form, arguments)
+    def _watch(self, form: Form, habits: Habits, request: Request) -> Watch | None:
+        """What ends an answer that goes on without end, as those of small LLMs do.
+
+        Servers elsewhere are asked in no other way for that: their LLMs know where to end.
+        """
+        if request.goes_on is None or not self.local or STREAM in habits.refused:
+            return None
+        return Watch(lambda body: READERS[form](body).text, request.goes_on)
+
+    async def _answer(self, form: Form, arguments: Mapping[str, Any], watch: Watch | None) -> Answer:
+        body = await self._send(form, arguments, watch)
         try:
             answer = READERS[form](body)
         except ValueError as error:
@@ -242,9 +278,9 @@ class OpenAIModel(ServedModel):
             raise TransientError("the server broke off with an error", "broken reply", sent=True)
         return answer
 
-    async def _send(self, form: Form, arguments: Mapping[str, Any]) -> object:
+    async def _send(self, form: Form, arguments: Mapping[str, Any], watch: Watch | None = None) -> object:
         """One request. Raises `NoAnswer` only for what concerns this request, or its form, alone."""
-        return await self.called(post(self.clients(), PATHS[form], {"model": self.model, **arguments}))
+        return await self.called(post(self.clients(), PATHS[form], {"model": self.model, **arguments}, watch))
 
     async def called(self, call: Awaitable[object]) -> object:
         """What comes back from a call of the server. Raises `NoAnswer` only for what concerns this call alone."""
@@ -341,6 +377,7 @@ class OpenAIModel(ServedModel):
             refusal=self._line(answer.refusal) if answer.refusal else refusal,
             cut=answer.cut and text == whole,
             reasoned=answer.thought or not text,
+            stopped=WENT_ON if answer.finish == ENDLESS and text == whole else "",
         )
 
     def clients(self) -> Clients:

@@ -7,13 +7,16 @@ send one that nobody asked for, and call it JSON.
 import json
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from tabcontam.subjects.openai.replies import at
 
 LONGEST = 16 << 20  # bytes: an answer of 4,096 tokens takes a megabyte
+LONGEST_EVENT = 1 << 20  # bytes: of a larger one an answer is not watched
 BEGINS = re.compile(rb"(\xef\xbb\xbf)?\s*(data|event|id|retry)?:")
+ENDLESS = "endless"  # the finish of an answer that its reader ended
+OFTEN = 8  # pieces of a text, which are tokens on most servers, after which it is looked at again
 FIELD = re.compile(r"data: ?(.*)", re.DOTALL)
 
 
@@ -48,6 +51,51 @@ def _events(text: str) -> Iterator[str]:
         lines = (FIELD.fullmatch(line) for line in re.split(r"\r\n|\r|\n", event))
         if data := "\n".join(line[1] for line in lines if line):
             yield data
+
+
+class Watch:
+    """Reads a stream while it comes, until `goes_on` holds for the text that `read` finds in it.
+
+    Then it is `enough`, and `body` is what came, with the finish `ENDLESS`. A stream that is broken, or a body that is
+    none, is left to who reads it whole.
+    """
+
+    def __init__(self, read: Callable[[object], str], goes_on: Callable[[str], bool]) -> None:
+        self._read, self._goes_on = read, goes_on
+        self.enough = self.streams = self._off = False
+        self.body: object = None
+        self._made, self._came, self._pieces, self._due = _Body(), b"", 0, OFTEN
+
+    def __call__(self, part: bytes) -> bool:
+        """Take in what came. Whether it is enough."""
+        self._off = self._off or len(self._came) > LONGEST_EVENT
+        if not self._off:
+            try:
+                self._take(part)
+            except (ValueError, RecursionError):
+                self._off = True
+        return self.enough
+
+    def _take(self, part: bytes) -> None:
+        self._came = (self._came + part).replace(b"\r\n", b"\n")
+        whole, gap, self._came = self._came.rpartition(b"\n\n")
+        for data in _events((whole + gap).decode("utf-8-sig", "replace")):
+            event = json.loads(data)  # the mark of the end is no JSON
+            if not isinstance(event, dict) or event.get("error"):
+                raise ValueError("no part of an answer")
+            self._made.add(event)
+            self._pieces += any(at(event, "choices", 0, *place) for place in (("delta", "content"), ("text",)))
+            self.streams = True
+        if self._pieces >= self._due and not self._made.ended:
+            self._due = self._pieces + OFTEN
+            self._look(self._made.made())
+
+    def _look(self, body: Any) -> None:
+        if self._goes_on(self._read(body)):
+            self.enough = True
+            usage = at(body, "usage") or {"completion_tokens": self._pieces}
+            choice = {**body["choices"][0], "finish_reason": ENDLESS}
+            self.body = {**body, "choices": [choice], "usage": usage}
 
 
 class _Body:

@@ -76,7 +76,7 @@ class Engine:
             decode=self.text.decode,
             stopping=lambda: False,
         )
-        watched = bool(row.stop) or row.thinks  # else the engine sees the end as well
+        watched = bool(row.stop or row.thinks or row.goes_on)  # else the engine sees the end as well
         parameters = SamplingParams(
             temperature=prompt.temperature,
             seed=prompt.sample if prompt.temperature else None,

@@ -26,7 +26,7 @@ from tabcontam.errors import UsageError
 from tabcontam.evidence.base import Capability, Message, Passage, Prompt, Query, Reply, Scores, State, Trial
 from tabcontam.evidence.registry import by_id
 from tabcontam.reading.words import english
-from tabcontam.subjects.base import Form, Request
+from tabcontam.subjects.base import WENT_ON, Form, Request
 from tabcontam.subjects.hf import decoding as hf_decoding
 from tabcontam.subjects.hf import scores as hf_scores
 from tabcontam.subjects.hf.batches import Batcher
@@ -453,6 +453,43 @@ def test_thinking_and_the_answer_after_it_have_a_limit_together() -> None:
     done = [bool(ends(torch.tensor([written[:count]]), None)) for count in range(1, 11)]
     assert done == [False] * 9 + [True]
     assert ends.leave() == []
+
+
+# An answer that goes on without end
+
+
+def test_a_row_ends_where_it_goes_on_without_end_and_its_thinking_may() -> None:
+    asked: list[str] = []
+
+    def goes_on(text: str) -> bool:
+        asked.append(text)
+        return len(text) > 20
+
+    def decode(ids: Sequence[int]) -> str:
+        return "".join("</think>" if token == 9 else "so " for token in ids)
+
+    thinking, plain = Row((1,), 100, thinks=True, opened=True, goes_on=goes_on), Row((1,), 100)
+    ends = RowEnds([thinking, plain], start=0, allowances=[200, 0], eos=(), decode=decode, stopping=lambda: False)
+    written = [7] * 60 + [9] + [7] * 20
+    done = [ends(torch.tensor([written[:count]] * 2), None).tolist() for count in range(1, 81)]
+    assert [count for count, (first, _) in enumerate(done, start=1) if first][:1] == [72]
+    assert asked == ["so " * 3, "so " * 11]  # every eight tokens
+    assert not any(second for _, second in done)
+
+
+def test_an_answer_that_goes_on_without_end_is_ended(llama: Path) -> None:
+    plain = [request(text, 96) for text in TEXTS[:3]]
+    valued = [Request(replace(each.prompt, values=("Ship", "Master")), 96) for each in plain]
+    long, short = (replies(opened(llama), asked) for asked in (plain, valued))
+    assert [(one.state, one.detail, one.tokens) for one in long] == [(State.TRUNCATED, "token limit", 96)] * 3
+    ended = [(whole, one) for whole, one in zip(long, short, strict=True) if one.detail == WENT_ON]
+    assert ended
+    for whole, one in ended:
+        assert one.state is State.TRUNCATED
+        assert one.tokens is not None
+        assert one.tokens < 96
+        assert one.tokens % 8 == 0
+        assert whole.text.startswith(one.text)
 
 
 # Memory

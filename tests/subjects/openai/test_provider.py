@@ -579,7 +579,7 @@ class TestScore:
         monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
         asked = []
 
-        async def post(clients: object, path: str, body: dict[str, Any]) -> object:
+        async def post(clients: object, path: str, body: dict[str, Any], watch: object) -> object:
             asked.append(body["model"])
             raise NoAnswer(Problem(400))
 
