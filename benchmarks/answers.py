@@ -16,6 +16,7 @@ from typing import Any
 from tabcontam.asking.plan import Options, sheet_of
 from tabcontam.evidence.base import Query, Reply, Trial
 from tabcontam.evidence.registry import by_id
+from tabcontam.reading.endless import goes_on
 from tabcontam.reading.reading import is_mark, same_value
 from tabcontam.reading.words import english
 from tabcontam.subjects.base import as_reply
@@ -29,6 +30,7 @@ RIGHT, UNREAD, WRONG = "right", "unread", "wrong"
 ALLOWED = {"read": {RIGHT}, "unread": {UNREAD}, "either": {RIGHT, UNREAD}}
 SHIPPED = ("heart", "titanic", "wine")
 SERIALIZER = "is"
+LOOKED = 12  # characters after which it is looked at whether an answer goes on without end
 
 
 @lru_cache(maxsize=4)
@@ -93,6 +95,14 @@ def judged(cases: Iterable[Mapping[str, Any]]) -> list[tuple[Mapping[str, Any], 
     return [(case, came(case, cells), cells) for case in cases for cells in [cells_of(case)]]
 
 
+def ended(case: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The answer as it is where it is ended, if it goes on without end."""
+    text = case["message"]["content"] or ""
+    end = next((end for end in range(0, len(text), LOOKED) if goes_on(text[:end], case["asked"])), None)
+    message = {**case["message"], "content": text[:end]}
+    return case if end is None else {**case, "message": message, "finish_reason": "length"}
+
+
 def load(path: Path) -> list[dict[str, Any]]:
     """The answers in a file."""
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
@@ -104,6 +114,10 @@ def main() -> None:
     counted = Counter((case["must"], what) for case, what, _ in found)
     for (must, what), number in sorted(counted.items()):
         print(f"{must:8} {what:8} {number}")
+    cut = [(case, short, cells) for case, _, cells in found if (short := ended(case)) is not case]
+    saved = sum(len(case["message"]["content"]) - len(short["message"]["content"]) for case, short, _ in cut)
+    changed = sum(cells_of(short) != cells for _, short, cells in cut)
+    print(f"{len(cut)} go on without end: {saved} characters are saved, {changed} are read otherwise")
     failed: dict[str, list[tuple[Mapping[str, Any], str, Mapping[str, str | None]]]] = defaultdict(list)
     for case, what, cells in found:
         if what not in ALLOWED[case["must"]]:

@@ -34,7 +34,7 @@ ENDING = {
     "thinking": f"<think>\n{'38, ' * 200}",
     "a rule": f"| a | b |\n|{'---|' * 40}",
     "blanks of a column": f"| {' ' * 90}",
-    "prose": "To find the target I look: target 1 first, target 2 then, a target of 1, no target, so the target: the target ",
+    "prose": "To find the target: target 1 first, target 2 then, a target of 1, no target, so the target: the target",
     "other features": ", ".join(f"x is {n}" for n in range(90)),
 }
 

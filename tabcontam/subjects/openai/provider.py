@@ -255,9 +255,9 @@ class OpenAIModel(ServedModel):
         self.allowance, self.least = self._habits.allowance, self._habits.least
 
     def _watch(self, form: Form, habits: Habits, request: Request) -> Watch | None:
-        """What ends an answer that goes on without end, as those of small LLMs do.
+        """What ends an answer that goes on without end; None where nothing does.
 
-        Servers elsewhere are asked in no other way for that: their LLMs know where to end.
+        Only small LLMs write such, and these run on this machine. A server that is paid for is asked as ever.
         """
         if request.goes_on is None or not self.local or STREAM in habits.refused:
             return None

@@ -5,13 +5,14 @@ import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from tabcontam.errors import UsageError
 from tabcontam.evidence.questions import Capability, Message, Prompt, Reply, State
-from tabcontam.subjects.base import Form, Request
+from tabcontam.subjects.base import WENT_ON, Form, Request
 from tabcontam.subjects.gguf import provider
 from tabcontam.subjects.gguf.files import carried
 from tabcontam.subjects.gguf.provider import GGUFModel
@@ -89,6 +90,17 @@ def test_it_answers_in_both_forms_and_says_what_does_not_fit() -> None:
     with answering("completion", COUNTING) as (model, (six,)):
         assert model.form is Form.COMPLETION
         assert six.text.strip().startswith("six, seven")
+
+
+@pytest.mark.slow
+def test_an_answer_that_goes_on_without_end_is_ended() -> None:
+    is_here()
+    numbers = Prompt((), "57, 49, 56, 38, 38, 38, 38, 38, 38, 38,", "", values=("age",))
+    with answering("completion", numbers, replace(numbers, values=()), tokens=120) as (_, (ended, whole)):
+        assert (ended.state, ended.detail) == (State.TRUNCATED, WENT_ON)
+        assert (whole.state, whole.detail, whole.tokens) == (State.TRUNCATED, "token limit", 120)
+        assert ended.tokens is not None
+        assert ended.tokens < 80
 
 
 @pytest.mark.slow

@@ -6,6 +6,7 @@ The engine is a stand-in with the names and types of vLLM's, which computes with
 import asyncio
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from math import isclose
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,8 @@ import pytest
 from tabcontam.errors import UsageError
 from tabcontam.evidence.base import Capability, Endings, Message, Passage, Prompt, State
 from tabcontam.evidence.questions import Answer, Likelihoods, Question, Reply, Scores
-from tabcontam.subjects.base import FatalError, Form, Model, Request
+from tabcontam.subjects import base
+from tabcontam.subjects.base import WENT_ON, FatalError, Form, Model, Request
 from tabcontam.subjects.hf.endings import MERGED
 from tabcontam.subjects.hf.provider import HFModel
 from tabcontam.subjects.ray.replica import About, Replica, Said
@@ -149,6 +151,18 @@ def test_answers_are_those_of_transformers(llama: Path, engines: type[AsyncLLM])
     assert kinds == {RequestOutputKind.CUMULATIVE, RequestOutputKind.FINAL_ONLY}
     assert {parameters.temperature for parameters in engine.asked} == {0.0}
     assert {tuple(parameters.stop_token_ids or ()) for parameters in engine.asked} == {(2,)}
+
+
+def test_an_answer_that_goes_on_without_end_is_ended_here_too(
+    llama: Path, engines: type[AsyncLLM], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(base, "goes_on", lambda text, asked, shown: len(text) > 60)
+    asked = [replace(prompt(text), values=("Ship", "Master")) for text in TEXTS[:3]]
+    ours, theirs = both(llama, asked, max_tokens=96)
+    assert ours == theirs
+    assert {(reply.state, reply.detail, reply.tokens % 8) for reply in ours} == {(State.TRUNCATED, WENT_ON, 0)}
+    (engine,) = engines.started
+    assert engine.left == len(asked)
 
 
 @pytest.mark.parametrize("allowed", [4096, 2])
