@@ -97,7 +97,7 @@ def judged(cases: Iterable[Mapping[str, Any]]) -> list[tuple[Mapping[str, Any], 
 
 def ended(case: Mapping[str, Any]) -> Mapping[str, Any]:
     """The answer as it is where it is ended, if it goes on without end."""
-    text = case["message"]["content"] or ""
+    text = reply_of(case).text
     end = next((end for end in range(0, len(text), LOOKED) if goes_on(text[:end], case["asked"])), None)
     message = {**case["message"], "content": text[:end]}
     return case if end is None else {**case, "message": message, "finish_reason": "length"}
@@ -115,7 +115,7 @@ def main() -> None:
     for (must, what), number in sorted(counted.items()):
         print(f"{must:8} {what:8} {number}")
     cut = [(case, short, cells) for case, _, cells in found if (short := ended(case)) is not case]
-    saved = sum(len(case["message"]["content"]) - len(short["message"]["content"]) for case, short, _ in cut)
+    saved = sum(len(reply_of(case).text) - len(reply_of(short).text) for case, short, _ in cut)
     changed = sum(cells_of(short) != cells for _, short, cells in cut)
     print(f"{len(cut)} go on without end: {saved} characters are saved, {changed} are read otherwise")
     failed: dict[str, list[tuple[Mapping[str, Any], str, Mapping[str, str | None]]]] = defaultdict(list)
