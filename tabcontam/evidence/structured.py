@@ -16,13 +16,15 @@ ASKED = (
     'Answer with one JSON object. Its "values" holds a text for each of {values} under that name, and "" for an empty '
     'cell. Its "known" is true. If you can give no values, "known" is false and "values" is null.'
 )
-# No LLM answers this in the form by itself.
+# It says nothing of the form, so that an LLM answers in it only where its server holds it to that.
 PROBE = Prompt((Message("user", "Name a colour."),), "", "", values=("colour",))
 PROBE_TOKENS = 64  # enough for the form
 
 
 def in_json(prompt: Prompt) -> Prompt:
-    """The prompt whose chat ends with how the answer is to be written."""
+    """The prompt whose chat ends with how the answer is to be written; the probe stays as it is."""
+    if prompt == PROBE:
+        return prompt
     values = ", ".join(json.dumps(name, ensure_ascii=False) for name in prompt.values)
     *before, last = prompt.chat
     asked = replace(last, content=f"{last.content}\n\n{ASKED.format(values=values)}")

@@ -31,7 +31,7 @@ ASKED = ("age", "name (given)")
 
 
 class Deaf(SimulatedModel):
-    """Knows the table, and has a server that takes no notice of a schema."""
+    """Knows the table, does as it is told, and has a server that takes no notice of a schema."""
 
     def __init__(self) -> None:
         super().__init__("oracle")
@@ -45,7 +45,10 @@ class Deaf(SimulatedModel):
 
     async def generate(self, request: Request) -> Reply:
         self.asked.append(request)
-        return Reply("Blue.", State.OK) if request.held else await super().generate(request)
+        if not request.held:
+            return await super().generate(request)
+        told = "JSON" in request.prompt.chat[-1].content
+        return Reply(said_as(["blue"], ("colour",)) if told else "Blue.", State.OK)
 
 
 def cells_of(model: Model, options: Options = OPTIONS) -> list[PlannedCell]:
