@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from math import sqrt
@@ -48,7 +48,7 @@ from tabcontam.reading.spans import peeled, read_one, unmarked
 from tabcontam.reading.values import decide_values, first_line
 from tabcontam.reading.words import Dictionary
 from tabcontam.statistics.eprocess import Stake, joined, placed
-from tabcontam.tables.serializers import Serializer
+from tabcontam.tables.serializers import Serializer, Template
 from tabcontam.tables.table import Cell, Table
 
 MORE = "0"  # added to an answer that was cut, to see which of its values could have gone on
@@ -87,7 +87,8 @@ class RowTest(Test):
         """
         queries = super().planned(table, serializer, rng)
         if self.holds:
-            queries = [replace(query, write=partial(_asking_values, query.write, query.asked)) for query in queries]
+            ends = partial(_ends, table.columns, serializer)
+            queries = [replace(query, write=partial(_of_values, query, ends(query.asked))) for query in queries]
         if self.too_small(len(table.row_set)):
             return [replace(query, chance={}) for query in queries]
         return [replace(query, lies_in=self.lies_in(table, query)) for query in queries]
@@ -300,10 +301,22 @@ class OneCellTest(RowTest):
         return values_bare(whole, sorts) if value is None else {feature: value}
 
 
-def _asking_values(write: Callable[[], Question], asked: tuple[str, ...]) -> Question:
-    """A prompt whose answer can be held to values of these features."""
-    question = write()
-    return replace(question, values=asked) if isinstance(question, Prompt) else question
+def _of_values(query: Query, ends: tuple[str, ...]) -> Question:
+    """A prompt whose answer is the values of what is asked, and whose completion is over at these texts, too."""
+    question = query.write()
+    return (
+        replace(question, values=query.asked, stop=(*question.stop, *ends))
+        if isinstance(question, Prompt)
+        else question
+    )
+
+
+def _ends(columns: Sequence[str], serializer: Serializer, asked: Sequence[str]) -> tuple[str, ...]:
+    """How a row goes on behind its asked cells: with the next feature, or once more with the first that was asked."""
+    if not isinstance(serializer, Template):
+        return ()
+    behind = columns[columns.index(asked[-1]) + 1 :][:1]
+    return tuple(f"{serializer.feature_separator}{serializer.lead(name)}" for name in (asked[0], *behind))
 
 
 def _is_name(query: Query, serializer: Serializer, cell: str) -> bool:

@@ -57,3 +57,20 @@ def test_the_prompts_of_row_tests_alone_ask_for_values() -> None:
     for test in ("incomplete_completion", "full_completion", "feature_completion", "membership"):
         query = sheet_of(by_id()[test], load_table("iris"), IS, Options(seed=0)).written[0]
         assert query.prompt.values == (() if test == "membership" else query.asked)
+
+
+def test_a_completion_is_over_where_the_row_goes_on_or_begins_again() -> None:
+    iris = load_table("iris")
+
+    def stops(test: str, form: str) -> set[tuple[str, ...]]:
+        written = sheet_of(by_id()[test], iris, load_serializers()[form], Options(seed=0)).written
+        return {query.prompt.stop for query in written}
+
+    first, width = ", The sepal length (cm) is", ", The petal width (cm) is"
+    assert stops("full_completion", "is") == {("\n", first)}
+    assert stops("incomplete_completion", "is") == {("\n", ", The petal length (cm) is")}
+    assert ("\n", ", The petal length (cm) is", width) in stops("feature_completion", "is")
+    assert ("\n", ", petal length (cm):", ", petal width (cm):") in stops("feature_completion", "colon")
+    for form in ("csv", "json", "markdown"):  # where a value could look like what follows
+        assert stops("feature_completion", form) == {("\n",)}
+    assert stops("membership", "is") == {("\n",)}
