@@ -7,7 +7,7 @@ DATASET_HELP = (
 )
 SERIALIZER_HELP = "how rows are written: a name of list serializers, or a TOML file of your own"
 PROMPTS_HELP = "how queries are worded: a name of list prompts, or a TOML file of your own"
-HELD_HELP = "; structured: chat, and the server holds answers to tests 7 to 9 to a JSON schema, where it can"
+HELD_HELP = "; structured: chat, and where it can the server holds answers that are cells of a row to a JSON schema"
 EXPRESSION_HELP = "run only the tests whose id matches EXPR, as in pytest"
 MARKS_HELP = (
     "run only the tests whose marks match EXPR, as in pytest: a family (knowledge, rows, likelihood, order, corpus, "

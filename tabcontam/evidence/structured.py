@@ -11,10 +11,10 @@ from typing import Any
 from tabcontam.evidence.questions import Message, Prompt, Reply, State
 
 KNOWN, VALUES = "known", "values"
-# Without an example of the values, which small LLMs would copy: the server knows the form.
+# Small LLMs copy an example of the values, and decline wherever they are offered to: the server knows the form.
 ASKED = (
-    'Answer with one JSON object. Its "values" holds a text for each of {values} under that name, and "" for an empty '
-    'cell. Its "known" is true. If you can give no values, "known" is false and "values" is null.'
+    'Answer with one JSON object. "values" has for each of {values} a text, which is your best guess where you are not '
+    'sure, and "" for an empty cell. "known" says whether you give values.'
 )
 # It says nothing of the form, so that an LLM answers in it only where its server holds it to that.
 PROBE = Prompt((Message("user", "Name a colour."),), "", "", values=("colour",))
