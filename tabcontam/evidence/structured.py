@@ -70,6 +70,8 @@ def given(text: str, asked: Sequence[str]) -> dict[str, str | None] | None:
         return {}
     if not isinstance(values, dict) or values.keys() != set(asked):
         return None
+    if not found[KNOWN] and not any(values.values()):
+        return {}
     cells = (values[name] for name in asked)
     said = [cell if isinstance(cell, str) else json.dumps(cell, ensure_ascii=False) for cell in cells]
     return {name: cell or None for name, cell in zip(asked, said, strict=True)}

@@ -82,6 +82,8 @@ def asked(model: Model, folder: Path, store: Store | None = None, options: Optio
         ('{"known": false, "values": {"age": "31", "name (given)": "Ann"}}', {"age": "31", "name (given)": "Ann"}),
         ('{"known": false, "values": null}', {}),
         ('{"known": true, "values": null}', {}),
+        ('{"known": false, "values": {"age": "", "name (given)": ""}}', {}),
+        ('{"known": true, "values": {"age": "", "name (given)": ""}}', {"age": None, "name (given)": None}),
         ('{"known": true, "values": {"age": "31"}}', None),  # cut, or of another server: read as any text
         ('{"known": "yes", "values": {"age": "31", "name (given)": "Ann"}}', None),
         ('{"age": "31", "name (given)": "Ann"}', None),
