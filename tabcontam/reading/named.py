@@ -31,7 +31,7 @@ OFFERED = re.compile(
     re.IGNORECASE,
 )
 CALLED_VALUE = re.compile(rf".*{THING}s?", re.IGNORECASE)
-OPENED = re.compile(r"[.;:!?]\s|\n")
+OPENED = re.compile(r"[.,;:!?]\s|\n")  # what stands before it may be another feature's value: "The loan is no, The"
 NEW_SENTENCE = re.compile(rf"(?:[.;!?]\s+|\n\W*)(?:{ARTICLE}\s+)?$", re.IGNORECASE)  # right before a name
 NULL = {"null", "none", "nan", "nil", "undefined", ""}
 BEHIND = re.compile(  # what stands between a value and the next name
@@ -167,7 +167,7 @@ def first_row(text: str, asked: tuple[str, ...]) -> str:
     found = [(names_of(asked).get(spelled(match.group())), match.start()) for match in any_name(asked).finditer(text)]
     names, rows = [name for name, _ in found], len(asked)
     follows = len(names) > rows > 1 and set(names[:rows]) == set(asked) and names[rows : rows + 2] == names[:2]
-    if not follows or NOT.search(text[: found[0][1]]) or OR_ELSE.search(text[: found[rows][1]]):
+    if not follows or NOT.search(OPENED.split(text[: found[0][1]])[-1]) or OR_ELSE.search(text[: found[rows][1]]):
         return ""
     return BEHIND.sub("", text[: found[rows][1]])
 

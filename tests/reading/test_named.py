@@ -3,7 +3,7 @@
 import pytest
 
 from tabcontam.reading.columns import Sort
-from tabcontam.reading.named import read_aligned, read_pairs
+from tabcontam.reading.named import denied, first_row, read_aligned, read_pairs
 from tabcontam.reading.spans import read_one
 from tabcontam.reading.wrapping import set_off
 
@@ -36,3 +36,30 @@ def test_an_answer_is_set_off_once() -> None:
     assert set_off("so <answer> 39 </answer>.") == "39"
     twice = "<answer>39</answer> or <answer>40</answer>"
     assert set_off(twice) == twice
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("The No is 1, The loan is no, The balance is 5, The y is no", set()),  # values and a column, and no denial
+        ("default: none, loan: no, balance: 5, y: no", set()),
+        ("The balance is 5, The y is not known", set()),
+        ("It is not true that the balance is 5", {"balance"}),
+        ("As for the loan, it is not the case that the balance is 5 and the y is no", {"balance", "y"}),
+        ("Not this: balance 5", {"balance"}),
+        ("In the previous row the balance is 5", {"balance"}),
+    ],
+)
+def test_what_is_said_of_another_feature_denies_none(text: str, expected: set[str]) -> None:
+    assert denied(text, ("balance", "y")) == expected
+
+
+def test_a_row_of_yes_and_no_is_followed_by_others() -> None:
+    row = "The housing is no, The loan is no, The balance is 5, The y is no"
+    assert first_row(f"{row}\n{row}", ("balance", "y")).startswith(row)
+    assert (
+        first_row(
+            f"It is not so that {row}\n{row}".replace("The housing is no, The loan is no, ", ""), ("balance", "y")
+        )
+        == ""
+    )
