@@ -31,7 +31,10 @@ OFFERED = re.compile(
     re.IGNORECASE,
 )
 CALLED_VALUE = re.compile(rf".*{THING}s?", re.IGNORECASE)
-OPENED = re.compile(r"[.,;:!?]\s|\n")  # what stands before it may be another feature's value: "The loan is no, The"
+OPENED = re.compile(r"[.;:!?]\s|\n")
+NO_DENIAL = re.compile(  # another feature's value, or a column: "The loan is no, The No is 1"
+    rf"(?:\b(?:is|to)|[=:])\s*(?:{NOT.pattern})\s*(?=[,;|])|(?:{NOT.pattern})\s*(?=\bis\b|=)", re.IGNORECASE
+)
 NEW_SENTENCE = re.compile(rf"(?:[.;!?]\s+|\n\W*)(?:{ARTICLE}\s+)?$", re.IGNORECASE)  # right before a name
 NULL = {"null", "none", "nan", "nil", "undefined", ""}
 BEHIND = re.compile(  # what stands between a value and the next name
@@ -146,7 +149,10 @@ def denied(text: str, asked: tuple[str, ...]) -> set[str]:
     for match in any_name(asked).finditer(text):
         between = text[last : match.start()]
         if not last:
-            so = NOT.search(OPENED.split(between)[-1]) is not None or NOT_THIS.search(between) is not None
+            so = (
+                NOT.search(OPENED.split(NO_DENIAL.sub("", between))[-1]) is not None
+                or NOT_THIS.search(between) is not None
+            )
         elif NEW_SENTENCE.search(between):
             so = False
         so = so or ELSEWHERE.search(re.split(r"[.!?]\s|\n", between)[-1]) is not None
@@ -167,7 +173,8 @@ def first_row(text: str, asked: tuple[str, ...]) -> str:
     found = [(names_of(asked).get(spelled(match.group())), match.start()) for match in any_name(asked).finditer(text)]
     names, rows = [name for name, _ in found], len(asked)
     follows = len(names) > rows > 1 and set(names[:rows]) == set(asked) and names[rows : rows + 2] == names[:2]
-    if not follows or NOT.search(OPENED.split(text[: found[0][1]])[-1]) or OR_ELSE.search(text[: found[rows][1]]):
+    before = NO_DENIAL.sub("", text[: found[0][1]] if found else "")
+    if not follows or NOT.search(before) or OR_ELSE.search(text[: found[rows][1]]):
         return ""
     return BEHIND.sub("", text[: found[rows][1]])
 

@@ -47,6 +47,7 @@ def test_an_answer_is_set_off_once() -> None:
         ("It is not true that the balance is 5", {"balance"}),
         ("As for the loan, it is not the case that the balance is 5 and the y is no", {"balance", "y"}),
         ("Not this: balance 5", {"balance"}),
+        ("I do not have the file, so a made-up row has the balance 5 and the y 1", {"balance", "y"}),
         ("In the previous row the balance is 5", {"balance"}),
     ],
 )
