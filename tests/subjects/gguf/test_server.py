@@ -1,6 +1,7 @@
 """A real server: llama.cpp on loopback, asked as any server that speaks OpenAI's protocol."""
 
 import asyncio
+import re
 from collections.abc import Awaitable, Callable, Iterator
 from typing import TypeVar
 
@@ -19,7 +20,8 @@ pytestmark = pytest.mark.slow
 Found = TypeVar("Found")
 NAME = "SmolLM2-135M-Instruct.Q4_1.gguf"
 NAMES = ("petal length (cm)", 'a "quoted" name', "Größe")
-ROW = Prompt((Message("user", "Invent a flower."),), "", "", values=NAMES)
+FLOWER = "The petal length is 5.1 cm, the quoted name is Rose, and die Größe is 3."
+ROW = Prompt((Message("user", FLOWER),), "", "", values=NAMES)
 
 
 @pytest.fixture(scope="module")
@@ -53,10 +55,11 @@ def asked(address: str, *requests: Request, form: str = "auto") -> list[Reply]:
 
 def test_it_holds_an_answer_to_the_schema_whatever_the_features_are_called(address: str) -> None:
     held, probe, free = asked(
-        address, Request(ROW, 96, held=True), Request(PROBE, PROBE_TOKENS, held=True), Request(PROBE, PROBE_TOKENS)
+        address, Request(ROW, 160, held=True), Request(PROBE, PROBE_TOKENS, held=True), Request(PROBE, PROBE_TOKENS)
     )
-    values = given(held.text, NAMES)
-    assert values == {} or tuple(values or ()) == NAMES
+    assert re.match(r'\{\s*"known"\s*:\s*(true|false),\s*"values"\s*:', held.text)
+    if held.state is State.OK:  # it may go on within a text, to its limit
+        assert given(held.text, NAMES) is not None
     assert (is_held(probe), is_held(free)) == (True, False)
 
 
