@@ -12,7 +12,7 @@ from typing import ClassVar
 from tabcontam.evidence.answering import Answering, CellAnswers
 from tabcontam.evidence.base import READ, Evidence, Family, Kind, Query, Reading, Reply, State, Test, Trial, Unread
 from tabcontam.evidence.checks import rendered
-from tabcontam.evidence.questions import Prompt, Question
+from tabcontam.evidence.questions import Prompt
 from tabcontam.evidence.rows.answered import answered as answered
 from tabcontam.evidence.rows.answered import in_rows, said_cell
 from tabcontam.evidence.rows.by_column import bits_by, left_out, lying_in
@@ -301,14 +301,10 @@ class OneCellTest(RowTest):
         return values_bare(whole, sorts) if value is None else {feature: value}
 
 
-def _of_values(query: Query, ends: tuple[str, ...]) -> Question:
+def _of_values(query: Query, ends: tuple[str, ...]) -> Prompt:
     """A prompt whose answer is the values of what is asked, and whose completion is over at these texts, too."""
-    question = query.write()
-    return (
-        replace(question, values=query.asked, stop=(*question.stop, *ends))
-        if isinstance(question, Prompt)
-        else question
-    )
+    prompt = query.prompt
+    return replace(prompt, values=query.asked, stop=(*prompt.stop, *ends))
 
 
 def _ends(columns: Sequence[str], serializer: Serializer, asked: Sequence[str]) -> tuple[str, ...]:
