@@ -229,7 +229,7 @@ def sent(question: Question, form: Form) -> str | list[dict[str, str]]:
         case Lookup():
             return _sought(question)
     if form is Form.STRUCTURED:
-        question, form = in_json(question) if question.values else question, Form.CHAT
+        question, form = in_json(question), Form.CHAT
     if form is Form.CHAT:
         return [{"role": message.role, "content": message.content} for message in question.chat]
     return question.completion if form is Form.COMPLETION else question.seq2seq

@@ -22,8 +22,8 @@ PROBE_TOKENS = 64  # enough for the form
 
 
 def in_json(prompt: Prompt) -> Prompt:
-    """The prompt whose chat ends with how the answer is to be written; the probe stays as it is."""
-    if prompt == PROBE:
+    """The prompt whose chat ends with how the answer is to be written, where it asks values; the probe stays."""
+    if not prompt.values or prompt == PROBE:
         return prompt
     values = ", ".join(json.dumps(name, ensure_ascii=False) for name in prompt.values)
     *before, last = prompt.chat

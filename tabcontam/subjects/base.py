@@ -154,7 +154,7 @@ class Request:
     def prompt(self) -> Prompt:
         """The question where it is one in words. Raises TypeError for any other."""
         prompt = _of_kind(self.question, Prompt)
-        return in_json(prompt) if self.held and prompt.values else prompt
+        return in_json(prompt) if self.held else prompt
 
     @property
     def schema(self) -> Mapping[str, Any] | None:

@@ -3,7 +3,7 @@
 from enum import StrEnum
 
 FORMS = ("auto", "chat", "completion")  # what a user may ask for; "auto" is the model's chat form, if it has one
-HELD = "structured"  # what a run may ask for beside these: chat, with answers to row tests held to a JSON schema
+HELD = "structured"  # what a run may ask for, too: chat, with answers to row tests held to a JSON schema
 
 
 class Form(StrEnum):

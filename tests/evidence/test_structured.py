@@ -38,11 +38,6 @@ class Deaf(SimulatedModel):
         self.spec = "simulated:deaf"
         self.asked: list[Request] = []
 
-    def prepare(self, *about: object) -> Model:
-        prepared = super().prepare(*about)  # type: ignore[arg-type]
-        prepared.held = self.held
-        return prepared
-
     async def generate(self, request: Request) -> Reply:
         self.asked.append(request)
         if not request.held:

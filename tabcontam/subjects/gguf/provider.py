@@ -53,7 +53,7 @@ class GGUFModel(OpenAIModel):
 
     @property
     def identity(self) -> Mapping[str, str]:
-        """Return what replies are stored under, beside the version: of a file its name without the folder."""
+        """Return what replies are stored under, apart from the version: of a file its name without the folder."""
         name = Path(self.model).name if Path(self.model).expanduser().is_file() else self.model
         return {"provider": self.provider, "address": "", "model": name}
 
@@ -116,7 +116,7 @@ def serve(file: Path, context: int) -> tuple[Any, str]:
 def waiting_asleep() -> Iterator[None]:
     """Have threads of a library that is loaded now sleep soon while they wait for each other.
 
-    libgomp reads this when it is loaded. By default a thread spins for milliseconds: beside other work on two
+    libgomp reads this when it is loaded. By default a thread spins for milliseconds: with other work on two
     processors the same answers then took up to four times as much of the processors, and ten times as long.
     """
     before = os.environ.get(SPINS)
