@@ -1,9 +1,9 @@
 """Compute the golden verdicts anew and print what moved: `python -m tests.golden`.
 
 Computes the chances of every card whose file is here (TABCONTAM_DATA), judges every result from them and judges the
-recorded answers again (TABCONTAM_REPLAY): that takes about half an hour. The differences are printed as a Markdown
-table, for the commit that means them; then the files are written. Results of cards and recorded answers that are not
-here stay as they are.
+recorded answers again, of the papers (TABCONTAM_REPLAY) and of real LLMs: that takes about an hour. The differences are
+printed as a Markdown table, for the commit that means them; then the files are written. Results of cards and recorded
+answers that are not here stay as they are.
 `--stored` keeps the stored chances, where no fit and no query changed: a few minutes. `--dry-run` writes nothing, and
 exits with 1 where something moved: results from computed chances may then differ as the slow test allows.
 """
@@ -11,6 +11,7 @@ exits with 1 where something moved: results from computed chances may then diffe
 import argparse
 import os
 
+from benchmarks.real.chances import RECORD, store
 from tests.golden.chances import write
 from tests.golden.stored import (
     CHANCES,
@@ -24,7 +25,7 @@ from tests.golden.stored import (
     of_parts,
     table,
 )
-from tests.golden.verdicts import RECORDED, at_hand
+from tests.golden.verdicts import RECORDED, at_hand, real_at_hand
 
 
 def main() -> int:
@@ -34,7 +35,8 @@ def main() -> int:
     parser.add_argument("--dry-run", action="store_true", help="write nothing; exit with 1 where something moved")
     options = parser.parse_args()
     cards, recorded = at_hand(), list(RECORDED if os.environ.get("TABCONTAM_REPLAY") else ())
-    names, before = [*recorded, *cards], golden()
+    real = real_at_hand()
+    names, before = [*recorded, *cards, *real], golden()
     if options.dry_run and not options.stored:
         now, _ = found(names, anew=True)
         lines = differences_anew(of_parts(before, names), now)
@@ -42,6 +44,7 @@ def main() -> int:
         if not options.stored:
             _, archive = found(cards, anew=True)
             write(CHANCES, chances() | archive)
+            store(RECORD, found(real, anew=True)[1])
         now, _ = found(names)
         lines = differences(of_parts(before, names), now, SAME)
     print(table(lines) if lines else f"All {len(now):,} results are as they were.")

@@ -11,7 +11,7 @@ from multiprocessing import get_context
 from pathlib import Path
 
 from tests.golden.chances import Archive, Trimmer, computed, read
-from tests.golden.verdicts import RECORDED, Row, Rows, is_extension, of_card, of_recorded
+from tests.golden.verdicts import REAL, RECORDED, Row, Rows, is_extension, of_card, of_real, of_recorded
 
 FOLDER = Path(__file__).parent
 CORE, EXTENSIONS, CHANCES = (FOLDER / f"{name}.json.xz" for name in ("core", "extensions", "chances"))
@@ -30,7 +30,7 @@ def golden() -> Rows:
 
 
 def of_parts(rows: Rows, names: Iterable[str]) -> Rows:
-    """Return the results about these cards and files of recorded answers."""
+    """Return the results about these cards, files of recorded answers and tables of the record of real ones."""
     own = {Path(name).name for name in names}
     return {name: row for name, row in rows.items() if name.split()[0] in own}
 
@@ -58,6 +58,8 @@ def found(names: Sequence[str], anew: bool = False) -> tuple[Rows, Archive]:
 def _found(name: str, anew: bool) -> tuple[Rows, Archive]:
     if name in RECORDED:
         return of_recorded(name), {}
+    if name.startswith(REAL):
+        return of_real(name, anew)
     if not anew:
         return of_card(name, chances()), {}
     archive: Archive = {}

@@ -20,8 +20,11 @@ from typing import NamedTuple, Protocol
 from unittest.mock import patch
 from zlib import crc32
 
+from benchmarks.real.asked import at_hand as asked_really
+from benchmarks.real.chances import RECORD, by_chances, fitted, of_record
+from benchmarks.real.judging import judged as judged_really
 from tabcontam.asking.plan import Options, Subject, plan
-from tabcontam.calibration.power import Planned, asked_of, judge, written_once
+from tabcontam.calibration.power import TOGETHER, Planned, asked_of, judge, written_once
 from tabcontam.errors import Skip, UsageError
 from tabcontam.evidence.base import Capability, Likelihoods, Query, Reply, Scores, State, Test, Token, Verdict
 from tabcontam.evidence.registry import built_in_tests
@@ -53,6 +56,7 @@ RECORDED = ("records.jsonl", "tabmemcheck_answers.jsonl", "text/quiz.jsonl", "te
 # Log-probabilities of a word of a line that was read, behind the one before it or elsewhere. Like all that the scorer
 # says they are exact in binary: their sums, and so ties of them, are the same under every Python.
 FOLLOWS, READ = -1 / 64, -1 / 16
+REAL = "real:"  # what the name of a table of the record of real answers begins with
 # The rooms of tests that are to be extensions; the others are the core's.
 EXTENSIONS = ("corpus.", "rows.guided.", "rows.memcheck.", "rows.quiz.", "rows.task.", "rows.instances.",
               "likelihood.planted", "knowledge.feature_names", "score.versions", "score.few_shot")  # fmt: skip
@@ -89,7 +93,9 @@ def _table(name: str) -> Table | None:
 
 
 def of_card(name: str, archive: Archive, chances: Chances = stored) -> Rows:
-    """Every result of every model about one card, by `CARD MODEL TEST`; the table's verdict has the test `table`.
+    """Every result of every model about one card, by `CARD MODEL TEST`.
+
+    The table's verdict has the test `table`, behind what the model did: `answering`, `scoring` or `held`.
 
     The chances are those of the archive, unless they are `computed` and put into it.
     """
@@ -111,8 +117,9 @@ def _of_part(tests: Sequence[Test], table: Table, knowing: "Knowing") -> Iterato
         with knowing(who, table, queries) as model:
             trials = asyncio.run(asked_of(run, model))
         calibrated, paper = judge(run, trials, ALPHA).parts, judge(published, trials, ALPHA, PAPER).parts
+        does = tests[0].id if len(tests) == 1 else knowing.__name__.strip("_")  # type: ignore[attr-defined]
         for test, part in calibrated.items():
-            yield f"{who} {test}", _row(part, paper.get(test))
+            yield f"{who} {f'{does} ' * (test == TOGETHER)}{test}", _row(part, paper.get(test))
 
 
 def of_recorded(name: str) -> Rows:
@@ -121,6 +128,25 @@ def of_recorded(name: str) -> Rows:
     calibrated, paper = (judged([path], rules, english(), False).cells for rules in (CALIBRATED, PAPER))
     pairs = zip(calibrated, paper, strict=True)
     return {f"{path.name} {number} {own.test}": _row(own, other) for number, (own, other) in enumerate(pairs)}
+
+
+def of_real(name: str, anew: bool = False) -> tuple[Rows, Archive]:
+    """Every result about a table of the record of real answers, by LLM, form, writing and test.
+
+    They rest on the stored chances, or are judged `anew` by chances that are fitted now, which come with them.
+    """
+    rows, table = Rows(), name.removeprefix(REAL)
+    archive = fitted(RECORD, table) if anew else of_record(RECORD)
+    for one in by_chances(RECORD, [table], archive):
+        paper = judged_really(one.place, one.trials, PAPER).parts
+        head = " ".join([name, one.llm.name, *one.place.words[1:]])
+        rows |= {f"{head} {test}": _row(part, paper.get(test)) for test, part in one.judged.parts.items()}
+    return rows, archive if anew else {}
+
+
+def real_at_hand() -> list[str]:
+    """The tables of the record of real answers whose files are here."""
+    return [f"{REAL}{table}" for table in asked_really()]
 
 
 def is_extension(test: str) -> bool:

@@ -1,0 +1,96 @@
+"""Ask real LLMs what the record lacks, and keep each answer as it comes."""
+
+import asyncio
+import sys
+from collections.abc import Collection, Iterable, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from time import monotonic
+
+from benchmarks.real.asked import EVERYWHERE, LLM, ONCE, QUERIES, SEED, Place, places, planned
+from benchmarks.real.record import Answers, Line
+from tabcontam.evidence.base import Query
+from tabcontam.subjects.base import Form, Request, TransientError
+from tabcontam.subjects.gguf.provider import GGUFModel
+
+TRIES = 3
+
+
+def record(folder: Path, llm: LLM, weights: Path, wanted: Iterable[str], until: float) -> None:
+    """Ask an LLM what is not recorded yet, of the places and tests with all `wanted` words, until then by `monotonic`.
+
+    What has come is kept, however this ends.
+    """
+    answers = Answers(folder, llm)
+    tests = {word for word in wanted if word in (*EVERYWHERE, *ONCE)}
+    chosen = [place for place in places(llm) if set(wanted) - tests <= set(place.words)]
+    try:
+        asyncio.run(_record(answers, llm, weights, chosen, tests, until))
+    finally:
+        answers.pack()
+
+
+async def _record(
+    answers: Answers, llm: LLM, weights: Path, chosen: Sequence[Place], tests: Collection[str], until: float
+) -> None:
+    models = {form: GGUFModel(str(weights), form=form) for form in llm.forms}
+    loaded: Form | None = None
+    try:
+        for place in chosen:
+            model = models[place.form]
+            left = [
+                (cell.test.id, query)
+                for cell in planned(place)
+                for query in cell.queries
+                if (not tests or cell.test.id in tests) and answers.of(query, place.form) is None
+            ]
+            if not left or monotonic() > until:
+                continue
+            if loaded is not place.form:
+                for other in models.values():  # the weights are in memory once
+                    await other.close()
+                await model.connect()
+                loaded = place.form
+                answers.begin(session(llm, model))
+            began = monotonic()
+            slots = asyncio.Semaphore(model.connections or 1)
+            async with asyncio.TaskGroup() as group:
+                for test, query in left:
+                    group.create_task(_ask(model, answers, place, test, query, until, slots))
+            came = sum(answers.of(query, place.form) is not None for _, query in left)
+            _say(f"{llm.name} {' '.join(place.words)}: {came} of {len(left)} answers in {monotonic() - began:.0f} s")
+    finally:
+        for model in models.values():
+            await model.close()
+
+
+async def _ask(
+    model: GGUFModel, answers: Answers, place: Place, test: str, query: Query, until: float, slots: asyncio.Semaphore
+) -> None:
+    async with slots:
+        if monotonic() > until:
+            return
+        for _ in range(TRIES):
+            with suppress(TransientError):  # what has no answer now is asked when this is run again
+                answers.add(place, test, query, await model.answer(Request(query.question, query.max_tokens)))
+                return
+
+
+def session(llm: LLM, model: GGUFModel) -> Line:
+    """What stands in the record at the beginning of a session: who is asked, with what, about which tables."""
+    return {
+        "llm": llm.name,
+        "sha256": llm.sha256,
+        "licence": llm.licence,
+        "form": model.form,
+        "versions": {name: version(name) for name in ("tabcontam", "xllamacpp")},
+        "seed": SEED,
+        "queries": QUERIES,
+        "began": datetime.now(UTC).isoformat(timespec="seconds"),
+    }
+
+
+def _say(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)

@@ -1,0 +1,106 @@
+"""The record of real answers: kept however it ends, found by what was sent alone, and judged as a run is."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from benchmarks.real.__main__ import main
+from benchmarks.real.asked import CSV, EVERYWHERE, FRESH, OLD, SENTENCE, TABLES, Place, llms, places, planned
+from benchmarks.real.chances import RECORD, by_chances, fitted, of_record, store
+from benchmarks.real.judging import as_markdown, found, trials_of
+from benchmarks.real.record import Answers
+from tabcontam.evidence.base import Query, Verdict
+from tabcontam.evidence.questions import Reply, State
+from tabcontam.subjects.base import Form
+
+IRIS = Place("iris", Form.COMPLETION, CSV)
+QWEN = llms()["qwen2.5-coder-1.5b-instruct"]
+
+
+def queries(place: Place = IRIS) -> list[tuple[str, Query]]:
+    return [(cell.test.id, query) for cell in planned(place) for query in cell.queries]
+
+
+def test_a_record_is_kept_however_it_ends(tmp_path: Path) -> None:
+    (test, first), (_, second), *_ = queries()
+    answers = Answers(tmp_path, QWEN)
+    answers.begin({"llm": QWEN.name})
+    answers.add(IRIS, test, first, Reply("1.4,0.2,0", State.OK, tokens=9, log_probability=-0.5))
+    answers.add(IRIS, test, second, Reply("", State.FAILED, "the server is gone"))
+    with (tmp_path / f"{QWEN.name}.jsonl").open("a") as file:
+        file.write('{"key": "cut of')  # as a kill leaves it: nothing was packed
+    again = Answers(tmp_path, QWEN)
+    assert again.of(first, Form.COMPLETION) == Reply("1.4,0.2,0", State.OK, tokens=9, log_probability=-0.5)
+    assert again.of(first, Form.CHAT) is None
+    assert again.of(second, Form.COMPLETION) is None  # a failed call is asked again
+    again.add(IRIS, test, second, Reply("1.5", State.TRUNCATED, "token limit", 64))
+    again.pack()
+    assert [path.name for path in tmp_path.iterdir()] == [f"{QWEN.name}.jsonl.xz"]
+    packed = Answers(tmp_path, QWEN)
+    assert [line.get("row") for line in packed.lines] == [None, first.row, second.row]
+    assert packed.of(second, Form.COMPLETION) == Reply("1.5", State.TRUNCATED, "token limit", 64)
+
+
+def test_an_answer_to_other_words_is_none(tmp_path: Path) -> None:
+    test, query = queries()[0]
+    answers = Answers(tmp_path, QWEN)
+    answers.add(IRIS, test, query, Reply("1.4,0.2,0", State.OK))
+    prompt = query.prompt
+    reworded = replace(query, write=lambda: replace(prompt, completion=prompt.completion + " "))
+    assert answers.of(reworded, Form.COMPLETION) is None
+    assert trials_of(IRIS, answers) is None  # a place is judged when all of its answers are there
+
+
+def test_no_prompt_is_in_the_record() -> None:
+    shown = [query.prompt.completion[-60:] for _, query in queries()]
+    for llm in llms().values():
+        lines = Answers(RECORD, llm).lines
+        assert not lines or lines[0]["session"]["licence"] == llm.licence
+        held = json.dumps(lines)
+        assert not [text for text in shown if json.dumps(text)[1:-1] in held]
+
+
+def test_who_recites_the_file_is_told_from_who_does_not(tmp_path: Path) -> None:
+    reciting, silent = (Answers(tmp_path, llms()[name]) for name in (QWEN.name, "gemma-3-270m"))
+    for test, query in queries():
+        right = query.answering.text(query, query.expected, query.prompt)
+        reciting.add(IRIS, test, query, Reply(right, State.OK))
+        silent.add(IRIS, test, query, Reply("I do not know.", State.OK))
+    reciting.pack()
+    silent.pack()
+    store(tmp_path, fitted(tmp_path, "iris"))
+    none, whole = by_chances(tmp_path, ["iris"], of_record(tmp_path))
+    assert (whole.verdict, none.verdict) == (Verdict.CONTAMINATED, Verdict.NO_ANSWER)
+    assert whole.recited >= 6
+    assert not none.recited
+    assert not whole.unread
+    text = "\n".join(as_markdown([none, whole]))
+    assert "*contaminated* | nine in ten | 1 of 1" in text
+    assert "| iris | 0 of 1 | **1** of 1 |" in text
+
+
+def test_each_llm_is_asked_about_every_table_once() -> None:
+    for llm in llms().values():
+        every = list(places(llm))
+        assert len(set(every)) == len(every)
+        for writing in (CSV, SENTENCE):
+            assert {place.table for place in every if place[1:3] == (Form.COMPLETION, writing)} == set(TABLES)
+        assert all(place.form in llm.forms for place in every)
+    fresh = [place for llm in llms().values() for place in places(llm) if place.table in FRESH]
+    assert len(fresh) >= 80
+    assert set(OLD).isdisjoint(FRESH)
+    assert {test for test, _ in queries()} == set(EVERYWHERE)
+
+
+def test_what_is_recorded_of_iris_is_judged(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([str(RECORD), "--judge", "--only", "iris"]) == 0
+    assert "| iris |" in capsys.readouterr().out
+    assert list(found(RECORD, "iris"))
+
+
+def test_without_weights_nothing_is_asked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([str(tmp_path / "record"), "--weights", str(tmp_path), "--only", "gemma-3-270m"]) == 4
+    assert "--weights FOLDER" in capsys.readouterr().err
+    assert not (tmp_path / "record").exists()
