@@ -422,8 +422,8 @@ class FamilyEvidence:
     family: Family
     """The family of the tests."""
     p_value: Share
-    """The p-value of all of them together, whatever their dependence: 1 / E where the answers of several are bet on,
-    else Bonferroni's."""
+    """The p-value of all of them together, whatever their dependence: Bonferroni's over them and, where the answers of
+    several are bet on, twice the smaller one of that and of 1 / E; 1 / E alone where they were asked in turns."""
     e_value: Amount | None = None
     """E of all of them together, the least of all bets and of those without any one column; null where there are none.
     """

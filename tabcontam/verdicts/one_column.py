@@ -61,21 +61,22 @@ def _p_value(wealth: Wealth) -> float:
 def together(cells: Sequence[Result]) -> Together:
     """The p-value of several cells of a table, whatever their dependence, and what of it stands.
 
-    Where the answers of several tests are bet on it is 1 / E of all these bets, and so it is where the table was asked
-    in turns. With other cells beside, and of p-values alone, it is Bonferroni's. A column is left out of all cells at
-    once; a cell in which it was not asked stays as it is. Matched membership, which would never stand, takes no part
-    beside other tests.
+    Cells are added up in two ways, each at half the level where there are both: by 1 / E of all bets on their answers,
+    where those of several tests are bet on, which finds memory that shows a little in each test; and by Bonferroni's
+    rule over their p-values, which finds what shows in one of them. A cell of a table that was asked in turns has no
+    p-value. A column is left out of all cells at once; a cell in which it was not asked stays as it is. Matched
+    membership, which would never stand, takes no part beside other tests.
     """
     several = sum(bool(cell.bets) for cell in cells) > 1  # one test alone has its own p-value, which is exact
-    parts = [(cell, won(cell) if several or cell.sequential else {}) for cell in cells]
-    bets = joined(own for _, own in parts)
-    known = [(cell, cell.p_value) for cell, own in parts if cell.p_value is not None and not own]
+    bets = joined(won(cell) for cell in cells if several or cell.sequential)
+    known = [(cell, cell.p_value) for cell in cells if cell.p_value is not None and not cell.sequential]
     known = [one for one in known if not _shows_whole_rows(one[0])] or ([] if bets else known)
     groups = dict.fromkeys((*(group for cell, _ in known for group in cell.without), *bets))
 
     def p_value_without(group: str) -> float:
-        by_bets = [_p_value(bets.get(group, bets[ALL]))] if bets else []
-        return any_dependence([*by_bets, *(cell.without.get(group, p_value) for cell, p_value in known)])
+        one_by_one = [cell.without.get(group, p_value) for cell, p_value in known]
+        ways = [_p_value(bets.get(group, bets[ALL]))] if bets else []
+        return any_dependence([*ways, any_dependence(one_by_one)] if known else ways)
 
     p_value = p_value_without(ALL)
     least = _largest(p_value, {group: p_value_without(group) for group in groups if group != ALL})

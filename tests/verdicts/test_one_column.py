@@ -191,12 +191,19 @@ def betting(test: str = ONE, bits: float = 20.0, alone: float = 18.0, **of: Any)
     return replace(clean(test), bets=bets, e_value=2.0**bits, **of)
 
 
-def test_bets_on_several_tests_take_the_place_of_their_p_values() -> None:
-    both = together([betting(bits=20.0, alone=9.0), replace(betting(FULL, bits=0.0, alone=0.0), p_value=1e-30)])
-    assert both.p_value == pytest.approx(2.0**-20)
+def test_bets_on_several_tests_and_their_p_values_share_the_level() -> None:
+    spread = [betting(bits=20.0, alone=9.0), betting(FULL, bits=0.0, alone=0.0)]
+    both = together(spread)  # a little in every answer
+    assert both.p_value == pytest.approx(2 * 2.0**-20)
     assert both.standing.without == "born"
-    assert both.standing.p_value == pytest.approx(2.0**-9)
+    assert both.standing.p_value == pytest.approx(2 * 2.0**-9)
     assert both.e_value == pytest.approx(2.0**9)
+    in_one = together(
+        [betting(bits=-3.0, alone=-3.0), replace(betting(FULL, bits=0.0), p_value=1e-9, without={"born": 1e-6})]
+    )
+    assert [in_one.p_value, in_one.standing.p_value] == pytest.approx([4e-9, 4e-6])  # much in one test
+    in_turns = together([replace(part, sequential=True) for part in spread])
+    assert in_turns.p_value == pytest.approx(2.0**-20)  # which stopping would spoil
 
 
 def test_one_test_alone_has_its_own_p_value() -> None:
@@ -204,7 +211,7 @@ def test_one_test_alone_has_its_own_p_value() -> None:
     assert (together([alone]).p_value, together([alone]).standing.p_value) == (1e-5, 1e-3)
     assert together([alone]).e_value is None
     beside_other = together([alone, betting(FULL), replace(clean(CUT), p_value=1e-8, without={})])
-    assert beside_other.p_value == pytest.approx(2 * 2.0**-40)  # beside one of no bets: Bonferroni over both
+    assert beside_other.p_value == pytest.approx(2 * 2.0**-40)  # each way at half the level
 
 
 def test_bets_of_several_tests_add_up_without_the_same_column() -> None:
