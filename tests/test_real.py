@@ -9,7 +9,7 @@ import pytest
 from benchmarks.real.__main__ import main
 from benchmarks.real.asked import CSV, EVERYWHERE, FRESH, OLD, SENTENCE, TABLES, Place, llms, places, planned
 from benchmarks.real.chances import RECORD, by_chances, fitted, of_record, store
-from benchmarks.real.judging import as_markdown, found, trials_of
+from benchmarks.real.judging import as_markdown, found, recorded, trials_of
 from benchmarks.real.record import Answers
 from tabcontam.evidence.base import Query, Verdict
 from tabcontam.evidence.questions import Reply, State
@@ -97,7 +97,7 @@ def test_each_llm_is_asked_about_every_table_once() -> None:
 def test_what_is_recorded_of_iris_is_judged(capsys: pytest.CaptureFixture[str]) -> None:
     assert main([str(RECORD), "--judge", "--only", "iris"]) == 0
     assert "| iris |" in capsys.readouterr().out
-    assert list(found(RECORD, "iris"))
+    assert list(found(recorded(RECORD), "iris"))
 
 
 def test_without_weights_nothing_is_asked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -5,8 +5,8 @@ command goes on. Their weights are found by SHA-256, among the files of FOLDER a
 leaves what has all of these words: an LLM's name, a table, `completion` or `chat`, `csv`, `is` or `equals`,
 `once`, a test.
 
-`python -m benchmarks.real RECORD --judge` prints what the verdicts make of what is recorded, by the chances that are
-stored beside it; `--anew` fits these first, which takes a minute or two a table.
+`python -m benchmarks.real RECORD --judge` judges the answers and prints the verdicts. It reads the baseline's chances
+from RECORD; `--anew` fits them first, which takes one to three minutes a table.
 """
 
 import argparse

@@ -62,7 +62,7 @@ class Place(NamedTuple):
     table: str
     form: Form
     writing: str
-    once: bool = False  # whether it is asked what is asked once a table, and not what is asked everywhere
+    once: bool = False  # whether its tests are those of `ONCE`, which an LLM takes once a table
 
     @property
     def words(self) -> tuple[str, ...]:

@@ -36,7 +36,7 @@ class Found:
 
     @cached_property
     def recited(self) -> int:
-        """How many whole rows of the file's beginning, beyond what is shown, it wrote exactly."""
+        """How many whole rows of the file's beginning the LLM wrote exactly, of those that no prompt showed."""
         return sum(
             set(row) <= set(trial.reading.right)
             for trial in self.trials.get("header", [])
@@ -53,10 +53,14 @@ class Found:
         ]
 
 
-def found(folder: Path, table: str) -> Iterator[Found]:
+def recorded(folder: Path) -> list[tuple[LLM, Answers]]:
+    """What each LLM answered; a file is read when its answers are first looked at, and once."""
+    return [(llm, Answers(folder, llm)) for llm in llms().values()]
+
+
+def found(every: Sequence[tuple[LLM, Answers]], table: str) -> Iterator[Found]:
     """What is found about a table, wherever all answers are recorded. Raises `UsageError` where it is not here."""
-    for llm in llms().values():
-        answers = Answers(folder, llm)
+    for llm, answers in every:
         for place in places(llm):
             if place.table == table and (trials := trials_of(place, answers)) is not None:
                 yield Found(llm, place, trials, judged(place, trials))
@@ -133,7 +137,7 @@ def _findings(every: Sequence[Found]) -> list[str]:
 
 
 def _rows(every: Sequence[Found], most: int = 3) -> list[str]:
-    """The rows that were least likely to be written by chance, beside the likeliest values of the baseline."""
+    """The rows that an LLM is least likely to write by chance, each with the baseline's likeliest values."""
     lines = ["| LLM | row | what it wrote, all right | what the baseline would write | chance |", f"|{'---|' * 5}"]
     hits: dict[tuple[str, str, int], tuple[float, str]] = {}
     for one in every:

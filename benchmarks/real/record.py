@@ -105,5 +105,5 @@ def _text(line: Line) -> str:
 
 
 def key_of(query: Query, form: Form) -> str:
-    """The hash of what is sent for a query, apart from who is asked."""
+    """The hash of what an LLM is sent for a query, the same for every LLM."""
     return key({}, "", form, query.question, query.max_tokens)[:KEY]

@@ -19,9 +19,9 @@ TRIES = 3
 
 
 def record(folder: Path, llm: LLM, weights: Path, wanted: Iterable[str], until: float) -> None:
-    """Ask an LLM what is not recorded yet, of the places and tests with all `wanted` words, until then by `monotonic`.
+    """Ask an LLM what its record lacks, of the places and tests that all `wanted` words name.
 
-    What has come is kept, however this ends.
+    It sends nothing more after `until`, a time of `monotonic`. Answers that have come are kept, however this ends.
     """
     answers = Answers(folder, llm)
     tests = {word for word in wanted if word in (*EVERYWHERE, *ONCE)}
@@ -79,7 +79,7 @@ async def _ask(
 
 
 def session(llm: LLM, model: GGUFModel) -> Line:
-    """What stands in the record at the beginning of a session: who is asked, with what, about which tables."""
+    """What the record says of a session before its answers: the LLM, its form and the versions that answer."""
     return {
         "llm": llm.name,
         "sha256": llm.sha256,

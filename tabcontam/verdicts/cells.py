@@ -422,8 +422,9 @@ class FamilyEvidence:
     family: Family
     """The family of the tests."""
     p_value: Share
-    """The p-value of all of them together, whatever their dependence: Bonferroni's over them and, where the answers of
-    several are bet on, twice the smaller one of that and of 1 / E; 1 / E alone where they were asked in turns."""
+    """The p-value of all of them together, whatever their dependence. It is Bonferroni's over the tests. Where the
+    answers of several are bet on, it is twice the smaller of that and of 1 / E; where they were asked in turns, 1 / E.
+    """
     e_value: Amount | None = None
     """E of all of them together, the least of all bets and of those without any one column; null where there are none.
     """

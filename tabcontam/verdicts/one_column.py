@@ -65,7 +65,7 @@ def together(cells: Sequence[Result]) -> Together:
     where those of several tests are bet on, which finds memory that shows a little in each test; and by Bonferroni's
     rule over their p-values, which finds what shows in one of them. A cell of a table that was asked in turns has no
     p-value. A column is left out of all cells at once; a cell in which it was not asked stays as it is. Matched
-    membership, which would never stand, takes no part beside other tests.
+    membership would never stand, so that it counts only where no other test has a p-value or bets.
     """
     several = sum(bool(cell.bets) for cell in cells) > 1  # one test alone has its own p-value, which is exact
     bets = joined(won(cell) for cell in cells if several or cell.sequential)

@@ -117,7 +117,7 @@ def _of_part(tests: Sequence[Test], table: Table, knowing: "Knowing") -> Iterato
         with knowing(who, table, queries) as model:
             trials = asyncio.run(asked_of(run, model))
         calibrated, paper = judge(run, trials, ALPHA).parts, judge(published, trials, ALPHA, PAPER).parts
-        does = tests[0].id if len(tests) == 1 else knowing.__name__.strip("_")  # type: ignore[attr-defined]
+        does = tests[0].id if len(tests) == 1 else knowing.__name__.strip("_")  # type: ignore[attr-defined]  # each is a function
         for test, part in calibrated.items():
             yield f"{who} {f'{does} ' * (test == TOGETHER)}{test}", _row(part, paper.get(test))
 
