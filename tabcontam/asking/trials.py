@@ -270,6 +270,7 @@ def trial_line(
         "turn": query.turn,
         "kept": list(query.kept),
         "lies_in": dict(query.lies_in),
+        "values": {name: list(values) for name, values in query.values.items()},
         **brought(reply),
         "cached": trial.cached,
     }
@@ -345,6 +346,7 @@ def trial_of(line: Mapping[str, Any]) -> Trial:
         decoy_of=line.get("decoy_of") or "",
         row=row_of(line),
         lies_in=_lies_in(line),
+        values=_values(line),
         turn=_whole(line.get("turn")),
         kept=tuple(map(str, line.get("kept") or ())),
     )
@@ -367,6 +369,16 @@ def _lies_in(line: Mapping[str, Any]) -> dict[str, str]:
     if not isinstance(held, Mapping) or not all(isinstance(name, str) for name in held.values()):
         raise ValueError(f"no columns in {held!r}"[:200])
     return dict(held)
+
+
+def _values(line: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
+    """All values of a line's features that have few; an older run does not say. Raises ValueError for anything else."""
+    held = line.get("values") or {}
+    if not isinstance(held, Mapping) or not all(
+        isinstance(values, list) and all(isinstance(value, str) for value in values) for values in held.values()
+    ):
+        raise ValueError(f"no values in {held!r}"[:200])
+    return {name: tuple(values) for name, values in held.items()}
 
 
 def question_of(line: Mapping[str, Any]) -> Question:

@@ -52,6 +52,10 @@ class Answering:
         """The answer of one who knows everything about the dataset but its rows."""
         return self.guessed(query, table, rng)
 
+    def column(self, asked: str) -> str:
+        """The table's column that something asked lies in."""
+        return asked
+
     def places(self, query: "Query") -> Sequence[int]:
         """The table's row in which each asked value stands; empty where all stand in the one row that is asked."""
         return ()
@@ -133,7 +137,7 @@ class CellAnswers(Answering):
 
     def usual(self, query: "Query", table: "Table") -> "Sequence[Cell]":
         """The most frequent value of each column."""
-        return [next(iter(table.distinct(name)), MISSING) for name in query.asked]
+        return [next(iter(table.distinct(self.column(name))), MISSING) for name in query.asked]
 
     def guessed(self, query: "Query", table: "Table", rng: Random) -> "Sequence[Cell]":
         """The likeliest value of each cell."""

@@ -68,7 +68,8 @@ class Query:
     `chance` says what a guesser would answer: by asked feature in row tests, by expected word in word tests (the
     chance of a word that says nothing of the table), by choice (`Yes`) in membership, by baseline in classification.
     `lies_in` names by the keys of `chance` the column, or the columns of one entity, whose cell a right answer tells
-    of; a key that it does not have is the column's own name in row tests.
+    of; a key that it does not have is the column's own name in row tests. `values` are all that an asked feature can
+    have, where these are few: an answer in words that is none of them is talk.
     """
 
     id: str
@@ -86,6 +87,7 @@ class Query:
     unsure: float = field(default=0.0, compare=False)  # bits that the guesser lacks by what the prompt shows
     turn: int | None = field(default=None, compare=False)  # among the queries of its table that are bet on, from 0
     lies_in: Mapping[str, str] = field(default_factory=dict, compare=False)  # see below
+    values: Mapping[str, tuple[str, ...]] = field(default_factory=dict, compare=False)  # see below
     kept: tuple[str, ...] = field(default=(), compare=False)  # of a twin, the features that are the row's own in all
     answering: Answering = field(default=Answering(), compare=False, repr=False)  # for one whose knowledge is known
 

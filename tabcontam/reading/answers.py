@@ -285,7 +285,9 @@ def fits(value: str, sort: Sort) -> bool:
         return is_finite(number_in(value, sort.writing))
     if sort.has_numbers and not any(map(str.isalpha, value)) and not is_number(value):
         return False
-    if sort.closed or NOTHING.match(value) or (PLACEHOLDER.match(value) and not sort.bracketed):
+    if sort.closed and not (sort.form.known and sort.form.is_like(value)):
+        return False  # three values or more show what a wrong one looks like; beside two of them any word may be talk
+    if NOTHING.match(value) or (PLACEHOLDER.match(value) and not sort.bracketed):
         return False
     words, longest = len(value.split()), max((len(other.split()) for other in sort.values), default=0)
     if words > MOST_WORDS and words > (longest + 3 if longest <= MOST_WORDS else LONGER * longest):

@@ -31,7 +31,7 @@ def nothing() -> Collection[str]:
 
 @dataclass(frozen=True)
 class Sort:
-    """What sort of values a feature has. `listed` says that a guesser lists all, unless the prompt shows another."""
+    """What sort of values a feature has. `listed` says that `likely` are all of them."""
 
     likely: Collection[str] = ()
     show: Callable[[], Collection[str]] = nothing  # the feature's cells in the rows of the prompt, found when needed
@@ -39,10 +39,8 @@ class Sort:
 
     @cached_property
     def closed(self) -> bool:
-        """Whether every value is known: the guesser lists all, or they are two words for yes and no."""
-        if self.form.truths is not None:
-            return True
-        return self.listed and set(map(value_key, self.show())) <= set(map(value_key, self.likely))
+        """Whether every value is known: all are listed, or they are two words for yes and no."""
+        return self.listed or self.form.truths is not None
 
     @cached_property
     def values(self) -> tuple[str, ...]:

@@ -51,6 +51,17 @@ def test_a_guess_that_is_no_probability_ended_rescore_or_was_weighed(chance: obj
         trial_of(line(chance))
 
 
+def test_the_values_of_a_feature_that_has_few_are_read_back() -> None:
+    assert trial_of(line({}) | {"values": {"age": ["39", "40"]}}).query.values == {"age": ("39", "40")}
+    assert trial_of({name: held for name, held in line({}).items() if name != "values"}).query.values == {}
+
+
+@pytest.mark.parametrize("held", [1, ["39"], {"age": "39"}, {"age": [39]}], ids=repr)
+def test_values_that_are_no_texts_are_refused(held: object) -> None:
+    with pytest.raises(ValueError, match="no values in"):
+        trial_of(line({}) | {"values": held})
+
+
 def test_a_row_trial_that_asks_nothing_is_none() -> None:
     with pytest.raises(ValueError, match="no feature is asked"):
         trial_of(line({}) | {"expected": {}})

@@ -38,9 +38,9 @@ def test_a_whole_number_is_none_of_a_column_of_decimals(values: tuple[str, ...],
     assert Sort(values).among(number) is among
 
 
-def test_a_column_is_closed_unless_the_prompt_shows_another_value() -> None:
-    assert Sort(JOBS, lambda: JOBS[:1], listed=True).closed
-    assert not Sort(JOBS, lambda: ("Without-pay",), listed=True).closed
+def test_a_column_is_closed_where_all_its_values_are_listed() -> None:
+    assert Sort(JOBS, listed=True).closed
+    assert not Sort(JOBS).closed
 
 
 def test_a_column_is_one_of_numbers_where_all_values_are() -> None:

@@ -24,33 +24,42 @@ from tabcontam.reading.languages import FILLER
 from tabcontam.reading.named import first_row, read_aligned, read_pairs, read_tags
 from tabcontam.reading.numbers import is_number
 from tabcontam.reading.reading import same_value
+from tabcontam.tables.facts import cached_fact
 from tabcontam.tables.serializers import Serializer, Template, in_order_of_finding, shipped_templates
-from tabcontam.tables.table import Cell
+from tabcontam.tables.table import Cell, Table
 
 Reader = Callable[[str, Sequence[str]], dict[str, Cell]]
-FEW, COVERED = 30, 0.95  # values, and the share of the cells that they make up
+FEW = 30  # values of a column
 OTHER_SIGN = re.compile(r"[:=]|equal to\b", re.IGNORECASE)  # of another serializer, after this one's
 SIGN = re.compile(r"[:=]")
 OBJECT = re.compile(r"\{[^{}]*\}")
 
 
 def sorts_of(query: Query, serializer: Serializer) -> dict[str, Sort]:
-    """What sort of values the asked features have, by what the guesser lists and the prompt's rows show.
-
-    All values are listed where they are few, make up all but one in twenty cells, each is expected more than a new one,
-    and the prompt shows no other.
-    """
+    """What sort of values the asked features have: all of a few, else what the guesser lists and the prompt shows."""
     shown = cache(lambda: _shown(query, serializer))
 
     def sort(name: str) -> Sort:
+        if name in query.values:
+            return Sort(query.values[name], listed=True)
         guess = query.chance.get(name)
-        if guess is None or not guess.values:
-            return Sort((), partial(_of, shown, name))
-        chances, missing = guess.values.values(), guess.missing
-        listed = 1 < len(chances) <= FEW and min(chances) >= 2 * guess.rest and sum(chances) >= COVERED * (1 - missing)
-        return Sort(guess.values, partial(_of, shown, name), listed)
+        return Sort(guess.values if guess else (), partial(_of, shown, name))
 
     return {name: sort(name) for name in query.asked}
+
+
+def few_values(table: Table, column: str) -> tuple[str, ...]:
+    """All values of a column where they are few, and stand in two rows each on average; else nothing.
+
+    A guess of a cell does not tell them: it leaves out what is unlikely there, which may be just what is remembered.
+    """
+
+    def find() -> tuple[str, ...]:
+        values = table.distinct(column)
+        cells = sum(not table.is_missing(cell) for cell in table.column(column))
+        return values if 1 < len(values) <= min(FEW, cells / 2) else ()
+
+    return cached_fact(table, ("few values", column), find)
 
 
 def _of(shown: Callable[[], Sequence[Mapping[str, str | None]]], name: str) -> list[str]:
@@ -171,7 +180,7 @@ def cells_by_order(
             if header := _places(cells, query.asked):
                 places[len(cells)] = header
                 continue
-            found = places.get(len(cells)) or headers.get(len(cells))
+            found = places.get(len(cells)) or headers.get(len(cells)) or _behind(cells, headers)
             if not found or (len(query.asked) == 1 and len(cells) == 1):  # a single cell is read as a short answer
                 continue
             row = {name: cells[place] for name, place in zip(query.asked, found, strict=True)}
@@ -180,6 +189,17 @@ def cells_by_order(
                 if not exact or written.endswith(line.strip()):
                     return values_bare(row, sorts)
     return {}
+
+
+def _behind(cells: Sequence[Cell], headers: Mapping[int, list[int]]) -> list[int] | None:
+    """Where the asked cells stand in a line that goes on to the row's end, with the sign between cells once more.
+
+    Behind `275,1,3,` an LLM may write `,"Healy, Miss. Hanora",female`: one cell too many, of which the first is empty.
+    """
+    if cells[:1] != [None]:
+        return None
+    asked = (places for width, places in headers.items() if len(cells) == 1 + width - places[0])
+    return next(([1 + place - places[0] for place in places] for places in asked), None)
 
 
 def _fitting(name: str, cell: Cell, sort: Sort, exact: bool) -> bool:

@@ -19,6 +19,7 @@ from tabcontam.evidence.rows.by_column import bits_by, left_out, lying_in
 from tabcontam.evidence.rows.cells import (
     cells_by_order,
     could_be,
+    few_values,
     fresh,
     named_cells,
     plain_row,
@@ -91,11 +92,19 @@ class RowTest(Test):
             queries = [replace(query, write=partial(_of_values, query, ends(query.asked))) for query in queries]
         if self.too_small(len(table.row_set)):
             return [replace(query, chance={}) for query in queries]
-        return [replace(query, lies_in=self.lies_in(table, query)) for query in queries]
+        return [
+            replace(query, lies_in=self.lies_in(table, query), values=self._values(table, query)) for query in queries
+        ]
 
     def lies_in(self, table: Table, query: Query) -> dict[str, str]:
         """What an asked cell lies in, where that is not the column of its own name: see `Query`."""
         return lying_in(table, query.asked)
+
+    def _values(self, table: Table, query: Query) -> dict[str, tuple[str, ...]]:
+        """What a query calls `values`."""
+        columns = ((name, self.answering.column(name)) for name in query.asked)
+        found = {name: few_values(table, column) for name, column in columns if column in table.columns}
+        return {name: values for name, values in found.items() if values}
 
     def complete(self, query: Query, text: str, serializer: Serializer) -> bool:
         """A cut answer is complete if every asked feature was over before the cut."""

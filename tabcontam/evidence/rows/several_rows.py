@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from tabcontam.evidence.answering import MISSING
 from tabcontam.evidence.base import Query
 from tabcontam.evidence.rows.memcheck.raw import RawAnswers
 from tabcontam.groups import grouped
@@ -11,7 +10,7 @@ from tabcontam.guesser.chance import Guess
 from tabcontam.guesser.columns import LAGS
 from tabcontam.guesser.earlier import after_earlier
 from tabcontam.guesser.table import Guessed
-from tabcontam.tables.table import Cell, Table
+from tabcontam.tables.table import Table
 
 IN = ", row "  # between a feature and the number of its row
 
@@ -20,9 +19,9 @@ IN = ", row "  # between a feature and the number of its row
 class SeveralRows(RawAnswers):
     """Cells of several rows of a file."""
 
-    def usual(self, query: Query, table: Table) -> Sequence[Cell]:
-        """The most frequent value of each cell's column."""
-        return [next(iter(table.distinct(column_of(name))), MISSING) for name in query.asked]
+    def column(self, asked: str) -> str:
+        """The column of a cell."""
+        return column_of(asked)
 
     def places(self, query: Query) -> Sequence[int]:
         """The row of each asked cell."""

@@ -10,12 +10,13 @@ import pytest
 from tabcontam.evidence.base import Evidence, Message, Prompt, Query, Reply, State, Trial
 from tabcontam.evidence.registry import by_id
 from tabcontam.evidence.rows.completion import FeatureCompletion, FullCompletion, IncompleteCompletion
+from tabcontam.evidence.rows.memcheck.row_completion import RowCompletion
 from tabcontam.evidence.rows.rows import RowTest
 from tabcontam.guesser.chance import Guess
 from tabcontam.guesser.rounding import Rounded, worths
 from tabcontam.reading.words import english
 from tabcontam.tables.serializers import load_serializers
-from tests.made_tables import ships
+from tests.made_tables import made_table, ships
 
 IS = load_serializers()["is"]
 PROMPT = Prompt((Message("user", "Rows:"),), "Rows:", "")
@@ -302,6 +303,24 @@ def test_a_plan_says_which_features_are_of_one_entity_and_which_row_is_asked(tes
         assert asked.lies_in == named
         assert asked.row is not None
         assert asked.expected == tuple(dict(zip(columns, rows[asked.row], strict=True))[name] for name in asked.asked)
+
+
+@pytest.mark.parametrize("test", [IncompleteCompletion(), FullCompletion(), FeatureCompletion(), RowCompletion()])
+@pytest.mark.slow
+def test_each_value_of_the_table_is_read_however_unlikely_it_is_there(test: RowTest) -> None:
+    """SmolLM2 wrote a team that drives in every race, and the guesser was sure of another: it was called no value."""
+    teams = ("Orlan", "Brask", "Tivel", "Suda", "Merrin", "Ocke")
+    rows = [
+        (f"{place}.{place % 7}", str(place % 3), teams[place // 40], f"driver {place * 37 % 23}")
+        for place in range(240)
+    ]
+    table = made_table(("lap", "stops", "team", "driver"), rows)
+    for place, asked in enumerate(test.planned(table, IS, Random(1))):
+        other = dict(zip(table.columns, rows[(place * 41) % 240], strict=True))
+        given = tuple(other[name] for name in asked.asked)
+        text = asked.answering.text(asked, given, asked.prompt)
+        reading = test.read(asked, Reply(text, State.OK), IS, english())
+        assert reading.parsed == dict(zip(asked.asked, given, strict=True))
 
 
 def beside(silent: str | None) -> list[Query]:
