@@ -205,9 +205,12 @@ def _chances(table: Table, place: int, cuts: Sequence[int], behind: Mapping[int,
 
 
 def _completed(shown: str, line: str, width: int) -> list[Cell] | None:
-    """The cells of the row whose beginning is shown, by a line that goes on with it or that writes the row anew."""
+    """The cells of the row whose beginning is shown, by a line that goes on with it or that writes the row anew.
+
+    The comma that the beginning ends with may stand there once more.
+    """
     anew = [line] if shown.strip() and line.startswith(shown.strip()) else []
-    whole = [cells for text in (*anew, shown + line) for cells in raw().cuts(text)]
+    whole = [cells for text in (*anew, shown + line, shown + line.removeprefix(",")) for cells in raw().cuts(text)]
     begun = next(raw().cuts(shown), [None])[:-1]  # nothing stands behind the last comma
     for cells in other_cuts(line):
         whole += [cells] if cells[: len(begun)] == begun else [[*begun, *cells]]

@@ -89,7 +89,7 @@ def test_a_row_that_is_begun_anew_and_a_preamble_are_read() -> None:
     query = queries()[1]
     text = query.answering.text(query, query.answering.truth(query), query.prompt)
     begun = query.prompt.completion.rpartition("\n")[2]
-    for said in (begun + text, f"Here is how it goes on:\n{text}", f"```csv\n{begun}{text}\n```"):
+    for said in (begun + text, f",{text}", f"Here is how it goes on:\n{text}", f"```csv\n{begun}{text}\n```"):
         assert read(query, said).paper_hit, said
         assert read(query, said).right == read(query, text).right
 
