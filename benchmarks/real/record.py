@@ -25,7 +25,8 @@ class Answers:
     """What an LLM answered: `NAME.jsonl.xz` in the record's folder.
 
     New lines are first appended to `NAME.jsonl`, so that no answer is lost however the process ends, and are packed
-    into the other file by `pack`. A line has an answer, or begins a session: who asked, with what, about which tables.
+    into the other file by `pack`. A line has an answer, or says of those behind it who was asked, with what, and about
+    which table.
     """
 
     def __init__(self, folder: Path, llm: LLM) -> None:
@@ -49,7 +50,7 @@ class Answers:
         return answer_held(kind, {"text": "", "detail": "", "tokens": None, **line})
 
     def begin(self, session: Line) -> None:
-        """Note who asks from now on, and with what."""
+        """Note who is asked from now on, with what, and about which table."""
         self._append({"session": session})
 
     def add(self, place: Place, test: str, query: Query, answer: Answer) -> None:

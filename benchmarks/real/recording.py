@@ -9,11 +9,12 @@ from importlib.metadata import version
 from pathlib import Path
 from time import monotonic
 
-from benchmarks.real.asked import EVERYWHERE, LLM, ONCE, QUERIES, SEED, Place, places, planned
+from benchmarks.real.asked import EVERYWHERE, LLM, ONCE, QUERIES, SEED, Place, places, planned, table_of
 from benchmarks.real.record import Answers, Line
 from tabcontam.evidence.base import Query
 from tabcontam.subjects.base import Form, Request, TransientError
 from tabcontam.subjects.gguf.provider import GGUFModel
+from tabcontam.tables.draws import identity
 
 TRIES = 3
 
@@ -53,7 +54,7 @@ async def _record(
                     await other.close()
                 await model.connect()
                 loaded = place.form
-                answers.begin(session(llm, model))
+            answers.begin(session(llm, place))
             began = monotonic()
             slots = asyncio.Semaphore(model.connections or 1)
             async with asyncio.TaskGroup() as group:
@@ -78,13 +79,15 @@ async def _ask(
                 return
 
 
-def session(llm: LLM, model: GGUFModel) -> Line:
-    """What the record says of a session before its answers: the LLM, its form and the versions that answer."""
+def session(llm: LLM, place: Place) -> Line:
+    """What the record says before the answers at a place: who is asked, about which table, and what answers."""
     return {
         "llm": llm.name,
         "sha256": llm.sha256,
         "licence": llm.licence,
-        "form": model.form,
+        "form": place.form,
+        "table": place.table,
+        "table_sha256": identity(table_of(place.table)),
         "versions": {name: version(name) for name in ("tabcontam", "xllamacpp")},
         "seed": SEED,
         "queries": QUERIES,
