@@ -1,19 +1,21 @@
 """The record of real answers: kept however it ends, found by what was sent alone, and judged as a run is."""
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from benchmarks.real.__main__ import main
-from benchmarks.real.asked import CSV, EVERYWHERE, FRESH, OLD, SENTENCE, TABLES, Place, llms, places, planned
+from benchmarks.real.__main__ import PAGE, main
+from benchmarks.real.asked import CSV, EVERYWHERE, FRESH, OLD, SENTENCE, TABLES, Place, llms, places, planned, table_of
 from benchmarks.real.chances import RECORD, by_chances, fitted, of_record, store
 from benchmarks.real.judging import as_markdown, found, recorded, trials_of
 from benchmarks.real.record import Answers
 from tabcontam.evidence.base import Query, Verdict
 from tabcontam.evidence.questions import Reply, State
 from tabcontam.subjects.base import Form
+from tabcontam.tables.draws import identity
 
 IRIS = Place("iris", Form.COMPLETION, CSV)
 QWEN = llms()["qwen2.5-coder-1.5b-instruct"]
@@ -53,13 +55,16 @@ def test_an_answer_to_other_words_is_none(tmp_path: Path) -> None:
     assert trials_of(IRIS, answers) is None  # a place is judged when all of its answers are there
 
 
-def test_no_prompt_is_in_the_record() -> None:
+def test_the_record_holds_the_licence_and_the_hash_of_each_table_and_no_prompt() -> None:
     shown = [query.prompt.completion[-60:] for _, query in queries()]
     for llm in llms().values():
         lines = Answers(RECORD, llm).lines
-        assert not lines or lines[0]["session"]["licence"] == llm.licence
-        held = json.dumps(lines)
-        assert not [text for text in shown if json.dumps(text)[1:-1] in held]
+        sessions = [line["session"] for line in lines if "session" in line]
+        assert {(one["sha256"], one["licence"]) for one in sessions} == {(llm.sha256, llm.licence)}
+        hashes = {(one["table"], one["table_sha256"]) for one in sessions}
+        assert dict(hashes).keys() >= {line["table"] for line in lines if "table" in line}
+        assert ("iris", identity(table_of("iris"))) in hashes
+        assert not [text for text in shown if json.dumps(text)[1:-1] in json.dumps(lines)]
 
 
 def test_who_recites_the_file_is_told_from_who_does_not(tmp_path: Path) -> None:
@@ -98,6 +103,13 @@ def test_what_is_recorded_of_iris_is_judged(capsys: pytest.CaptureFixture[str]) 
     assert main([str(RECORD), "--judge", "--only", "iris"]) == 0
     assert "| iris |" in capsys.readouterr().out
     assert list(found(recorded(RECORD), "iris"))
+
+
+def test_the_readme_says_what_the_page_says() -> None:
+    of_2026, reciting = re.findall(r"(\d+ of \d+) \|$", PAGE.read_text("utf-8"), re.MULTILINE)[:2]
+    readme = PAGE.parent.with_name("README.md").read_text("utf-8")
+    assert f"| {of_2026} verdicts on tables of 2026" in readme
+    assert f"| {reciting} that recite" in readme
 
 
 def test_without_weights_nothing_is_asked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
