@@ -286,7 +286,7 @@ def fits(value: str, sort: Sort) -> bool:
     if sort.has_numbers and not any(map(str.isalpha, value)) and not is_number(value):
         return False
     if sort.closed and not (sort.form.known and sort.form.is_like(value)):
-        return False  # three values or more show what a wrong one looks like; beside two of them any word may be talk
+        return False  # three values or more show how a wrong one looks; where there are two, any other word may be talk
     if NOTHING.match(value) or (PLACEHOLDER.match(value) and not sort.bracketed):
         return False
     words, longest = len(value.split()), max((len(other.split()) for other in sort.values), default=0)

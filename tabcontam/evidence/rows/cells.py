@@ -49,9 +49,9 @@ def sorts_of(query: Query, serializer: Serializer) -> dict[str, Sort]:
 
 
 def few_values(table: Table, column: str) -> tuple[str, ...]:
-    """All values of a column where they are few, and stand in two rows each on average; else nothing.
+    """Return all values of a column where they are few, and stand in two rows each on average; else nothing.
 
-    A guess of a cell does not tell them: it leaves out what is unlikely there, which may be just what is remembered.
+    The guess of a cell does not list them: it leaves out unlikely values, and the hidden one may be unlikely.
     """
 
     def find() -> tuple[str, ...]:
