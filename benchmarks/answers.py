@@ -16,6 +16,7 @@ from typing import Any
 from tabcontam.asking.plan import Options, sheet_of
 from tabcontam.evidence.base import Query, Reply, Trial
 from tabcontam.evidence.registry import by_id
+from tabcontam.evidence.rows.cells import few_values
 from tabcontam.reading.endless import goes_on
 from tabcontam.reading.reading import is_mark, same_value
 from tabcontam.reading.words import english
@@ -50,7 +51,8 @@ def query_of(case: Mapping[str, Any]) -> Query:
     asked, expected = tuple(case["asked"]), tuple(case["expected"])
     alike = [query for query in queries(case["table"], case["test"]) if query.asked == asked]
     if not alike:
-        alike = [replace(queries(case["table"], case["test"])[0], asked=asked)]
+        few = {name: values for name in asked if (values := few_values(table(case["table"]), name))}
+        alike = [replace(queries(case["table"], case["test"])[0], asked=asked, values=few)]
     found = next((query for query in alike if query.expected == expected and query.chance), None)
     like, text = found or next((query for query in alike if query.chance), alike[0]), case["message"]["content"] or ""
     if case["style"] == "echo_prompt":  # it repeats a prompt that no query here has

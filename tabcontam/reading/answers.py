@@ -306,7 +306,10 @@ def cleaned(cell: str, sort: Sort) -> str:
         return cell
     if sort.has_numbers and is_finite(number := number_in(cell, sort.writing)):
         return number
-    for piece in _pieces(cell, sort):
+    pieces: Iterable[str] = _pieces(cell, sort)
+    if sort.closed:
+        pieces = sorted(pieces, key=lambda piece: not sort.has(piece))  # a value of the column before what is like one
+    for piece in pieces:
         could_be = sort.has(piece) or (fits(piece, sort) and (piece == cell or sort.form.is_like(piece)))
         if could_be and (piece == cell or not AGAIN.search(cell.removeprefix(piece))):
             return piece

@@ -66,6 +66,12 @@ def test_a_value_that_is_taken_back_is_not_cut_out(cell: str, value: str | None)
     assert cleaned(cell, Sort(JOBS)) == (value or cell)
 
 
+def test_where_all_values_are_known_one_of_them_comes_before_what_is_like_one() -> None:
+    comments = ("Works as described.", "Box damaged.", "Love it!")
+    assert cleaned("Works as described..", Sort(comments, listed=True)) == "Works as described."
+    assert cleaned("Works as described..", Sort(comments)) == "Works as described.."
+
+
 def test_of_a_long_answer_no_beginning_is_tried_that_is_longer_than_any_value() -> None:
     """Each of thousands was compared with the values, so that one answer of 17,000 letters took eight seconds."""
     sort = Sort(("Mirt Vantz", "Orlo Thoom"))

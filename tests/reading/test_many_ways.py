@@ -32,7 +32,8 @@ def query(held: dict[str, Any]) -> Query:
     prompt = Prompt(chat, str(held["completion"]), "")
     chance = {name: Guess.read(guess) for name, guess in held["chance"].items()}
     asked, expected = tuple(held["asked"]), tuple(held["expected"])
-    return Query(str(held["id"]), lambda: prompt, asked, expected, 256, paper=False, chance=chance)
+    values = {name: tuple(few) for name, few in held["values"].items()}
+    return Query(str(held["id"]), lambda: prompt, asked, expected, 256, paper=False, chance=chance, values=values)
 
 
 @pytest.mark.slow
