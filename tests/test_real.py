@@ -82,7 +82,8 @@ def test_who_recites_the_file_is_told_from_who_does_not(tmp_path: Path) -> None:
     assert whole.recited >= 6
     assert not none.recited
     assert not whole.unread
-    text = "\n".join(as_markdown([none, whole]))
+    text = "\n".join(as_markdown([none, whole], {QWEN.name: 1234}))
+    assert "| completion form | 1,234 | 0 of 10 | 1 of 20 |" in text
     assert "*contaminated* | nine in ten | 1 of 1" in text
     assert "| iris | 0 of 1 | **1** of 1 |" in text
 
@@ -91,8 +92,8 @@ def test_each_llm_is_asked_about_every_table_once() -> None:
     for llm in llms().values():
         every = list(places(llm))
         assert len(set(every)) == len(every)
-        for writing in (CSV, SENTENCE):
-            assert {place.table for place in every if place[1:3] == (Form.COMPLETION, writing)} == set(TABLES)
+        assert {place.table for place in every if place[1:3] == (Form.COMPLETION, CSV)} == set(TABLES)
+        assert {place.writing for place in every if place.table == "iris"} <= {CSV, SENTENCE}
         assert all(place.form in llm.forms for place in every)
     fresh = [place for llm in llms().values() for place in places(llm) if place.table in FRESH]
     assert len(fresh) >= 80
@@ -107,7 +108,7 @@ def test_what_is_recorded_of_iris_is_judged(capsys: pytest.CaptureFixture[str]) 
 
 
 def test_the_readme_says_what_the_page_says() -> None:
-    of_2026, reciting = re.findall(r"(\d+ of \d+) \|$", PAGE.read_text("utf-8"), re.MULTILINE)[:2]
+    of_2026, reciting = re.findall(r"\*contaminated\* .*\| (\d+ of \d+) \|$", PAGE.read_text("utf-8"), re.M)
     readme = PAGE.parent.with_name("README.md").read_text("utf-8")
     assert f"| {of_2026} verdicts on tables of 2026" in readme
     assert f"| {reciting} that recite" in readme
@@ -117,3 +118,26 @@ def test_without_weights_nothing_is_asked(tmp_path: Path, capsys: pytest.Capture
     assert main([str(tmp_path / "record"), "--weights", str(tmp_path), "--only", "gemma-3-270m"]) == 4
     assert "--weights FOLDER" in capsys.readouterr().err
     assert not (tmp_path / "record").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [(["--only", "titanik"], "did you mean titanic"), (["--judge"], "holds no record; leave out --judge")],
+)
+def test_what_names_nothing_is_said(
+    words: list[str], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([str(tmp_path), *words]) == 4
+    assert said in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_interruption_is_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(*given: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("benchmarks.real.__main__.weights", interrupted)
+    assert main([str(tmp_path)]) == 2
+    assert capsys.readouterr().err == "stopped; the answers that came are kept, and the same command goes on\n"

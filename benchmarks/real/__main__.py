@@ -16,10 +16,11 @@ from pathlib import Path
 from time import monotonic
 
 from benchmarks.method_page import METHOD, put
-from benchmarks.real.asked import TABLES, at_hand, llms, weights
+from benchmarks.real.asked import EVERYWHERE, ONCE, TABLES, at_hand, llms, places, weights
 from benchmarks.real.chances import by_chances, fitted, of_record, store
-from benchmarks.real.judging import as_markdown
+from benchmarks.real.judging import as_markdown, recorded
 from benchmarks.real.recording import record
+from tabcontam.errors import Exit, UsageError, unknown
 
 PAGE = METHOD.with_name("real-llms.md")
 BEGIN, END = "<!-- record: python -m benchmarks.real -->", "<!-- end of record -->"
@@ -36,34 +37,62 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--docs", action="store_true", help="with --judge: put the tables on docs/real-llms.md")
     parser.add_argument("--anew", action="store_true", help="with --judge: fit the chances anew first")
     options = parser.parse_args(arguments)
-    if options.judge:
-        tables = [table for table in TABLES if table in options.only] or at_hand()
-        if options.anew:
-            for table in tables:
-                store(options.record, fitted(options.record, table))
-        lines = as_markdown(list(by_chances(options.record, tables, of_record(options.record))))
-        print("\n".join(lines))
-        if options.docs:
-            put(lines, BEGIN, END, PAGE)
-        return 0
+    try:
+        _check(options.only)
+        if options.judge:
+            _judge(options)
+        else:
+            _ask(options)
+    except UsageError as error:
+        print(error, file=sys.stderr)
+        return Exit.USAGE
+    except KeyboardInterrupt:
+        print("stopped; the answers that came are kept, and the same command goes on", file=sys.stderr)
+        return Exit.INTERRUPTED
+    return Exit.DONE
+
+
+def _check(words: Sequence[str]) -> None:
+    """Raise `UsageError` for a word that names nothing."""
+    every = llms()
+    named = {word for llm in every.values() for place in places(llm) for word in place.words}
+    for word in words:
+        if word not in (known := [*every, *sorted(named), *EVERYWHERE, *ONCE]):
+            raise unknown("word", word, known)
+
+
+def _judge(options: argparse.Namespace) -> None:
+    """Print what the record comes to. Raises `UsageError` where there is none."""
+    answers = {llm.name: held.count for llm, held in recorded(options.record)}
+    if not any(answers.values()):
+        raise UsageError(f"{options.record} holds no record; leave out --judge to make one")
+    tables = [table for table in TABLES if table in options.only] or at_hand()
+    if options.anew:
+        for table in tables:
+            store(options.record, fitted(options.record, table))
+    lines = as_markdown(list(by_chances(options.record, tables, of_record(options.record))), answers)
+    print("\n".join(lines))
+    if options.docs:
+        put(lines, BEGIN, END, PAGE)
+
+
+def _ask(options: argparse.Namespace) -> None:
+    """Ask the LLMs whose weights are here. Raises `UsageError` where there are none."""
     every = llms()
     named = [llm for name, llm in every.items() if name in options.only] or list(every.values())
     wanted = [word for word in options.only if word not in every]
     files = weights(options.weights, named)
     if not files:
-        print(
+        raise UsageError(
             "no weights are here; put the GGUF files of benchmarks/real/llms.toml into a folder, and type "
-            "--weights FOLDER",
-            file=sys.stderr,
+            "--weights FOLDER"
         )
-        return 4
     until = monotonic() + 60 * options.minutes
     for llm in named:
         if llm.name not in files:
             print(f"{llm.name} is left out: no file has its SHA-256", file=sys.stderr)
         elif monotonic() < until:
             record(options.record, llm, files[llm.name], wanted, until)
-    return 0
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """What the verdicts make of the record, and the tables that say so."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
@@ -86,9 +86,34 @@ def trials_of(place: Place, answers: Answers) -> Trials | None:
     return found if any(found.values()) else None
 
 
-def as_markdown(every: Sequence[Found]) -> list[str]:
-    """The lines of three tables: the goals, the verdicts by table and LLM, and what lies behind each finding."""
-    return [*_goals(every), "", *_by_table(every), "", *_findings(every), "", *_rows(every)]
+def as_markdown(every: Sequence[Found], answers: Mapping[str, int]) -> list[str]:
+    """The lines of five tables: who was asked how much, the goals, the verdicts, what each finding rests on, and rows.
+
+    `answers` says how many of each LLM's answers are recorded.
+    """
+    parts = (_asked(every, answers), _goals(every), _by_table(every), _findings(every), _rows(every))
+    return [line for part in parts for line in (*part, "")][:-1]
+
+
+def _asked(every: Sequence[Found], answers: Mapping[str, int]) -> list[str]:
+    """The LLMs, with how many verdicts they have of those that are planned."""
+    lines = [
+        "| LLM | weights | licence | asked in | answers | verdicts on tables of 2026 | on old tables |",
+        f"|{'---|' * 7}",
+    ]
+    for llm in llms().values():
+        wanted, judged = list(places(llm)), [one.place for one in every if one.llm.name == llm.name]
+        counts = [
+            f"{sum((place.table in FRESH) is fresh for place in judged)} of "
+            f"{sum((place.table in FRESH) is fresh for place in wanted)}"
+            for fresh in (True, False)
+        ]
+        forms = f"{' and '.join(dict.fromkeys(place.form for place in wanted))} form"
+        lines.append(
+            f"| {llm.name} | {llm.title} | {llm.licence} | {forms} | {answers.get(llm.name, 0):,} "
+            f"| {' | '.join(counts)} |"
+        )
+    return lines
 
 
 def _goals(every: Sequence[Found]) -> list[str]:

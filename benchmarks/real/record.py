@@ -49,6 +49,11 @@ class Answers:
         kind = next((KINDS[name] for name in KINDS if name in line), Reply)
         return answer_held(kind, {"text": "", "detail": "", "tokens": None, **line})
 
+    @property
+    def count(self) -> int:
+        """How many answers there are."""
+        return len(self._by_key)
+
     def begin(self, session: Line) -> None:
         """Note who is asked from now on, with what, and about which table."""
         self._append({"session": session})
