@@ -83,7 +83,7 @@ def test_who_recites_the_file_is_told_from_who_does_not(tmp_path: Path) -> None:
     assert not none.recited
     assert not whole.unread
     text = "\n".join(as_markdown([none, whole], {QWEN.name: 1234}))
-    assert "| completion form | 1,234 | 0 of 10 | 1 of 20 |" in text
+    assert "| completion form | 1,234 | 0 of 5 | 1 of 20 |" in text
     assert "*contaminated* | nine in ten | 1 of 1" in text
     assert "| iris | 0 of 1 | **1** of 1 |" in text
 
