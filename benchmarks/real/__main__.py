@@ -56,8 +56,9 @@ def _check(words: Sequence[str]) -> None:
     """Raise `UsageError` for a word that names nothing."""
     every = llms()
     named = {word for llm in every.values() for place in places(llm) for word in place.words}
+    known = [*every, *sorted(named), *EVERYWHERE, *ONCE]
     for word in words:
-        if word not in (known := [*every, *sorted(named), *EVERYWHERE, *ONCE]):
+        if word not in known:
             raise unknown("word", word, known)
 
 

@@ -308,7 +308,7 @@ def cleaned(cell: str, sort: Sort) -> str:
         return number
     pieces: Iterable[str] = _pieces(cell, sort)
     if sort.closed:
-        pieces = sorted(pieces, key=lambda piece: not sort.has(piece))  # a value of the column before what is like one
+        pieces = sorted(pieces, key=lambda piece: not sort.has(piece))  # a value that the column has comes first
     for piece in pieces:
         could_be = sort.has(piece) or (fits(piece, sort) and (piece == cell or sort.form.is_like(piece)))
         if could_be and (piece == cell or not AGAIN.search(cell.removeprefix(piece))):
