@@ -39,7 +39,7 @@ Cells = dict[str, str | None]
 
 MARKS = r"[\"'`*\u201c\u201d\u201e\u00ab\u00bb]*"
 SAID = (
-    rf"{MARKS}\s*(?:(?:of|for|in) (?:this|the) \w+\s*)?(?:value\s*)?(?:{SAYS}|{SIGNS})\s*:?\s*"
+    rf"{MARKS}\s*(?:(?:of|for|in) (?:this|the) \w+\s*)?(?:value\s*)?(?:\b{SAYS}|{SIGNS})\s*:?\s*"
     rf"(?:{PRESUMABLY}\s+)*{MARKS}\s*"
 )
 BEFORE = rf"(?:^|[\n,;{{(\[:!|]|(?:^|\n)\s*[-*•]\s|\d[.)]\s|\.\s|\s-\s|\b{OF_IT}\s|\b[ldnLDN]['\u2019]|'s\s)\s*"

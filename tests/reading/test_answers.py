@@ -2,7 +2,7 @@
 
 import pytest
 
-from tabcontam.reading.answers import fits
+from tabcontam.reading.answers import fits, read_named
 from tabcontam.reading.columns import Sort
 
 NEWS = "Shares of the airline fell on Friday after it said that fuel had cost more than it had planned for"
@@ -21,3 +21,16 @@ NEWS = "Shares of the airline fell on Friday after it said that fuel had cost mo
 def test_a_text_to_read_may_be_longer_than_another_and_talk_is_no_word(value: str, like: str, could_be: bool) -> None:
     assert fits(value, Sort(likely=(like,))) is could_be
     assert fits(value, Sort(show=lambda: (like,))) is could_be
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "cells"),
+    [
+        ("36,single,yes,yes,cellular,no", "y", {}),  # as Bank's class is called; `es` is Spanish for `is`
+        ("edad es 36, y es no", "y", {"y": "no"}),
+        ("36,single,assist,yes", "ass", {}),
+        ("`y` is no", "y", {"y": "no"}),
+    ],
+)
+def test_a_value_that_begins_with_a_name_says_nothing_of_it(text: str, name: str, cells: dict[str, str]) -> None:
+    assert read_named(text, [name]) == cells
