@@ -8,14 +8,28 @@ from pathlib import Path
 import pytest
 
 from benchmarks.real.__main__ import PAGE, main
-from benchmarks.real.asked import CSV, EVERYWHERE, FRESH, OLD, SENTENCE, TABLES, Place, llms, places, planned, table_of
-from benchmarks.real.chances import RECORD, by_chances, fitted, of_record, store
+from benchmarks.real.asked import (
+    CSV,
+    EVERYWHERE,
+    FRESH,
+    HALF_KNOWN,
+    OLD,
+    SENTENCE,
+    Place,
+    forget,
+    llms,
+    places,
+    planned,
+    table_of,
+)
+from benchmarks.real.chances import RECORD, by_chances, fitted, of_record, planned_by, store
 from benchmarks.real.judging import as_markdown, found, recorded, trials_of
-from benchmarks.real.record import Answers
+from benchmarks.real.record import Answers, key_of
 from tabcontam.evidence.base import Query, Verdict
 from tabcontam.evidence.questions import Reply, State
 from tabcontam.subjects.base import Form
 from tabcontam.tables.draws import identity
+from tests.golden.chances import Archive
 
 IRIS = Place("iris", Form.COMPLETION, CSV)
 QWEN = llms()["qwen2.5-coder-1.5b-instruct"]
@@ -77,13 +91,13 @@ def test_who_recites_the_file_is_told_from_who_does_not(tmp_path: Path) -> None:
     reciting.pack()
     silent.pack()
     store(tmp_path, fitted(tmp_path, "iris"))
-    none, whole = by_chances(tmp_path, ["iris"], of_record(tmp_path))
+    none, whole = by_chances(recorded(tmp_path), ["iris"], of_record(tmp_path))
     assert (whole.verdict, none.verdict) == (Verdict.CONTAMINATED, Verdict.NO_ANSWER)
     assert whole.recited >= 6
     assert not none.recited
     assert not whole.unread
     text = "\n".join(as_markdown([none, whole], {QWEN.name: 1234}))
-    assert "| completion form | 1,234 | 0 of 5 | 1 of 20 |" in text
+    assert "| completion form | 1,234 | 0 of 5 | 1 of 11 |" in text
     assert "*contaminated* | nine in ten | 1 of 1" in text
     assert "| iris | 0 of 1 | **1** of 1 |" in text
 
@@ -92,14 +106,28 @@ def test_each_llm_is_asked_about_every_table_once() -> None:
     for llm in llms().values():
         every = list(places(llm))
         assert len(set(every)) == len(every)
-        assert {place.table for place in every if place[1:3] == (Form.COMPLETION, CSV)} == set(TABLES)
+        assert {place.table for place in every if place[1:3] == (Form.COMPLETION, CSV)} == {*FRESH, *OLD}
         in_sentences = {place.table for place in every if place[1:3] == (Form.COMPLETION, SENTENCE)}
-        assert in_sentences == set(FRESH if llm.small else OLD)
+        assert in_sentences == set(FRESH if llm.small else HALF_KNOWN)
         assert all(place.form in llm.forms for place in every)
     fresh = [place for llm in llms().values() for place in places(llm) if place.table in FRESH]
     assert len(fresh) >= 80
     assert set(OLD).isdisjoint(FRESH)
     assert {test for test, _ in queries()} == set(EVERYWHERE)
+
+
+def test_the_recorder_plans_by_the_chances_of_the_judge() -> None:
+    """Which rows `feature_completion` asks about rests on the last digits of chances: of Diabetes in one query."""
+    place, answers = Place("diabetes", Form.COMPLETION, CSV), Answers(RECORD, QWEN)
+
+    def sent(archive: Archive) -> list[Query]:
+        forget()
+        return [query for cell in planned_by(archive, place) for query in cell.queries]
+
+    of_a_run, of_the_judge = sent({}), sent(of_record(RECORD))
+    keys = [[key_of(query, place.form) for query in queries] for queries in (of_a_run, of_the_judge)]
+    assert sum(one != other for one, other in zip(*keys, strict=True)) == 1
+    assert None not in [answers.of(query, place.form) for query in of_the_judge]
 
 
 def test_what_is_recorded_of_iris_is_judged(capsys: pytest.CaptureFixture[str]) -> None:

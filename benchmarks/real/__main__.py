@@ -21,6 +21,7 @@ from benchmarks.real.chances import by_chances, fitted, of_record, store
 from benchmarks.real.judging import as_markdown, recorded
 from benchmarks.real.recording import record
 from tabcontam.errors import Exit, UsageError, unknown
+from tests.golden.chances import Missing
 
 PAGE = METHOD.with_name("real-llms.md")
 BEGIN, END = "<!-- record: python -m benchmarks.real -->", "<!-- end of record -->"
@@ -43,7 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             _judge(options)
         else:
             _ask(options)
-    except UsageError as error:
+    except (UsageError, Missing) as error:
         print(error, file=sys.stderr)
         return Exit.USAGE
     except KeyboardInterrupt:
@@ -64,14 +65,15 @@ def _check(words: Sequence[str]) -> None:
 
 def _judge(options: argparse.Namespace) -> None:
     """Print what the record comes to. Raises `UsageError` where there is none."""
-    answers = {llm.name: held.count for llm, held in recorded(options.record)}
+    every = recorded(options.record)
+    answers = {llm.name: held.count for llm, held in every}
     if not any(answers.values()):
         raise UsageError(f"{options.record} holds no record; leave out --judge to make one")
     tables = [table for table in TABLES if table in options.only] or at_hand()
     if options.anew:
         for table in tables:
             store(options.record, fitted(options.record, table))
-    lines = as_markdown(list(by_chances(options.record, tables, of_record(options.record))), answers)
+    lines = as_markdown(list(by_chances(every, tables, of_record(options.record))), answers)
     print("\n".join(lines))
     if options.docs:
         put(lines, BEGIN, END, PAGE)

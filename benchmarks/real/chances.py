@@ -1,23 +1,35 @@
 """The baseline's chances of what the record's LLMs are asked: fitted in minutes, and stored next to the answers."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from benchmarks.real.asked import forget, places_of, planned, table_of
-from benchmarks.real.judging import Found, found, recorded
-from tests.golden.chances import Archive, Trimmer, computed, read, stored, write
+from benchmarks.real.asked import Place, forget, places_of, planned, table_of
+from benchmarks.real.judging import Found, Recorded, found, recorded
+from tabcontam.asking.plan import PlannedCell
+from tests.golden.chances import Archive, Trimmer, computed, holds, read, stored, write
 
 FILE = "chances.json.xz"
 RECORD = Path(__file__).parent / "record"  # the one that is part of the project
 
 
-def by_chances(folder: Path, tables: Iterable[str], archive: Archive) -> Iterator[Found]:
+def by_chances(every: Sequence[Recorded], tables: Iterable[str], archive: Archive) -> Iterator[Found]:
     """What is found by these chances. Raises `Missing` where they lack something, `UsageError` for a table."""
-    every = recorded(folder)
     for name in tables:
         forget()  # what was found out about a table in another way
         with stored(table_of(name), archive):
             yield from found(every, name)
+
+
+def planned_by(archive: Archive, place: Place) -> Sequence[PlannedCell]:
+    """The cells of a place as the judge plans them: which rows a test asks about may rest on the chances' last digits.
+
+    A table without stored chances is planned by those of a run. Raises `Missing` where a table's lack something.
+    """
+    if not holds(table_of(place.table), archive):
+        return planned(place)
+    forget()
+    with stored(table_of(place.table), archive):
+        return planned(place)
 
 
 def fitted(folder: Path, table: str) -> Archive:

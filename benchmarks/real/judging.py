@@ -17,6 +17,7 @@ from tabcontam.verdicts.rules import ALPHA, CALIBRATED
 
 DECIDED = (Verdict.CONTAMINATED, Verdict.NOT_DETECTED)
 RECITED = 2  # rows of a file's beginning, exactly, from which an LLM is said to recite it
+Recorded = tuple[LLM, Answers]
 
 
 @dataclass(frozen=True)
@@ -46,19 +47,20 @@ class Found:
 
     @property
     def unread(self) -> list[str]:
-        """The tests with a decision that fewer than half of the queries' answers were read for."""
-        cells = self.judged.cells.items()
-        return [
-            name for name, cell in cells if cell.verdict in DECIDED and 2 * (cell.answered or 0) < (cell.queries or 0)
-        ]
+        """The tests with a decision that fewer than half of the answers were read for."""
+        return [name for name, cell in self.judged.cells.items() if cell.verdict in DECIDED and not self._read(name)]
+
+    def _read(self, test: str) -> bool:
+        trials = self.trials[test]
+        return 2 * sum(trial.reading is not None and trial.reading.readable for trial in trials) >= len(trials)
 
 
-def recorded(folder: Path) -> list[tuple[LLM, Answers]]:
+def recorded(folder: Path) -> list[Recorded]:
     """What each LLM answered; a file is read when its answers are first looked at, and once."""
     return [(llm, Answers(folder, llm)) for llm in llms().values()]
 
 
-def found(every: Sequence[tuple[LLM, Answers]], table: str) -> Iterator[Found]:
+def found(every: Sequence[Recorded], table: str) -> Iterator[Found]:
     """What is found about a table, wherever all answers are recorded. Raises `UsageError` where it is not here."""
     for llm, answers in every:
         for place in places(llm):
@@ -103,15 +105,12 @@ def _asked(every: Sequence[Found], answers: Mapping[str, int]) -> list[str]:
     ]
     for llm in llms().values():
         wanted, judged = list(places(llm)), [one.place for one in every if one.llm.name == llm.name]
-        counts = [
-            f"{sum((place.table in FRESH) is fresh for place in judged)} of "
-            f"{sum((place.table in FRESH) is fresh for place in wanted)}"
-            for fresh in (True, False)
-        ]
+        of_2026, planned_of_2026 = (sum(place.table in FRESH for place in some) for some in (judged, wanted))
         forms = f"{' and '.join(dict.fromkeys(place.form for place in wanted))} form"
         lines.append(
             f"| {llm.name} | {llm.title} | {llm.licence} | {forms} | {answers.get(llm.name, 0):,} "
-            f"| {' | '.join(counts)} |"
+            f"| {of_2026} of {planned_of_2026} "
+            f"| {len(judged) - of_2026} of {len(wanted) - planned_of_2026} |"
         )
     return lines
 

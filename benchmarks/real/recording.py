@@ -9,12 +9,14 @@ from importlib.metadata import version
 from pathlib import Path
 from time import monotonic
 
-from benchmarks.real.asked import EVERYWHERE, LLM, ONCE, QUERIES, SEED, Place, places, planned, table_of
+from benchmarks.real.asked import EVERYWHERE, LLM, ONCE, QUERIES, SEED, Place, places, table_of
+from benchmarks.real.chances import of_record, planned_by
 from benchmarks.real.record import Answers, Line
 from tabcontam.evidence.base import Query
 from tabcontam.subjects.base import Form, Request, TransientError
 from tabcontam.subjects.gguf.provider import GGUFModel
 from tabcontam.tables.draws import identity
+from tests.golden.chances import Archive
 
 TRIES = 3
 
@@ -24,17 +26,23 @@ def record(folder: Path, llm: LLM, weights: Path, wanted: Iterable[str], until: 
 
     It sends nothing more after `until`, a time of `monotonic`. Answers that have come are kept, however this ends.
     """
-    answers = Answers(folder, llm)
+    answers, archive = Answers(folder, llm), of_record(folder)
     tests = {word for word in wanted if word in (*EVERYWHERE, *ONCE)}
     chosen = [place for place in places(llm) if set(wanted) - tests <= set(place.words)]
     try:
-        asyncio.run(_record(answers, llm, weights, chosen, tests, until))
+        asyncio.run(_record(answers, archive, llm, weights, chosen, tests, until))
     finally:
         answers.pack()
 
 
 async def _record(
-    answers: Answers, llm: LLM, weights: Path, chosen: Sequence[Place], tests: Collection[str], until: float
+    answers: Answers,
+    archive: Archive,
+    llm: LLM,
+    weights: Path,
+    chosen: Sequence[Place],
+    tests: Collection[str],
+    until: float,
 ) -> None:
     models = {form: GGUFModel(str(weights), form=form) for form in llm.forms}
     loaded: Form | None = None
@@ -43,7 +51,7 @@ async def _record(
             model = models[place.form]
             left = [
                 (cell.test.id, query)
-                for cell in planned(place)
+                for cell in planned_by(archive, place)
                 for query in cell.queries
                 if (not tests or cell.test.id in tests) and answers.of(query, place.form) is None
             ]

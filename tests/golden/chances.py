@@ -52,6 +52,11 @@ def stored(table: Table, archive: Archive) -> Iterator[None]:
         yield
 
 
+def holds(table: Table, archive: Archive) -> bool:
+    """Whether the archive has findings about a table."""
+    return identity(table)[:16] in archive
+
+
 class Trimmer:
     """Finds which guesses are looked into while results are judged from the stored ones, and leaves out the others."""
 

@@ -23,6 +23,7 @@ from zlib import crc32
 from benchmarks.real.asked import at_hand as asked_really
 from benchmarks.real.chances import RECORD, by_chances, fitted, of_record
 from benchmarks.real.judging import judged as judged_really
+from benchmarks.real.judging import recorded
 from tabcontam.asking.plan import Options, Subject, plan
 from tabcontam.calibration.power import TOGETHER, Planned, asked_of, judge, written_once
 from tabcontam.errors import Skip, UsageError
@@ -137,7 +138,7 @@ def of_real(name: str, anew: bool = False) -> tuple[Rows, Archive]:
     """
     rows, table = Rows(), name.removeprefix(REAL)
     archive = fitted(RECORD, table) if anew else of_record(RECORD)
-    for one in by_chances(RECORD, [table], archive):
+    for one in by_chances(recorded(RECORD), [table], archive):
         paper = judged_really(one.place, one.trials, PAPER).parts
         head = " ".join([name, one.llm.name, *one.place.words[1:]])
         rows |= {f"{head} {test}": _row(part, paper.get(test)) for test, part in one.judged.parts.items()}
