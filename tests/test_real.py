@@ -24,12 +24,12 @@ from benchmarks.real.asked import (
 )
 from benchmarks.real.chances import RECORD, by_chances, fitted, of_record, planned_by, store
 from benchmarks.real.judging import as_markdown, found, recorded, trials_of
-from benchmarks.real.record import Answers, key_of
+from benchmarks.real.record import Answers
 from tabcontam.evidence.base import Query, Verdict
 from tabcontam.evidence.questions import Reply, State
 from tabcontam.subjects.base import Form
 from tabcontam.tables.draws import identity
-from tests.golden.chances import Archive
+from tests.golden.chances import Missing
 
 IRIS = Place("iris", Form.COMPLETION, CSV)
 QWEN = llms()["qwen2.5-coder-1.5b-instruct"]
@@ -117,17 +117,14 @@ def test_each_llm_is_asked_about_every_table_once() -> None:
 
 
 def test_the_recorder_plans_by_the_chances_of_the_judge() -> None:
-    """Which rows `feature_completion` asks about rests on the last digits of chances: of Diabetes in one query."""
-    place, answers = Place("diabetes", Form.COMPLETION, CSV), Answers(RECORD, QWEN)
-
-    def sent(archive: Archive) -> list[Query]:
-        forget()
-        return [query for cell in planned_by(archive, place) for query in cell.queries]
-
-    of_a_run, of_the_judge = sent({}), sent(of_record(RECORD))
-    keys = [[key_of(query, place.form) for query in queries] for queries in (of_a_run, of_the_judge)]
-    assert sum(one != other for one, other in zip(*keys, strict=True)) == 1
-    assert None not in [answers.of(query, place.form) for query in of_the_judge]
+    """Which rows `feature_completion` asks about rests on the last digits of chances: of Diabetes, in one query."""
+    place, answers, archive = Place("diabetes", Form.COMPLETION, CSV), Answers(RECORD, QWEN), of_record(RECORD)
+    sent = [query for cell in planned_by(archive, place) for query in cell.queries]
+    assert len(sent) > 60
+    assert None not in [answers.of(query, place.form) for query in sent]
+    with pytest.raises(Missing):
+        planned_by({key: {} for key in archive}, place)
+    forget()
 
 
 def test_what_is_recorded_of_iris_is_judged(capsys: pytest.CaptureFixture[str]) -> None:
