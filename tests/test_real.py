@@ -90,7 +90,7 @@ def test_who_recites_the_file_is_told_from_who_does_not(tmp_path: Path) -> None:
         silent.add(IRIS, test, query, Reply("I do not know.", State.OK))
     reciting.pack()
     silent.pack()
-    store(tmp_path, fitted(tmp_path, "iris"))
+    store(tmp_path, fitted(recorded(tmp_path), "iris"))
     none, whole = by_chances(recorded(tmp_path), ["iris"], of_record(tmp_path))
     assert (whole.verdict, none.verdict) == (Verdict.CONTAMINATED, Verdict.NO_ANSWER)
     assert whole.recited >= 6
@@ -119,9 +119,11 @@ def test_each_llm_is_asked_about_every_table_once() -> None:
 def test_the_recorder_plans_by_the_chances_of_the_judge() -> None:
     """Which rows `feature_completion` asks about may rest on the last digits of chances, as of Diabetes."""
     answers, archive = Answers(RECORD, QWEN), of_record(RECORD)
+    forget()  # another test has planned Iris by the chances of a run
     sent = [query for cell in planned_by(archive, IRIS) for query in cell.queries]
     assert sent
     assert None not in [answers.of(query, IRIS.form) for query in sent]
+    forget()
     with pytest.raises(Missing):
         planned_by({key: {} for key in archive}, IRIS)
     forget()

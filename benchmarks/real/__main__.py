@@ -72,7 +72,7 @@ def _judge(options: argparse.Namespace) -> None:
     tables = [table for table in TABLES if table in options.only] or at_hand()
     if options.anew:
         for table in tables:
-            store(options.record, fitted(options.record, table))
+            store(options.record, fitted(every, table))
     lines = as_markdown(list(by_chances(every, tables, of_record(options.record))), answers)
     print("\n".join(lines))
     if options.docs:

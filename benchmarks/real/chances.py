@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from benchmarks.real.asked import Place, forget, places_of, planned, table_of
-from benchmarks.real.judging import Found, Recorded, found, recorded
+from benchmarks.real.judging import Found, Recorded, found
 from tabcontam.asking.plan import PlannedCell
 from tests.golden.chances import Archive, Trimmer, computed, holds, read, stored, write
 
@@ -27,15 +27,14 @@ def planned_by(archive: Archive, place: Place) -> Sequence[PlannedCell]:
     """
     if not holds(table_of(place.table), archive):
         return planned(place)
-    forget()
     with stored(table_of(place.table), archive):
         return planned(place)
 
 
-def fitted(folder: Path, table: str) -> Archive:
+def fitted(every: Sequence[Recorded], table: str) -> Archive:
     """All chances about a table that the record rests on, fitted anew."""
     forget()
-    own, trimmer, every = Archive(), Trimmer(), recorded(folder)
+    own, trimmer = Archive(), Trimmer()
     with computed(table_of(table), own):
         list(found(every, table))
     forget()

@@ -52,7 +52,7 @@ class Found:
 
     def _read(self, test: str) -> bool:
         trials = self.trials[test]
-        return 2 * sum(trial.reading is not None and trial.reading.readable for trial in trials) >= len(trials)
+        return 2 * sum(trial.readable for trial in trials) >= len(trials)
 
 
 def recorded(folder: Path) -> list[Recorded]:

@@ -136,9 +136,9 @@ def of_real(name: str, anew: bool = False) -> tuple[Rows, Archive]:
 
     They rest on the stored chances, or are judged `anew` by chances that are fitted now, which come with them.
     """
-    rows, table = Rows(), name.removeprefix(REAL)
-    archive = fitted(RECORD, table) if anew else of_record(RECORD)
-    for one in by_chances(recorded(RECORD), [table], archive):
+    rows, table, every = Rows(), name.removeprefix(REAL), recorded(RECORD)
+    archive = fitted(every, table) if anew else of_record(RECORD)
+    for one in by_chances(every, [table], archive):
         paper = judged_really(one.place, one.trials, PAPER).parts
         head = " ".join([name, one.llm.name, *one.place.words[1:]])
         rows |= {f"{head} {test}": _row(part, paper.get(test)) for test, part in one.judged.parts.items()}
