@@ -27,7 +27,8 @@ from tabcontam.subjects.known.exposed.stream import Stream
 
 CHECKPOINT = "unfinished.safetensors"
 OTHERWISE = "with other versions, on another device or with another number of threads"
-EVERY = 30.0  # seconds between two checkpoints
+EVERY = 30.0  # seconds between two checkpoints, at least
+SPARED = 20  # times as long as it takes to write one: those of a large model would else take most of the time
 WARM_UP = 0.05  # of the steps
 LEAST = 0.1  # of the highest learning rate, in the last step
 DECAY, BETAS, LONGEST = 0.01, (0.9, 0.95), 1.0  # of AdamW; and the gradient's greatest norm
@@ -68,10 +69,10 @@ def train(
 ) -> float:
     """Let a model read a stream; its loss over the last steps, in nats a token.
 
-    It goes on from the checkpoint in `folder` that has the same `mark`, and leaves one every so many seconds and where
-    it is interrupted. What needs no gradient stays as it is. `mixed`: a GPU computes in bfloat16. Raises `UsageError`
-    where the folder cannot be written or holds another's checkpoint, where memory does not suffice, and where the loss
-    is no number.
+    It goes on from the checkpoint in `folder` that has the same `mark`, and leaves one every so many seconds, or more
+    rarely where saving takes long, and where it is interrupted. What needs no gradient stays as it is. `mixed`: a GPU
+    computes in bfloat16. Raises `UsageError` where the folder cannot be written or holds another's checkpoint, where
+    memory does not suffice, and where the loss is no number.
     """
     import torch
 
@@ -90,7 +91,7 @@ def train(
         run = _Run(named, optimizer, folder / CHECKPOINT, mark)
         begun, loss = run.restored()
     since = saved = time.monotonic()
-    step = begun
+    step, rest = begun, every
     try:
         while step < steps:
             place = slice(step * in_step, (step + 1) * in_step + 1)
@@ -107,9 +108,11 @@ def train(
             step, loss = step + 1, now if step == 0 else SMOOTH * loss + (1 - SMOOTH) * now
             pace = (step - begun) * in_step / max(1e-9, time.monotonic() - since)
             tell(Step(step * in_step, steps * in_step, loss, pace))
-            if step < steps and time.monotonic() - saved >= every:
+            if step < steps and time.monotonic() - saved >= rest:
+                saving = time.monotonic()
                 run.save(step, loss)
                 saved = time.monotonic()
+                rest = max(every, SPARED * (saved - saving))
     except KeyboardInterrupt:
         run.save(step, loss)
         raise

@@ -5,12 +5,14 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from tabcontam.errors import UsageError
+from tabcontam.subjects.known.exposed import training
 from tabcontam.subjects.known.exposed.card import CARD, WEIGHTS, read_card
 from tabcontam.subjects.known.exposed.make import Made, make
 from tabcontam.subjects.known.exposed.recipe import Recipe, recipe
@@ -108,6 +110,20 @@ def test_after_a_kill_the_same_command_goes_on_to_the_same_weights(whole: Made, 
     (made,) = make(wanted(), tmp_path / "models", lambda number, of, step: told.append(step))
     assert told[0].tokens > IN_STEP  # the first step was not made again
     assert weights(made) == weights(whole)
+
+
+def test_checkpoints_that_take_long_are_rare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    saved: list[int] = []
+
+    def save(run: training._Run, step: int, loss: float) -> None:
+        saved.append(step)
+        time.sleep(0.05)
+
+    monkeypatch.setattr(training._Run, "save", save)
+    began = time.monotonic()
+    make(wanted(), tmp_path / "models", every=0)
+    most = (time.monotonic() - began) / (training.SPARED * 0.05)
+    assert 1 <= len(saved) <= 1 + most
 
 
 def test_a_damaged_checkpoint_is_one_line(tmp_path: Path) -> None:
