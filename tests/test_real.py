@@ -41,38 +41,38 @@ def queries(place: Place = IRIS) -> list[tuple[str, Query]]:
 
 def test_a_record_is_kept_however_it_ends(tmp_path: Path) -> None:
     (test, first), (_, second), *_ = queries()
-    answers = Answers(tmp_path, QWEN)
+    answers = Answers(tmp_path, QWEN.name)
     answers.begin({"llm": QWEN.name})
     answers.add(IRIS, test, first, Reply("1.4,0.2,0", State.OK, tokens=9, log_probability=-0.5))
     answers.add(IRIS, test, second, Reply("", State.FAILED, "the server is gone"))
     with (tmp_path / f"{QWEN.name}.jsonl").open("a") as file:
         file.write('{"key": "cut of')  # as a kill leaves it: nothing was packed
-    again = Answers(tmp_path, QWEN)
+    again = Answers(tmp_path, QWEN.name)
     assert again.of(first, Form.COMPLETION) == Reply("1.4,0.2,0", State.OK, tokens=9, log_probability=-0.5)
     assert again.of(first, Form.CHAT) is None
     assert again.of(second, Form.COMPLETION) is None  # a failed call is asked again
     again.add(IRIS, test, second, Reply("1.5", State.TRUNCATED, "token limit", 64))
     again.pack()
     assert [path.name for path in tmp_path.iterdir()] == [f"{QWEN.name}.jsonl.xz"]
-    packed = Answers(tmp_path, QWEN)
+    packed = Answers(tmp_path, QWEN.name)
     assert [line.get("row") for line in packed.lines] == [None, first.row, second.row]
     assert packed.of(second, Form.COMPLETION) == Reply("1.5", State.TRUNCATED, "token limit", 64)
 
 
 def test_an_answer_to_other_words_is_none(tmp_path: Path) -> None:
     test, query = queries()[0]
-    answers = Answers(tmp_path, QWEN)
+    answers = Answers(tmp_path, QWEN.name)
     answers.add(IRIS, test, query, Reply("1.4,0.2,0", State.OK))
     prompt = query.prompt
     reworded = replace(query, write=lambda: replace(prompt, completion=prompt.completion + " "))
     assert answers.of(reworded, Form.COMPLETION) is None
-    assert trials_of(IRIS, answers) is None  # a place is judged when all of its answers are there
+    assert trials_of(planned(IRIS), IRIS.form, answers) is None  # a place is judged when all of its answers are there
 
 
 def test_the_record_holds_the_licence_and_the_hash_of_each_table_and_no_prompt() -> None:
     shown = [query.prompt.completion[-60:] for _, query in queries()]
     for llm in llms().values():
-        lines = Answers(RECORD, llm).lines
+        lines = Answers(RECORD, llm.name).lines
         sessions = [line["session"] for line in lines if "session" in line]
         assert {(one["sha256"], one["licence"]) for one in sessions} == {(llm.sha256, llm.licence)}
         hashes = {(one["table"], one["table_sha256"]) for one in sessions}
@@ -83,7 +83,7 @@ def test_the_record_holds_the_licence_and_the_hash_of_each_table_and_no_prompt()
 
 
 def test_who_recites_the_file_is_told_from_who_does_not(tmp_path: Path) -> None:
-    reciting, silent = (Answers(tmp_path, llms()[name]) for name in (QWEN.name, "gemma-3-270m"))
+    reciting, silent = (Answers(tmp_path, name) for name in (QWEN.name, "gemma-3-270m"))
     for test, query in queries():
         right = query.answering.text(query, query.expected, query.prompt)
         reciting.add(IRIS, test, query, Reply(right, State.OK))
@@ -118,7 +118,7 @@ def test_each_llm_is_asked_about_every_table_once() -> None:
 
 def test_the_recorder_plans_by_the_chances_of_the_judge() -> None:
     """Which rows `feature_completion` asks about may rest on the last digits of chances, as of Diabetes."""
-    answers, archive = Answers(RECORD, QWEN), of_record(RECORD)
+    answers, archive = Answers(RECORD, QWEN.name), of_record(RECORD)
     forget()  # another test has planned Iris by the chances of a run
     sent = [query for cell in planned_by(archive, IRIS) for query in cell.queries]
     assert sent

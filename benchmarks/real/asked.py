@@ -32,6 +32,7 @@ ONCE = ("feature_list_informed", "feature_list_uninformed", "recognition_feature
         "classification_0shot", "classification_1shot", "first_token", "quiz")  # fmt: skip
 ASKED_ONCE = ("iris", "titanic", "adult", CAR)  # the tables of the tests of `ONCE`
 QUERIES, SEED = 15, 0  # of a test about a table
+ONCE_A_TABLE = "once"  # the group of the tests of `ONCE`
 SENTENCE, CSV, EQUALS = "is", "csv", "equals"
 FORMS = (Form.COMPLETION, Form.CHAT)
 
@@ -66,12 +67,12 @@ class Place(NamedTuple):
     table: str
     form: Form
     writing: str
-    once: bool = False  # whether its tests are those of `ONCE`, which an LLM takes once a table
+    group: str = ""  # of tests, where they are not those of `EVERYWHERE`
 
     @property
     def words(self) -> tuple[str, ...]:
         """What names it on the command line."""
-        return self.table, str(self.form), self.writing, *(["once"] if self.once else [])
+        return self.table, str(self.form), self.writing, *([self.group] if self.group else [])
 
 
 def llms() -> dict[str, LLM]:
@@ -93,7 +94,7 @@ def places(llm: LLM) -> Iterator[Place]:
     yield from (Place(table, Form.COMPLETION, SENTENCE) for table in (FRESH if llm.small else HALF_KNOWN))
     yield from (Place(table, Form.CHAT, writing) for writing in (SENTENCE, CSV) for table in FRESH if chat)
     yield from (Place(table, form, EQUALS) for table in FRESH for form in llm.forms if llm.small)
-    yield from (Place(table, llm.own_form, SENTENCE, once=True) for table in ASKED_ONCE if llm.once)
+    yield from (Place(table, llm.own_form, SENTENCE, ONCE_A_TABLE) for table in ASKED_ONCE if llm.once)
 
 
 def at_hand() -> list[str]:
@@ -126,12 +127,12 @@ def table_of(name: str) -> Table:
 
 def planned(place: Place) -> Sequence[PlannedCell]:
     """The cells of a place as a run plans them, the same for every LLM and form. Raises `UsageError`."""
-    return _planned(place.table, place.writing, place.once)
+    return _planned(place.table, place.writing, place.group)
 
 
 @cache
-def _planned(table: str, writing: str, once: bool) -> Sequence[PlannedCell]:
-    tests = [by_id()[name] for name in (ONCE if once else EVERYWHERE)]
+def _planned(table: str, writing: str, group: str) -> Sequence[PlannedCell]:
+    tests = [by_id()[name] for name in (ONCE if group == ONCE_A_TABLE else EVERYWHERE)]
     anybody, options = Subject(GGUFModel("anybody")), Options(queries=QUERIES, seed=SEED)
     return plan([anybody], [table_of(table)], [load_serializer(writing)], tests, options)
 

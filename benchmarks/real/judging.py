@@ -1,6 +1,6 @@
 """What the verdicts make of the record, and the tables that say so."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
@@ -8,10 +8,12 @@ from pathlib import Path
 
 from benchmarks.real.asked import FRESH, LLM, Place, llms, places, planned
 from benchmarks.real.record import Answers
+from tabcontam.asking.plan import PlannedCell
 from tabcontam.calibration.power import Judged, Planned, Trials, judge
 from tabcontam.evidence.base import Trial, Verdict
 from tabcontam.evidence.rows.several_rows import by_row
 from tabcontam.reading.words import english
+from tabcontam.subjects.base import Form
 from tabcontam.verdicts.judge import read_trial, whole
 from tabcontam.verdicts.rules import ALPHA, CALIBRATED
 
@@ -57,14 +59,14 @@ class Found:
 
 def recorded(folder: Path) -> list[Recorded]:
     """What each LLM answered; a file is read when its answers are first looked at, and once."""
-    return [(llm, Answers(folder, llm)) for llm in llms().values()]
+    return [(llm, Answers(folder, llm.name)) for llm in llms().values()]
 
 
 def found(every: Sequence[Recorded], table: str) -> Iterator[Found]:
     """What is found about a table, wherever all answers are recorded. Raises `UsageError` where it is not here."""
     for llm, answers in every:
         for place in places(llm):
-            if place.table == table and (trials := trials_of(place, answers)) is not None:
+            if place.table == table and (trials := trials_of(planned(place), place.form, answers)) is not None:
                 yield Found(llm, place, trials, judged(place, trials))
 
 
@@ -73,11 +75,11 @@ def judged(place: Place, trials: Trials, rules: str = CALIBRATED) -> Judged:
     return judge(Planned(planned(place)), trials, ALPHA, rules)
 
 
-def trials_of(place: Place, answers: Answers) -> Trials | None:
-    """The recorded answers at a place, read; None where one is missing, or nothing is asked."""
+def trials_of(cells: Iterable[PlannedCell], form: Form, answers: Answers) -> Trials | None:
+    """The recorded answers to these cells, read; None where one is missing, or nothing is asked."""
     found: Trials = {}
-    for cell in planned(place):
-        asked = [(query, answers.of(query, place.form)) for query in cell.queries]
+    for cell in cells:
+        asked = [(query, answers.of(query, form)) for query in cell.queries]
         if any(answer is None for _, answer in asked):
             return None
         found[cell.test.id] = [

@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from benchmarks.real.asked import LLM, Place
+from benchmarks.real.asked import Place
 from tabcontam.asking.replies import key
 from tabcontam.asking.trials import answer_held, brought
 from tabcontam.evidence.base import Query
@@ -22,15 +22,16 @@ Line = dict[str, Any]
 
 
 class Answers:
-    """What an LLM answered: `NAME.jsonl.xz` in the record's folder.
+    """What the LLM of this name answered: `NAME.jsonl.xz` in the record's folder.
 
     New lines are first appended to `NAME.jsonl`, so that no answer is lost however the process ends, and are packed
     into the other file by `pack`. A line has an answer, or says of those behind it who was asked, with what, and about
     which table.
     """
 
-    def __init__(self, folder: Path, llm: LLM) -> None:
-        self._packed, self._open = folder / f"{llm.name}.jsonl.xz", folder / f"{llm.name}.jsonl"
+    def __init__(self, folder: Path, name: str) -> None:
+        self.name = name
+        self._packed, self._open = folder / f"{name}.jsonl.xz", folder / f"{name}.jsonl"
 
     @cached_property
     def lines(self) -> list[Line]:

@@ -1,10 +1,12 @@
 """Ask real LLMs what the record lacks, and keep each answer as it comes."""
 
 import asyncio
+import math
 import sys
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from time import monotonic
@@ -12,11 +14,11 @@ from time import monotonic
 from benchmarks.real.asked import EVERYWHERE, LLM, ONCE, QUERIES, SEED, Place, places, table_of
 from benchmarks.real.chances import of_record, planned_by
 from benchmarks.real.record import Answers, Line
+from tabcontam.asking.plan import PlannedCell
 from tabcontam.evidence.base import Query
-from tabcontam.subjects.base import Form, Request, TransientError
+from tabcontam.subjects.base import Form, Model, Request, TransientError
 from tabcontam.subjects.gguf.provider import GGUFModel
 from tabcontam.tables.draws import identity
-from tests.golden.chances import Archive
 
 TRIES = 3
 
@@ -26,57 +28,79 @@ def record(folder: Path, llm: LLM, weights: Path, wanted: Iterable[str], until: 
 
     It sends nothing more after `until`, a time of `monotonic`. Answers that have come are kept, however this ends.
     """
-    answers, archive = Answers(folder, llm), of_record(folder)
+    answers, archive = Answers(folder, llm.name), of_record(folder)
     tests = {word for word in wanted if word in (*EVERYWHERE, *ONCE)}
     chosen = [place for place in places(llm) if set(wanted) - tests <= set(place.words)]
+    models = {form: GGUFModel(str(weights), form=form) for form in llm.forms}
+    alone = ([place] for place in chosen)
+    ask(answers, models, alone, partial(planned_by, archive), partial(session, llm), tests, until)
+
+
+def ask(
+    answers: Answers,
+    models: Mapping[Form, Model],
+    chosen: Iterable[Sequence[Place]],
+    cells_of: Callable[[Place], Sequence[PlannedCell]],
+    session_of: Callable[[Place], Line],
+    tests: Collection[str] = (),
+    until: float = math.inf,
+) -> None:
+    """Ask an LLM what it has not answered at these places, if given of these `tests` alone, and pack the answers.
+
+    Places of one form may be asked together. `models` are the same weights in each form. Nothing is sent after `until`,
+    a time of `monotonic`.
+    """
     try:
-        asyncio.run(_record(answers, archive, llm, weights, chosen, tests, until))
+        asyncio.run(_ask_all(answers, models, chosen, cells_of, session_of, tests, until))
     finally:
         answers.pack()
 
 
-async def _record(
+async def _ask_all(
     answers: Answers,
-    archive: Archive,
-    llm: LLM,
-    weights: Path,
-    chosen: Sequence[Place],
+    models: Mapping[Form, Model],
+    chosen: Iterable[Sequence[Place]],
+    cells_of: Callable[[Place], Sequence[PlannedCell]],
+    session_of: Callable[[Place], Line],
     tests: Collection[str],
     until: float,
 ) -> None:
-    models = {form: GGUFModel(str(weights), form=form) for form in llm.forms}
     loaded: Form | None = None
     try:
-        for place in chosen:
-            model = models[place.form]
+        for together in chosen:
+            form = together[0].form
             left = [
-                (cell.test.id, query)
-                for cell in planned_by(archive, place)
+                (place, cell.test.id, query)
+                for place in together
+                for cell in cells_of(place)
                 for query in cell.queries
-                if (not tests or cell.test.id in tests) and answers.of(query, place.form) is None
+                if (not tests or cell.test.id in tests) and answers.of(query, form) is None
             ]
             if not left or monotonic() > until:
                 continue
-            if loaded is not place.form:
+            model = models[form]
+            if loaded is not form:
                 for other in models.values():  # the weights are in memory once
                     await other.close()
                 await model.connect()
-                loaded = place.form
-            answers.begin(session(llm, place))
+                loaded = form
+            for place in dict.fromkeys(place for place, _, _ in left):
+                answers.begin(session_of(place))
             began = monotonic()
             slots = asyncio.Semaphore(model.connections or 1)
             async with asyncio.TaskGroup() as group:
-                for test, query in left:
+                for place, test, query in left:
                     group.create_task(_ask(model, answers, place, test, query, until, slots))
-            came = sum(answers.of(query, place.form) is not None for _, query in left)
-            _say(f"{llm.name} {' '.join(place.words)}: {came} of {len(left)} answers in {monotonic() - began:.0f} s")
+            came = sum(answers.of(query, form) is not None for _, _, query in left)
+            named = together[0].words if len(together) == 1 else (f"{len(together)} tables", *together[0].words[1:])
+            _say(f"{answers.name} {' '.join(named)}: {came} of {len(left)} answers in {monotonic() - began:.0f} s")
     finally:
         for model in models.values():
             await model.close()
 
 
 async def _ask(
-    model: GGUFModel, answers: Answers, place: Place, test: str, query: Query, until: float, slots: asyncio.Semaphore
+    model: Model, answers: Answers, place: Place, test: str, query: Query, until: float, slots: asyncio.Semaphore
 ) -> None:
     async with slots:
         if monotonic() > until:

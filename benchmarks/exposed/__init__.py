@@ -1,0 +1,1 @@
+"""An LLM that reads tables a known number of times: `python -m benchmarks.exposed`."""

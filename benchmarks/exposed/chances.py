@@ -1,0 +1,39 @@
+"""The baseline's chances of what the snapshots are asked, stored next to the answers: each CPU plans the same then."""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from benchmarks.exposed.asked import Study, forget, groups
+from benchmarks.exposed.tables import NAMES
+from benchmarks.real.asked import Place
+from tabcontam.asking.plan import PlannedCell
+from tests.golden.chances import Archive, computed, holds, read, stored, write
+
+FILE = "chances.json.xz"
+
+
+def of_record(record: Path) -> Archive:
+    """The stored chances of a record."""
+    return read(record / FILE) if (record / FILE).exists() else {}
+
+
+def fit(record: Path, study: Study, names: Iterable[str] = NAMES) -> Archive:
+    """Return the chances about these parts of tables, and store those that were not there."""
+    archive = of_record(record)
+    lacking = [name for name in names if not holds(study.table(name), archive)]
+    for name in lacking:
+        forget()
+        with computed(study.table(name), archive):
+            for place in groups(name):
+                for query in (query for cell in study.planned(place) for query in cell.queries):
+                    list(map(dict, (guess.values for guess in query.chance.values())))
+    forget()
+    if lacking:
+        write(record / FILE, archive)
+    return archive
+
+
+def planned_by(archive: Archive, study: Study, place: Place) -> Sequence[PlannedCell]:
+    """The cells of a place by these chances."""
+    with stored(study.table(place.table), archive):
+        return study.planned(place)

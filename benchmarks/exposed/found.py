@@ -1,0 +1,230 @@
+"""What is found of the snapshots, and the tables that say so."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks.exposed.asked import LIKELIHOOD, SHARE, Study, places
+from benchmarks.exposed.snapshots import BASE, COPIES, FORGETS, NONE, SNAPSHOTS
+from benchmarks.exposed.tables import NAMES, OTHER, READ, TABLES
+from benchmarks.real.asked import Place
+from benchmarks.real.judging import trials_of
+from benchmarks.real.record import Answers
+from tabcontam.calibration.power import Judged, Planned, Trials, judge
+from tabcontam.evidence.base import Trial, Verdict
+from tabcontam.subjects.base import Form
+from tabcontam.verdicts.cells import MemoryShare
+from tabcontam.verdicts.rules import ALPHA
+from tests.golden.chances import Archive, stored
+
+CONTAMINATED = Verdict.CONTAMINATED
+ROW_TESTS = ("incomplete_completion", "full_completion", "feature_completion", "header")
+# The ways of asking, each with a verdict of its own: the form, and the group of tests.
+WAYS = {
+    "log-probabilities and order": (Form.COMPLETION, LIKELIHOOD),
+    "answers in completion form": (Form.COMPLETION, ""),
+    "answers in chat form": (Form.CHAT, ""),
+}
+LAST = str(COPIES[-1])
+
+
+@dataclass(frozen=True)
+class Found:
+    """What is found of a snapshot at a place, and the answers that it rests on."""
+
+    snapshot: str
+    place: Place
+    trials: Trials
+    judged: Judged
+
+    @property
+    def table(self) -> str:
+        """The name of the table without that of its part."""
+        return self.place.table.rpartition("-")[0]
+
+    @property
+    def part(self) -> str:
+        """The part of the table."""
+        return self.place.table.rpartition("-")[2]
+
+    @property
+    def way(self) -> tuple[Form, str]:
+        """How it was asked."""
+        return self.place.form, self.place.group
+
+    @property
+    def accused(self) -> bool:
+        """Whether the table's verdict is *contaminated*."""
+        return self.judged.table is not None and self.judged.table.verdict is CONTAMINATED
+
+    @property
+    def memory(self) -> MemoryShare | None:
+        """Memory's share, where it was asked and could be measured."""
+        cell = self.judged.cells.get("memory_share")
+        return cell.memory if cell else None
+
+    @property
+    def right(self) -> tuple[int, int]:
+        """How many cells row tests were answered right, of all that they asked for."""
+        asked = sum(len(trial.query.asked) for trial in self._of_rows)
+        return sum(len(trial.reading.right) for trial in self._of_rows if trial.reading), asked
+
+    @property
+    def read(self) -> tuple[int, int]:
+        """How many answers of row tests could be read, of all."""
+        return sum(trial.readable for trial in self._of_rows), len(self._of_rows)
+
+    @property
+    def _of_rows(self) -> Sequence[Trial]:
+        return [trial for test in ROW_TESTS for trial in self.trials.get(test, ())]
+
+
+def found(record: Path, study: Study, archive: Archive, names: Iterable[str] = NAMES) -> Iterator[Found]:
+    """What is found about these parts of tables, of each snapshot wherever all its answers are recorded."""
+    every = {one.name: Answers(record, one.name) for one in SNAPSHOTS}
+    for name in names:
+        with stored(study.table(name), archive):
+            for snapshot, answers in every.items():
+                for place in (place for together in places(snapshot) for place in together if place.table == name):
+                    cells = study.planned(place)
+                    trials = trials_of(cells, place.form, answers)
+                    if trials is not None:
+                        yield Found(snapshot, place, trials, judge(Planned(cells), trials, ALPHA))
+
+
+def as_markdown(every: Sequence[Found]) -> list[str]:
+    """The lines of five tables: the goals, what is found by copies, how answers are, memory's share, and forgetting."""
+    parts = (_goals(every), _by_copies(every), _answers(every), _shares(every), _forgetting(every))
+    return [line for part in parts for line in (*part, "")][:-1]
+
+
+def _copies(one: Found) -> int:
+    """How often the snapshot has read the rows that it was asked about."""
+    return next(own.copies for own in SNAPSHOTS if own.name == one.snapshot) if _has_read(one) else 0
+
+
+def _has_read(one: Found) -> bool:
+    return one.part == READ and one.snapshot not in (BASE, NONE)
+
+
+def _goals(every: Sequence[Found]) -> list[str]:
+    unread = [one for one in every if one.place.group != SHARE and not _has_read(one)]
+    pairs = {(one.snapshot, one.place.table) for one in unread}
+    accused = {(one.snapshot, one.place.table) for one in unread if one.accused}
+    shares = [_difference(every, table) for table in TABLES]
+    held = [before <= made <= after for before, made, after in filter(None, shares)]
+    ways = list(WAYS)
+    return [
+        "| | wanted | found |",
+        "|---|---|---|",
+        f"| (snapshot, part) pairs that were not read: *contaminated* in any way of asking | 0 "
+        f"| {len(accused)} of {len(pairs)} |",
+        f"| 16 copies, by {ways[0]} | nine in ten | {_of(every, 16, ways[0])} |",
+        f"| 64 copies, by {ways[1]} | nine in ten | {_of(every, 64, ways[1])} |",
+        f"| 64 copies, by {ways[2]} | | {_of(every, 64, ways[2])} |",
+        f"| memory's share: its interval holds the difference that was made | each | {sum(held)} of {len(held)} |",
+    ]
+
+
+def _of(every: Iterable[Found], copies: int, way: str, test: str = "") -> str:
+    """How many pairs at this number of copies are found in a way of asking, by a test or by the table's verdict."""
+    own = [one for one in every if one.way == WAYS[way] and _copies(one) == copies and one.snapshot != FORGETS]
+    if test:
+        own = [one for one in own if one.judged.cells[test].verdict not in (Verdict.SKIPPED, None)]
+    return f"{sum(_finds(one, test) for one in own)} of {len(own)}" if own else "-"
+
+
+def _finds(one: Found, test: str) -> bool:
+    return one.judged.cells[test].verdict is CONTAMINATED if test else one.accused
+
+
+def _tests(every: Iterable[Found], way: str) -> list[str]:
+    """The tests with a verdict that were asked in a way."""
+    cells = (cell for one in every if one.way == WAYS[way] for cell in one.judged.cells.items())
+    return list(dict.fromkeys(test for test, cell in cells if cell.verdict not in (Verdict.SKIPPED, None)))
+
+
+def _by_copies(every: Sequence[Found]) -> list[str]:
+    lines = [f"| found at so many copies | {' | '.join(map(str, (0, *COPIES)))} |", f"|{'---|' * (2 + len(COPIES))}"]
+    for way in WAYS:
+        for test in ("", *_tests(every, way)):
+            name = f"`{test}`" if test else f"**{way}: the verdict**"
+            cells = [_of(every, copies, way, test) for copies in (0, *COPIES)]
+            lines.append(f"| {name} | {' | '.join(cells)} |")
+    return lines
+
+
+def _answers(every: Sequence[Found]) -> list[str]:
+    """How many cells are right on rows that were read and on others, and how many answers could be read."""
+    lines = [
+        "| snapshot | right cells in completion form, first halves | second halves | in chat form, first halves "
+        "| second halves | answers read in chat form |",
+        f"|{'---|' * 6}",
+    ]
+    for snapshot in (one.name for one in SNAPSHOTS):
+        own = [one for one in every if one.snapshot == snapshot and one.place.group == ""]
+        cells = [
+            _share([one.right for one in own if (one.place.form, one.part) == (form, part)])
+            for form in (Form.COMPLETION, Form.CHAT)
+            for part in (READ, OTHER)
+        ]
+        cells.append(_share([one.read for one in own if one.place.form is Form.CHAT]))
+        lines.append(f"| {snapshot} | {' | '.join(cells)} |")
+    return lines
+
+
+def _share(counted: Sequence[tuple[int, int]]) -> str:
+    some, of = (sum(numbers) for numbers in zip(*counted, strict=True)) if counted else (0, 0)
+    return f"{some / of:.2f}" if of else "-"
+
+
+def _difference(every: Iterable[Found], table: str) -> tuple[float, float, float] | None:
+    """The lower end of a share's interval, the difference that was made, and the interval's upper end.
+
+    The difference is by how much reading raised the accuracy on the first half, beyond what it did on the second: what
+    the snapshot that has read as much of other rows gets is taken off. None where a share could not be measured.
+    """
+    own = {one.snapshot: one.memory for one in every if one.table == table and one.place.group == SHARE}
+    last, none = own.get(LAST), own.get(NONE)
+    if not (last and none):
+        return None
+    made = (last.accuracy - last.twin_accuracy) - (none.accuracy - none.twin_accuracy)
+    return last.interval[0], made, last.interval[1]
+
+
+def _shares(every: Sequence[Found]) -> list[str]:
+    lines = [
+        f"| table | accuracy on rows that were read {LAST} times | on others | the same rows, where neither was read "
+        "| the others | difference that was made | memory's share | in its interval |",
+        f"|{'---|' * 8}",
+    ]
+    for table in TABLES:
+        own = {one.snapshot: one.memory for one in every if one.table == table and one.place.group == SHARE}
+        last, none, made = own.get(LAST), own.get(NONE), _difference(every, table)
+        if last and none and made:
+            lower, difference, upper = made
+            accuracies = (last.accuracy, last.twin_accuracy, none.accuracy, none.twin_accuracy)
+            lines.append(
+                f"| {table} | {' | '.join(f'{one:.2f}' for one in accuracies)} | {difference:+.2f} "
+                f"| {last.share:.2f} ({lower:.2f} to {upper:.2f}) | {'yes' if lower <= difference <= upper else 'no'} |"
+            )
+        else:
+            lines.append(f"| {table} | - | - | - | - | - | could not be measured | - |")
+    return lines
+
+
+def _forgetting(every: Sequence[Found]) -> list[str]:
+    """What is found of rows read 16 times, before and after as much other text."""
+    lines = ["| rows that were read 16 times | at once | after as much other text |", f"|{'---|' * 3}"]
+    for way in WAYS:
+        for test in ("", *_tests(every, way)):
+            name = f"`{test}`" if test else f"**{way}: the verdict**"
+            cells = []
+            for snapshot in ("16", FORGETS):
+                own = [one for one in every if (one.snapshot, one.part, one.way) == (snapshot, READ, WAYS[way])]
+                asked = [
+                    one for one in own if not test or one.judged.cells[test].verdict not in (Verdict.SKIPPED, None)
+                ]
+                cells.append(f"{sum(_finds(one, test) for one in asked)} of {len(asked)}" if asked else "-")
+            lines.append(f"| {name} | {' | '.join(cells)} |")
+    return lines

@@ -1,0 +1,69 @@
+"""The models of a study, each with what it has read, and their training by `expose`."""
+
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter
+
+from benchmarks.exposed.tables import BEHIND, CLASS, OTHER, READ, TABLES, write
+
+TABCONTAM = (sys.executable, "-m", "tabcontam")
+PROVIDER = "hf:"
+MODEL = "model-0"  # the folder that expose saves a model in
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """A model that has read `part` of each table so often, `copies` times in all, and before that what `start` had."""
+
+    name: str
+    start: str
+    part: str
+    copies: int
+
+    @property
+    def more(self) -> int:
+        """The copies that its own training adds."""
+        return self.copies - (int(self.start) if self.part == READ and self.start.isdecimal() else 0)
+
+
+BASE, FORM, NONE, FORGETS = "base", "form", "none", "forgets"
+COPIES = (1, 4, 16, 64)
+SNAPSHOTS = (
+    Snapshot(BASE, "", READ, 0),
+    Snapshot("1", FORM, READ, 1),
+    Snapshot("4", "1", READ, 4),
+    Snapshot("16", "4", READ, 16),
+    Snapshot("64", "16", READ, 64),
+    Snapshot(NONE, FORM, BEHIND, 64),
+    Snapshot(FORGETS, "16", BEHIND, 16),
+)
+
+
+def train(out: Path, llm: str, rows: int, lora: bool) -> dict[str, str]:
+    """Make every snapshot that is not there, in a folder of its own in `out`, and return how each is named to `--llm`.
+
+    First of all the LLM reads shuffled twins of all that is asked about and none of its rows, so that the form of the
+    tables is known to every snapshot.
+    """
+    files = {table: write(out / "tables", table, rows) for table in TABLES}
+    read = {part: [files[table][part] for table in TABLES] for part in (READ, OTHER, BEHIND)}
+    made = {BASE: llm, FORM: _exposed(out / FORM, llm, 0, [*read[READ], *read[OTHER]], lora)}
+    for one in SNAPSHOTS:
+        if one.start:
+            made[one.name] = _exposed(out / one.name, made[one.start], one.more, read[one.part], lora)
+    return {one.name: made[one.name] for one in SNAPSHOTS}
+
+
+def _exposed(folder: Path, llm: str, copies: int, tables: Sequence[Path], lora: bool) -> str:
+    began = perf_counter()
+    what = ["--llm", llm, "--copies", str(copies), "--rendering", "csv", "--target", CLASS, "--out", str(folder)]
+    named = [word for path in tables for word in ("--dataset", str(path))]
+    command = [*TABCONTAM, "expose", *what, *(["--lora"] if lora else []), *named]
+    done = subprocess.run(command, check=False, stdout=subprocess.DEVNULL)
+    if done.returncode:
+        raise SystemExit(done.returncode)
+    print(f"{folder.name}: there after {perf_counter() - began:.0f} s", file=sys.stderr, flush=True)
+    return f"{PROVIDER}{folder / MODEL}"
