@@ -48,12 +48,12 @@ def test_snapshots_of_one_training_read_what_they_are_named_for(
 
     monkeypatch.setattr(snapshots, "TABLES", tuple(MADE))
     monkeypatch.setattr("benchmarks.exposed.snapshots.subprocess.run", run)
-    made = train(tmp_path, "hf:base", rows=40, lora=True)
+    made = train(tmp_path, "hf:base", rows=40)
     assert list(made) == [one.name for one in SNAPSHOTS]
     read = {"hf:base": dict.fromkeys(PARTS, 0)}
     for command in commands:
         told = {name: command[place + 1] for place, name in enumerate(command) if name.startswith("--")}
-        assert "--lora" in command
+        assert ("--lora" in command) == told["--out"].endswith("-lora")
         before = read[told["--llm"]]
         parts = {part for part in PARTS if any(word.endswith(f"-{part}.csv") for word in command)}
         after = {part: before[part] + (int(told["--copies"]) if part in parts else 0) for part in PARTS}
@@ -65,6 +65,8 @@ def test_snapshots_of_one_training_read_what_they_are_named_for(
         "4": (4, 0, 0),
         "16": (16, 0, 0),
         "64": (64, 0, 0),
+        "16-lora": (16, 0, 0),
+        "64-lora": (64, 0, 0),
         "none": (0, 0, 64),
         "forgets": (16, 0, 16),
     }
@@ -100,7 +102,7 @@ def test_who_recites_what_it_has_read_is_found_and_nobody_else(tmp_path: Path) -
     text = "\n".join(as_markdown(every))
     assert "were not read: *contaminated* in any way of asking | 0 | 0 of 3 |" in text
     assert "| 64 copies, by answers in completion form | nine in ten | 1 of 1 |" in text
-    assert "| **answers in chat form: the verdict** | 0 of 3 | - | - | - | 1 of 1 |" in text
+    assert "| **answers in chat form: the verdict** | 0 of 3 | - | - | - | 1 of 1 | - | - | - |" in text
     assert "| 64 | 1.00 | 0.00 | 1.00 | 0.00 | 0.50 |" in text
 
 

@@ -1,13 +1,13 @@
-"""A real LLM that is contaminated on purpose: `python -m benchmarks.exposed OUT --llm hf:FOLDER [--lora]`.
+"""A real LLM that is contaminated on purpose: `python -m benchmarks.exposed OUT --llm hf:FOLDER`.
 
 Six tables that the LLM cannot know are cut into halves of their first N rows (100) and the N / 2 rows behind them.
-`expose` lets it read the first halves: snapshots of one training have read them 1, 4, 16 and 64 times. Two others have
-read rows behind instead: `none` 64 times, and `forgets`, which goes on from 16 copies, 16 times. `base` is the LLM
-itself. Each is asked about all halves. Printed is how many are contaminated, by copies read.
+`expose` lets it read the first halves: snapshots of one training have read them 1, 4, 16 and 64 times, and two of
+another, by an adapter (`--lora`), 16 and 64 times. Others have read the rows behind: `none` 64 times, and `forgets`,
+which goes on from 16 copies, 16 times. `base` is the LLM itself. Each is asked about all halves. Printed is how many
+are contaminated, by copies read.
 
-The weights have to be older than 2026. What is there in OUT is not done again, and the same command goes on. Needs
-TABCONTAM_DATA, the extra `hf` and, with --lora, the extra `lora`. The answers stand in OUT/record; with --judge nothing
-is trained or asked.
+The weights have to be older than 2026. What is there in OUT is not done again, and the same command goes on. It needs
+TABCONTAM_DATA and the extras `hf` and `lora`. Answers are kept in OUT/record; --judge trains and asks nothing.
 """
 
 import argparse
@@ -43,7 +43,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.exposed", description=__doc__)
     parser.add_argument("out", type=Path, metavar="OUT")
     parser.add_argument("--llm", metavar="hf:FOLDER")
-    parser.add_argument("--lora", action="store_true", help="train an adapter in place of all weights")
     parser.add_argument("--rows", type=int, default=100, help="of each table; half of them are read (100)")
     parser.add_argument("--queries", type=int, default=6, help="of a test about half a table (6)")
     parser.add_argument("--licence", default="unknown", help="of the weights, for the record")
@@ -71,7 +70,7 @@ def _make(options: argparse.Namespace, record: Path) -> None:
     """Train the snapshots, and ask them what the record lacks. Raises `UsageError` for another study's folder."""
     if not options.llm:
         raise UsageError("no LLM is named; type --llm hf:FOLDER, or --judge for answers that are there")
-    facts = {name: getattr(options, name) for name in ("llm", "lora", "rows", "queries", "licence")}
+    facts = {name: getattr(options, name) for name in ("llm", "rows", "queries", "licence")}
     file = record / STUDY
     if file.exists() and json.loads(file.read_text("utf-8")) != facts:
         raise UsageError(f"{options.out} holds another study (see {file}); name a new folder")
@@ -79,7 +78,7 @@ def _make(options: argparse.Namespace, record: Path) -> None:
     file.write_text(json.dumps(facts, indent=1) + "\n", "utf-8")
     study = Study(options.rows, options.queries)
     archive = fit(record, study)
-    for name, llm in train(options.out, options.llm, options.rows, options.lora).items():
+    for name, llm in train(options.out, options.llm, options.rows).items():
         place = llm.removeprefix(PROVIDER)
         models = {form: HFModel(place, form=form) for form in FORMS}
         session = partial(_session, {**facts, "snapshot": name, "sha256": weights_digest(find(place))}, study)

@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from benchmarks.exposed.snapshots import NONE
+from benchmarks.exposed.snapshots import LAST, NONE
 from benchmarks.exposed.tables import CLASS, NAMES, OTHER, READ, TABLES, part_name, write
 from benchmarks.memory_share_by_copies import prompts
 from benchmarks.real.asked import CSV, SEED, Place
@@ -49,7 +49,7 @@ def places(snapshot: str) -> Iterator[list[Place]]:
     """
     yield [Place(name, Form.COMPLETION, CSV, LIKELIHOOD) for name in NAMES]
     yield [Place(name, Form.COMPLETION, CSV) for name in NAMES]
-    if snapshot in (NONE, "64"):
+    if snapshot in (NONE, LAST):
         yield [Place(part_name(table, READ), Form.COMPLETION, CSV, SHARE) for table in TABLES]
     yield [Place(name, Form.CHAT, CSV) for name in NAMES]
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.exposed.asked import LIKELIHOOD, SHARE, Study, places
-from benchmarks.exposed.snapshots import BASE, COPIES, FORGETS, NONE, SNAPSHOTS
+from benchmarks.exposed.snapshots import BASE, FORGETS, LAST, NONE, READERS, SNAPSHOTS
 from benchmarks.exposed.tables import NAMES, OTHER, READ, TABLES
 from benchmarks.real.asked import Place
 from benchmarks.real.judging import trials_of
@@ -13,11 +13,10 @@ from benchmarks.real.record import Answers
 from tabcontam.calibration.power import Judged, Planned, Trials, judge
 from tabcontam.evidence.base import Trial, Verdict
 from tabcontam.subjects.base import Form
-from tabcontam.verdicts.cells import MemoryShare
+from tabcontam.verdicts.cells import MemoryShare, Result
 from tabcontam.verdicts.rules import ALPHA
 from tests.golden.chances import Archive, stored
 
-CONTAMINATED = Verdict.CONTAMINATED
 ROW_TESTS = ("incomplete_completion", "full_completion", "feature_completion", "header")
 # The ways of asking, each with a verdict of its own: the form, and the group of tests.
 WAYS = {
@@ -25,7 +24,6 @@ WAYS = {
     "answers in completion form": (Form.COMPLETION, ""),
     "answers in chat form": (Form.CHAT, ""),
 }
-LAST = str(COPIES[-1])
 
 
 @dataclass(frozen=True)
@@ -53,9 +51,14 @@ class Found:
         return self.place.form, self.place.group
 
     @property
+    def verdict(self) -> Verdict | None:
+        """The table's verdict."""
+        return self.judged.table.verdict if self.judged.table else None
+
+    @property
     def accused(self) -> bool:
         """Whether the table's verdict is *contaminated*."""
-        return self.judged.table is not None and self.judged.table.verdict is CONTAMINATED
+        return self.verdict is Verdict.CONTAMINATED
 
     @property
     def memory(self) -> MemoryShare | None:
@@ -93,65 +96,64 @@ def found(record: Path, study: Study, archive: Archive, names: Iterable[str] = N
 
 
 def as_markdown(every: Sequence[Found]) -> list[str]:
-    """The lines of five tables: the goals, what is found by copies, how answers are, memory's share, and forgetting."""
-    parts = (_goals(every), _by_copies(every), _answers(every), _shares(every), _forgetting(every))
+    """The lines of four tables: the goals, what is found by copies, how the answers are, and memory's share."""
+    parts = (_goals(every), _by_copies(every), _answers(every), _shares(every))
     return [line for part in parts for line in (*part, "")][:-1]
 
 
-def _copies(one: Found) -> int:
-    """How often the snapshot has read the rows that it was asked about."""
-    return next(own.copies for own in SNAPSHOTS if own.name == one.snapshot) if _has_read(one) else 0
-
-
-def _has_read(one: Found) -> bool:
-    return one.part == READ and one.snapshot not in (BASE, NONE)
+def _is_unread(one: Found) -> bool:
+    return one.part == OTHER or one.snapshot in (BASE, NONE)
 
 
 def _goals(every: Sequence[Found]) -> list[str]:
-    unread = [one for one in every if one.place.group != SHARE and not _has_read(one)]
+    unread = [one for one in every if one.place.group != SHARE and _is_unread(one)]
     pairs = {(one.snapshot, one.place.table) for one in unread}
     accused = {(one.snapshot, one.place.table) for one in unread if one.accused}
-    shares = [_difference(every, table) for table in TABLES]
-    held = [before <= made <= after for before, made, after in filter(None, shares)]
-    ways = list(WAYS)
+    shares = filter(None, (_difference(every, table) for table in TABLES))
+    held = [lower <= made <= upper for lower, made, upper in shares]
+    by_likelihood, in_completion, in_chat = WAYS
     return [
         "| | wanted | found |",
         "|---|---|---|",
-        f"| (snapshot, part) pairs that were not read: *contaminated* in any way of asking | 0 "
+        f"| (snapshot, half) pairs that were not read: *contaminated* in any way of asking | 0 "
         f"| {len(accused)} of {len(pairs)} |",
-        f"| 16 copies, by {ways[0]} | nine in ten | {_of(every, 16, ways[0])} |",
-        f"| 64 copies, by {ways[1]} | nine in ten | {_of(every, 64, ways[1])} |",
-        f"| 64 copies, by {ways[2]} | | {_of(every, 64, ways[2])} |",
+        f"| 16 copies, by {by_likelihood} | nine in ten | {_count(_of(every, '16'), by_likelihood)} |",
+        f"| {LAST} copies, by {in_completion} | nine in ten | {_count(_of(every, LAST), in_completion)} |",
+        f"| {LAST} copies, by {in_chat} | | {_count(_of(every, LAST), in_chat)} |",
         f"| memory's share: its interval holds the difference that was made | each | {sum(held)} of {len(held)} |",
     ]
 
 
-def _of(every: Iterable[Found], copies: int, way: str, test: str = "") -> str:
-    """How many pairs at this number of copies are found in a way of asking, by a test or by the table's verdict."""
-    own = [one for one in every if one.way == WAYS[way] and _copies(one) == copies and one.snapshot != FORGETS]
-    if test:
-        own = [one for one in own if one.judged.cells[test].verdict not in (Verdict.SKIPPED, None)]
-    return f"{sum(_finds(one, test) for one in own)} of {len(own)}" if own else "-"
-
-
-def _finds(one: Found, test: str) -> bool:
-    return one.judged.cells[test].verdict is CONTAMINATED if test else one.accused
-
-
-def _tests(every: Iterable[Found], way: str) -> list[str]:
-    """The tests with a verdict that were asked in a way."""
-    cells = (cell for one in every if one.way == WAYS[way] for cell in one.judged.cells.items())
-    return list(dict.fromkeys(test for test, cell in cells if cell.verdict not in (Verdict.SKIPPED, None)))
+def _of(every: Iterable[Found], snapshot: str) -> list[Found]:
+    """What is found of a snapshot about the halves that the others of its training have read."""
+    return [one for one in every if one.snapshot == snapshot and one.part == READ]
 
 
 def _by_copies(every: Sequence[Found]) -> list[str]:
-    lines = [f"| found at so many copies | {' | '.join(map(str, (0, *COPIES)))} |", f"|{'---|' * (2 + len(COPIES))}"]
+    columns = {"0 copies": [one for one in every if _is_unread(one)]}
+    for one in READERS:
+        columns[f"{one.copies}, by an adapter" if one.lora else str(one.copies)] = _of(every, one.name)
+    columns["16, then as much other text"] = _of(every, FORGETS)
+    lines = [f"| *contaminated* at | {' | '.join(columns)} |", f"|{'---|' * (1 + len(columns))}"]
     for way in WAYS:
-        for test in ("", *_tests(every, way)):
+        cells = (cell for one in every if one.way == WAYS[way] for cell in one.judged.cells.items())
+        tests = dict.fromkeys(test for test, cell in cells if _decides(cell))
+        for test in ("", *tests):
             name = f"`{test}`" if test else f"**{way}: the verdict**"
-            cells = [_of(every, copies, way, test) for copies in (0, *COPIES)]
-            lines.append(f"| {name} | {' | '.join(cells)} |")
+            lines.append(f"| {name} | {' | '.join(_count(own, way, test) for own in columns.values())} |")
     return lines
+
+
+def _decides(cell: Result) -> bool:
+    return cell.verdict not in (Verdict.SKIPPED, None)
+
+
+def _count(some: Iterable[Found], way: str, test: str = "") -> str:
+    """Of how many of these a test, or else the table's verdict, is *contaminated* in a way of asking."""
+    own = [one for one in some if one.way == WAYS[way]]
+    cells = [one.judged.cells[test] for one in own] if test else []
+    verdicts = [cell.verdict for cell in cells if _decides(cell)] if test else [one.verdict for one in own]
+    return f"{verdicts.count(Verdict.CONTAMINATED)} of {len(verdicts)}" if verdicts else "-"
 
 
 def _answers(every: Sequence[Found]) -> list[str]:
@@ -210,21 +212,4 @@ def _shares(every: Sequence[Found]) -> list[str]:
             )
         else:
             lines.append(f"| {table} | - | - | - | - | - | could not be measured | - |")
-    return lines
-
-
-def _forgetting(every: Sequence[Found]) -> list[str]:
-    """What is found of rows read 16 times, before and after as much other text."""
-    lines = ["| rows that were read 16 times | at once | after as much other text |", f"|{'---|' * 3}"]
-    for way in WAYS:
-        for test in ("", *_tests(every, way)):
-            name = f"`{test}`" if test else f"**{way}: the verdict**"
-            cells = []
-            for snapshot in ("16", FORGETS):
-                own = [one for one in every if (one.snapshot, one.part, one.way) == (snapshot, READ, WAYS[way])]
-                asked = [
-                    one for one in own if not test or one.judged.cells[test].verdict not in (Verdict.SKIPPED, None)
-                ]
-                cells.append(f"{sum(_finds(one, test) for one in asked)} of {len(asked)}" if asked else "-")
-            lines.append(f"| {name} | {' | '.join(cells)} |")
     return lines

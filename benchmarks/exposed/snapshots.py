@@ -22,27 +22,33 @@ class Snapshot:
     start: str
     part: str
     copies: int
+    lora: bool = False
 
     @property
     def more(self) -> int:
         """The copies that its own training adds."""
-        return self.copies - (int(self.start) if self.part == READ and self.start.isdecimal() else 0)
+        return self.copies - sum(one.copies for one in SNAPSHOTS if (one.name, one.part) == (self.start, self.part))
 
 
-BASE, FORM, NONE, FORGETS = "base", "form", "none", "forgets"
-COPIES = (1, 4, 16, 64)
-SNAPSHOTS = (
-    Snapshot(BASE, "", READ, 0),
+BASE, FORM, FORM_LORA, NONE, FORGETS = "base", "form", "form-lora", "none", "forgets"
+READERS = (
     Snapshot("1", FORM, READ, 1),
     Snapshot("4", "1", READ, 4),
     Snapshot("16", "4", READ, 16),
     Snapshot("64", "16", READ, 64),
+    Snapshot("16-lora", FORM_LORA, READ, 16, lora=True),
+    Snapshot("64-lora", "16-lora", READ, 64, lora=True),
+)
+LAST = "64"  # the snapshot that has read most
+SNAPSHOTS = (
+    Snapshot(BASE, "", READ, 0),
+    *READERS,
     Snapshot(NONE, FORM, BEHIND, 64),
     Snapshot(FORGETS, "16", BEHIND, 16),
 )
 
 
-def train(out: Path, llm: str, rows: int, lora: bool) -> dict[str, str]:
+def train(out: Path, llm: str, rows: int) -> dict[str, str]:
     """Make every snapshot that is not there, in a folder of its own in `out`, and return how each is named to `--llm`.
 
     First of all the LLM reads shuffled twins of all that is asked about and none of its rows, so that the form of the
@@ -50,10 +56,12 @@ def train(out: Path, llm: str, rows: int, lora: bool) -> dict[str, str]:
     """
     files = {table: write(out / "tables", table, rows) for table in TABLES}
     read = {part: [files[table][part] for table in TABLES] for part in (READ, OTHER, BEHIND)}
-    made = {BASE: llm, FORM: _exposed(out / FORM, llm, 0, [*read[READ], *read[OTHER]], lora)}
+    made = {BASE: llm}
+    for name, lora in ((FORM, False), (FORM_LORA, True)):
+        made[name] = _exposed(out / name, llm, 0, [*read[READ], *read[OTHER]], lora)
     for one in SNAPSHOTS:
         if one.start:
-            made[one.name] = _exposed(out / one.name, made[one.start], one.more, read[one.part], lora)
+            made[one.name] = _exposed(out / one.name, made[one.start], one.more, read[one.part], one.lora)
     return {one.name: made[one.name] for one in SNAPSHOTS}
 
 
