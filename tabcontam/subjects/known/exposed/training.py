@@ -29,6 +29,7 @@ CHECKPOINT = "unfinished.safetensors"
 OTHERWISE = "with other versions, on another device or with another number of threads"
 EVERY = 30.0  # seconds between two checkpoints, at least
 SPARED = 20  # times as long as it takes to write one: those of a large model would else take most of the time
+RAREST = 600.0  # seconds between two that take long: one that was paused meanwhile says nothing of the next
 WARM_UP = 0.05  # of the steps
 LEAST = 0.1  # of the highest learning rate, in the last step
 DECAY, BETAS, LONGEST = 0.01, (0.9, 0.95), 1.0  # of AdamW; and the gradient's greatest norm
@@ -112,7 +113,7 @@ def train(
                 saving = time.monotonic()
                 run.save(step, loss)
                 saved = time.monotonic()
-                rest = max(every, SPARED * (saved - saving))
+                rest = max(every, min(SPARED * (saved - saving), RAREST))
     except KeyboardInterrupt:
         run.save(step, loss)
         raise
