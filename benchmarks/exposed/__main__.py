@@ -70,7 +70,8 @@ def _make(options: argparse.Namespace, record: Path) -> None:
     """Train the snapshots, and ask them what the record lacks. Raises `UsageError` for another study's folder."""
     if not options.llm:
         raise UsageError("no LLM is named; type --llm hf:FOLDER, or --judge for answers that are there")
-    facts = {name: getattr(options, name) for name in ("llm", "rows", "queries", "licence")}
+    name = options.llm.rstrip("/").rpartition("/")[2]  # where it lies, nobody needs to know
+    facts = {"llm": name, "licence": options.licence, "rows": options.rows, "queries": options.queries}
     file = record / STUDY
     if file.exists() and json.loads(file.read_text("utf-8")) != facts:
         raise UsageError(f"{options.out} holds another study (see {file}); name a new folder")
