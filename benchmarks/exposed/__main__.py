@@ -23,7 +23,6 @@ from benchmarks.exposed.asked import Study, places
 from benchmarks.exposed.chances import fit, of_record, planned_by
 from benchmarks.exposed.found import as_markdown, found
 from benchmarks.exposed.snapshots import PROVIDER, train
-from benchmarks.method_page import METHOD, put
 from benchmarks.real.asked import FORMS, SEED, Place
 from benchmarks.real.record import Answers, Line
 from benchmarks.real.recording import ask
@@ -32,10 +31,8 @@ from tabcontam.subjects.hf.loading import find, weights_digest
 from tabcontam.subjects.hf.provider import HFModel
 from tabcontam.tables.draws import identity
 
-RECORD = Path(__file__).parent / "record"  # the one that is part of the project
 STUDY = "study.json"
-PAGE = METHOD.with_name("real-llms.md")
-BEGIN, END = "<!-- exposed: python -m benchmarks.exposed -->", "<!-- end of exposed -->"
+FEWEST = 40  # rows of a table: memory's share needs twenty that were read, and twenty others
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -47,7 +44,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--queries", type=int, default=6, help="of a test about half a table (6)")
     parser.add_argument("--licence", default="unknown", help="of the weights, for the record")
     parser.add_argument("--judge", action="store_true", help="judge the answers that are there")
-    parser.add_argument("--docs", action="store_true", help="put the tables on docs/real-llms.md")
     options = parser.parse_args(arguments)
     record = options.out / "record" if (options.out / "record").is_dir() or not options.judge else options.out
     try:
@@ -61,8 +57,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print("stopped; the same command goes on", file=sys.stderr)
         return Exit.INTERRUPTED
     print("\n".join(lines))
-    if options.docs:
-        put(lines, BEGIN, END, PAGE)
     return Exit.DONE
 
 
@@ -70,16 +64,18 @@ def _make(options: argparse.Namespace, record: Path) -> None:
     """Train the snapshots, and ask them what the record lacks. Raises `UsageError` for another study's folder."""
     if not options.llm:
         raise UsageError("no LLM is named; type --llm hf:FOLDER, or --judge for answers that are there")
-    name = options.llm.rstrip("/").rpartition("/")[2]  # where it lies, nobody needs to know
+    if options.rows < FEWEST or options.queries < 1:
+        raise UsageError(f"a study needs {FEWEST} rows of a table and a query; type --rows 100 --queries 6")
+    name = options.llm.removeprefix(PROVIDER).rstrip("/").rpartition("/")[2]  # where it lies, nobody needs to know
     facts = {"llm": name, "licence": options.licence, "rows": options.rows, "queries": options.queries}
     file = record / STUDY
     if file.exists() and json.loads(file.read_text("utf-8")) != facts:
         raise UsageError(f"{options.out} holds another study (see {file}); name a new folder")
+    snapshots, study = train(options.out, options.llm, options.rows), Study(options.rows, options.queries)
     record.mkdir(parents=True, exist_ok=True)
     file.write_text(json.dumps(facts, indent=1) + "\n", "utf-8")
-    study = Study(options.rows, options.queries)
     archive = fit(record, study)
-    for name, llm in train(options.out, options.llm, options.rows).items():
+    for name, llm in snapshots.items():
         place = llm.removeprefix(PROVIDER)
         models = {form: HFModel(place, form=form) for form in FORMS}
         session = partial(_session, {**facts, "snapshot": name, "sha256": weights_digest(find(place))}, study)

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from random import Random
 
+from tabcontam.errors import UsageError
 from tabcontam.tables.table import load_table
 
 READ, OTHER, BEHIND = "read", "other", "behind"  # the parts of a table, in the file's order
@@ -73,7 +74,7 @@ NAMES = tuple(part_name(table, part) for part in (READ, OTHER) for table in TABL
 def write(folder: Path, table: str, rows: int) -> dict[str, Path]:
     """Write the parts of a table, `rows` / 2 rows each, as CSV; by each part its file.
 
-    Raises `UsageError` where the table of 2026 is not on this machine.
+    Raises `UsageError` where the table of 2026 is not on this machine, or has fewer rows.
     """
     half = rows // 2
     whole = _of_2026(table, 3 * half) if table in FRESH else _made(table, 3 * half)
@@ -91,6 +92,8 @@ def write(folder: Path, table: str, rows: int) -> dict[str, Path]:
 def _of_2026(table: str, count: int) -> list[Row]:
     name, kept, class_of = FRESH[table]
     source = load_table(name)
+    if len(source.rows) < count:
+        raise UsageError(f"{name} has {len(source.rows)} rows; type --rows {len(source.rows) // 3 * 2} or less")
     rows = [dict(zip(source.columns, map(str, row), strict=True)) for row in source.rows[:count]]
     return [{column: row[column] for column in kept} | {CLASS: class_of(row)} for row in rows]
 
