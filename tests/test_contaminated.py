@@ -1,4 +1,4 @@
-"""The benchmark of an LLM that was contaminated on purpose: its tables, what is trained, and how answers are judged."""
+"""The benchmark of an LLM that was contaminated on purpose: its tables, its training and its verdicts."""
 
 import csv
 from collections.abc import Callable
@@ -10,11 +10,12 @@ import pytest
 from benchmarks.exposed import snapshots
 from benchmarks.exposed.__main__ import main
 from benchmarks.exposed.asked import SHARE, Study, places
-from benchmarks.exposed.chances import fit, of_record, planned_by
+from benchmarks.exposed.chances import fit, planned_by
 from benchmarks.exposed.found import as_markdown, found
 from benchmarks.exposed.snapshots import SNAPSHOTS, train
 from benchmarks.exposed.tables import BEHIND, CLASS, MADE, OTHER, READ, write
 from benchmarks.real.asked import Place
+from benchmarks.real.chances import of_record
 from benchmarks.real.record import Answers
 from tabcontam.errors import Exit
 from tabcontam.evidence.base import Query

@@ -20,15 +20,17 @@ from importlib.metadata import version
 from pathlib import Path
 
 from benchmarks.exposed.asked import Study, places
-from benchmarks.exposed.chances import fit, of_record, planned_by
+from benchmarks.exposed.chances import fit, planned_by
 from benchmarks.exposed.found import as_markdown, found
-from benchmarks.exposed.snapshots import PROVIDER, train
+from benchmarks.exposed.snapshots import train
 from benchmarks.real.asked import FORMS, SEED, Place
+from benchmarks.real.chances import of_record
 from benchmarks.real.record import Answers, Line
 from benchmarks.real.recording import ask
 from tabcontam.errors import Exit, UsageError
 from tabcontam.subjects.hf.loading import find, weights_digest
 from tabcontam.subjects.hf.provider import HFModel
+from tabcontam.subjects.known.exposed.bases import PROVIDER
 from tabcontam.tables.draws import identity
 
 STUDY = "study.json"

@@ -6,15 +6,9 @@ from pathlib import Path
 from benchmarks.exposed.asked import Study, forget, groups
 from benchmarks.exposed.tables import NAMES
 from benchmarks.real.asked import Place
+from benchmarks.real.chances import of_record, store
 from tabcontam.asking.plan import PlannedCell
-from tests.golden.chances import Archive, computed, holds, read, stored, write
-
-FILE = "chances.json.xz"
-
-
-def of_record(record: Path) -> Archive:
-    """The stored chances of a record."""
-    return read(record / FILE) if (record / FILE).exists() else {}
+from tests.golden.chances import Archive, computed, holds, stored
 
 
 def fit(record: Path, study: Study, names: Iterable[str] = NAMES) -> Archive:
@@ -29,7 +23,7 @@ def fit(record: Path, study: Study, names: Iterable[str] = NAMES) -> Archive:
                     list(map(dict, (guess.values for guess in query.chance.values())))
     forget()
     if lacking:
-        write(record / FILE, archive)
+        store(record, archive)
     return archive
 
 

@@ -96,7 +96,7 @@ def found(record: Path, study: Study, archive: Archive, names: Iterable[str] = N
 
 
 def as_markdown(every: Sequence[Found]) -> list[str]:
-    """The lines of four tables: the goals, what is found by copies, how the answers are, and memory's share."""
+    """Return the lines of four tables: the goals, findings by copies, right and read answers, and memory's share."""
     parts = (_goals(every), _by_copies(every), _answers(every), _shares(every))
     return [line for part in parts for line in (*part, "")][:-1]
 

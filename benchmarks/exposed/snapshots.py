@@ -8,9 +8,9 @@ from pathlib import Path
 from time import perf_counter
 
 from benchmarks.exposed.tables import BEHIND, CLASS, OTHER, READ, TABLES, write
+from tabcontam.subjects.known.exposed.bases import PROVIDER
 
 TABCONTAM = (sys.executable, "-m", "tabcontam")
-PROVIDER = "hf:"
 MODEL = "model-0"  # the folder that expose saves a model in
 
 

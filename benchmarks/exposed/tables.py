@@ -68,7 +68,7 @@ def part_name(table: str, part: str) -> str:
     return f"{table}-{part}"
 
 
-NAMES = tuple(part_name(table, part) for part in (READ, OTHER) for table in TABLES)  # of what is asked about
+NAMES = tuple(part_name(table, part) for part in (READ, OTHER) for table in TABLES)  # the LLM is asked about these
 
 
 def write(folder: Path, table: str, rows: int) -> dict[str, Path]:
