@@ -63,7 +63,7 @@ PLUGIN = "tabcontam.pytest_plugin"
 GATE = (Exit.DONE, Exit.CONTAMINATED, Exit.CANNOT_TELL)
 TABCONTAM, PYTEST = ["python", "-m", "tabcontam"], ["python", "-m", "pytest"]
 # Commands that cannot be run in a test. What can be seen of them without running is checked.
-NOT_RUN = ("make", "pip install", "ollama pull", "vllm serve", "gcloud auth")
+NOT_RUN = ("make", "pip install", "ollama pull", "vllm serve", "gcloud auth", "python -m benchmarks.")
 SHELL = ("sha256sum", "wc", "cp")
 CHANGED = (
     "tabcontam",
@@ -248,6 +248,10 @@ def look_at(text: str) -> None:
             assert re.search(rf"^{extra} = \[", project, re.MULTILINE), f"{text}: there is no extra {extra}"
         carrying = (package for entry in load_catalogue().values() for package in entry.gguf)
         assert not {word.partition("[")[0] for word in words}.isdisjoint(("tabcontam", ".", *carrying)), text
+    if words[0] == "python":
+        program = (ROOT / words[2].replace(".", "/") / "__main__.py").read_text("utf-8")
+        for option in re.findall(r" (--[a-z-]+)", text):
+            assert f'"{option}"' in program, f"{text}: there is no {option}"
 
 
 def _nothing(*handlers: object) -> None:
