@@ -23,40 +23,45 @@ from tabcontam.tables.known import not_known
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Cell, Table
 
-OTHERS = 25  # orders that the file's is compared with
+OTHERS = 15  # orders that the file's is compared with
 SHARDS = 50  # that are asked at most
 AIMED = 20  # that a table is cut into at least, if its shards have rows enough
 FEWEST, MOST = 5, 15  # rows of a shard, where they are short enough
+SHORTEST = 3 * FEWEST  # rows of a table: fewer shards would not tell the file's order from any other
 TOKENS = 1000  # of a shard, where digits and spaces are tokens of their own; usual tokenizers make some 600 of them
 TOKEN = re.compile(r"[^\W\d_]{1,5}|[\W\d_]")
 LOOKED_AT = 2000  # rows in which an order that shows is looked for
 TRIES = 20  # draws for each other order that is wanted: a shard may have fewer
-STATISTIC = "mean rank of the file's order, from 0 to 1"
+STATISTIC = "mean rank of the file's order, by how much likelier it is than its reverse, from 0 to 1"
 
 
 @dataclass(frozen=True)
 class RowOrder(Test):
     """The LLM is asked nothing: the log-probability of rows in the file's order is compared with that of other orders.
 
-    Measures: whether the order in which the file has its rows is likelier to the LLM than other orders of the same
-    rows. Nobody can know an arbitrary order but who has read the file.
+    Measures: by how much rows are likelier to the LLM in the file's order than backwards, compared with other orders of
+    the same rows. Nobody can know an arbitrary order but who has read the file. That two rows are alike, such as two
+    players with names from one country, makes them as likely behind each other as before each other: memory alone has a
+    direction.
 
     Queries: the file is cut into shards of 5 to 15 consecutive rows, fewer where they are long (some 600 tokens a
     shard); at most 50 shards are asked. Each is written a row a line in the words of the serializer, in the file's
-    order and in 25 others. Rows stay where they are sorted, grouped or otherwise ordered in a way that shows: only
-    those change places that share the values of the columns whose order stands out. A column stands out where the
-    file's order has more than others that shows without memory, at a p-value of 0.01 among 400 orders, in up to 2,000
-    rows: values that rise or fall, neighbours up to four rows apart that are alike or unlike, values that follow each
-    other again and again, cells that stand in the row before. Of many values first ranges of size are held, ever
-    narrower ones. It is looked at until nothing stands out; the columns together must not, either, at 0.05. Then three
-    readers without memory rank the orders as the LLM will: one prefers rows like those before, one values that rise,
-    one texts that can be packed; where one of them finds the file's order (p <= 0.05 for all three) nothing is asked.
+    order and in 15 others, and each of these backwards, too. Rows stay where they are sorted, grouped or otherwise
+    ordered in a way that shows: only those change places that share the values of the columns whose order stands out.
+    A column stands out where the file's order has more than others that shows without memory, at a p-value of 0.01
+    among 400 orders, in up to 2,000 rows: values that rise or fall, neighbours up to four rows apart that are alike or
+    unlike, values that follow each other again and again, cells that stand in the row before. Of many values first
+    ranges of size are held, ever narrower ones. It is looked at until nothing stands out; the columns together must
+    not, either, at 0.05. Then three readers without memory rank the orders: one prefers rows like those before, one
+    values that rise, one texts that can be packed; where one of them finds the file's order (p <= 0.05 for all three)
+    nothing is asked.
     Cells that merely number the rows stay where they are, whatever row comes there.
 
     Null: the rows that may change places are in an arbitrary order, so that the file's order is any of the shard's
-    orders with the same chance, whatever the LLM finds likely. Then its rank among them is uniform, ties broken by a
-    draw, and the p-value is that of the sum of the shards' ranks, exactly: shards are permuted each for itself. Ranks
-    stand in for log-probabilities, since shards differ in what they have to lose.
+    orders with the same chance, whatever the LLM finds likely. Then its rank among them, by how much likelier each is
+    than its reverse, is uniform, ties broken by a draw, and the p-value is that of the sum of the shards' ranks,
+    exactly: shards are permuted each for itself. Ranks stand in for log-probabilities, since shards differ in what
+    they have to lose.
 
     Published rule: Student's t over the shards' differences to the mean of the other orders, one-sided, on the orders
     asked here; the source states p-values, and p <= 0.05 counts as a finding. Its p-value stands in the sentence as
@@ -73,11 +78,11 @@ class RowOrder(Test):
     the dates of visits, can show in ways that are not looked for.
 
     Source: Oren, Meister, Chatterji, Ladhak and Hashimoto 2024, "Proving Test Set Contamination in Black Box Language
-    Models", section 3 (orders as equally likely, the sharded comparison). The ranks, their exact distribution and what
-    is held still are ours. The tests of Ronval et al. 2024, section 3.1, read answers alone.
+    Models", section 3 (orders as equally likely, the sharded comparison). The reverse, the ranks, their exact
+    distribution and what is held still are ours. The tests of Ronval et al. 2024, section 3.1, read answers alone.
 
     Example: `The age is 39, ...` and the fourteen rows that follow it in the file have a log-probability of -301 in
-    this order, and between -362 and -349 in 25 others: rank 1 of 26.
+    this order and of -366 backwards. Of 15 other orders none is likelier than its reverse by 65: rank 1 of 16.
     """
 
     id: ClassVar[str] = "row_order"
@@ -104,12 +109,14 @@ class RowOrder(Test):
 
     def read(self, query: Query, reply: Likelihoods, serializer: Serializer, dictionary: Dictionary) -> Reading:
         """The rank of the file's order, and how much likelier it is than the others are on average."""
-        own, *others = reply.values or (0.0,)
-        if reply.state is not State.OK or not others or not all(map(isfinite, reply.values)):
+        orders = len(reply.values) // 2
+        if reply.state is not State.OK or orders < 2 or not all(map(isfinite, reply.values)):
             return Reading(None, hit=None, paper_hit=False, readable=False)
+        forwards, backwards = reply.values[:orders], reply.values[orders:]
+        own, *others = (one - other for one, other in zip(forwards, backwards, strict=True))
         draw = Random(f"{query.id} {reply.text}")
         rank = 1 + sum(value > own for value in others) + draw.randint(0, sum(value == own for value in others))
-        parsed = f"rank {rank} of {len(reply.values)}, {own - fmean(others):+.6f} nats"
+        parsed = f"rank {rank} of {orders}, {forwards[0] - fmean(forwards[1:]):+.6f} nats"
         return Reading(parsed, hit=rank == 1, paper_hit=False, readable=True)
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
@@ -129,8 +136,9 @@ class RowOrder(Test):
             value=mean,
             expected=0.5,
             null="rows that may change places stand in an arbitrary order",
-            sentence=f"the file's order is the likeliest in {first} of {len(found)} shards ({few(expected)} expected), "
-            f"its mean rank is {mean:.2f} from 0 to 1 (0.50 expected; {stated(p_value)}){by_t}{unread}",
+            sentence=f"the file's order is the likeliest compared with its reverse in {first} of {len(found)} shards "
+            f"({few(expected)} expected), its mean rank is {mean:.2f} from 0 to 1 (0.50 expected; {stated(p_value)})"
+            f"{by_t}{unread}",
             hits=first,
             asked=len(trials),
             answered=len(found),
@@ -140,7 +148,7 @@ class RowOrder(Test):
 
     def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
         """Whether the likeliest order in all shards would not be enough."""
-        least = prod(1 / len(_endings(query)) for query in queries)
+        least = prod(2 / len(_endings(query)) for query in queries)
         if least <= level:
             return None
         return out_of_reach("rows that may change places", "the file's order were the likeliest", least, level)
@@ -152,8 +160,8 @@ def shards_of(table: Table, serializer: Serializer, rng: Random) -> Shards:
     Rows that may be known are left out. Raises `Skip` for a table with too few rows.
     """
     rows = not_known(table, range(len(table.rows)))
-    if len(rows) < 2 * FEWEST:
-        raise Skip(f"{table.name} has {len(rows)} rows to ask about: their order needs {2 * FEWEST}")
+    if len(rows) < SHORTEST:
+        raise Skip(f"{table.name} has {len(rows)} rows to ask about: their order needs {SHORTEST}")
     sample = [serializer.row(table.columns, table.rows[row]) for row in rows[:: max(1, len(rows) // 100)]]
     fitting = int(TOKENS / (fmean(len(TOKEN.findall(text)) for text in sample) + 1))
     length = max(2, min(fitting, MOST, max(FEWEST, len(rows) // AIMED)))
@@ -221,7 +229,7 @@ def _question(
     def text(order: Sequence[int]) -> str:
         return "".join(f"{serializer.row(table.columns, row)}\n" for row in _rows(table, orders[0], order, numbering))
 
-    return Endings(above, tuple(map(text, orders)))
+    return Endings(above, tuple(map(text, [*orders, *(order[::-1] for order in orders)])))
 
 
 def _rows(

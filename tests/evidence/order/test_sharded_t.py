@@ -19,7 +19,7 @@ def shards(gains: Sequence[float | None]) -> list[Trial]:
     return [
         Trial(QUERY, Likelihoods((), State.FAILED, "too long"), Reading(None, None, False, False))
         if gain is None
-        else Trial(QUERY, Likelihoods((), State.OK), Reading(f"rank 1 of 26, {gain:+.6f} nats", None, False, True))
+        else Trial(QUERY, Likelihoods((), State.OK), Reading(f"rank 1 of 16, {gain:+.6f} nats", None, False, True))
         for gain in gains
     ]
 
