@@ -47,8 +47,8 @@ def expose(options: argparse.Namespace) -> int:
             if number not in begun:
                 under_way.close()
                 what = f"model {number + 1} of {of} reads tokens" if of > 1 else "the model reads tokens"
-                begun[number] = under_way.enter_context(shown.doing(what, evenly=True))
-            shown.note(f"loss {step.loss:.2f}, {step.pace:,.0f} tokens a second")
+                begun[number] = under_way.enter_context(shown.doing(what))
+            shown.note(_pace(step))
             begun[number](step.tokens, step.of)
 
         made = make(wanted, options.out, tell)
@@ -65,6 +65,14 @@ def expose(options: argparse.Namespace) -> int:
     from tabcontam.cli.ladder import climb
 
     return climb(options)
+
+
+def _pace(step: "Step") -> str:
+    """Say how fast a model learns, and how long it will yet: what it had read before a checkpoint took no time now."""
+    from tabcontam.report.asked import duration
+
+    left = f", about {duration((step.of - step.tokens) / step.pace)} left" if step.tokens < step.of else ""
+    return f"loss {step.loss:.2f}, {step.pace:,.0f} tokens a second{left}"
 
 
 def _lines(made: "Made") -> list[str]:
