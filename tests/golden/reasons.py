@@ -47,7 +47,8 @@ REASONS = {
     "follows": r".* follows from the row's number",
     "order follows": r"the order of .* follows from .*"
     r"|.* is sorted by .*, which no two rows share: its order is determined",
-    "order preferred": r"who prefers rows that are like those before them finds the order of .*",
+    "order preferred": r"who prefers (rows that are like those before them|values that rise|texts that can be packed)"
+    r" finds the order of .*",
     "few shards": r"fewer than two shards were scored, or all gain the same",
     "one column": r"(.*: )?(it rests on|all that (guessing does not explain|is right) is in)"
     r" .* facts from elsewhere would do the same",

@@ -1,18 +1,16 @@
-"""Readers without memory, who rank the orders of a table's rows as an LLM does that is asked: none may be found."""
+"""Readers without memory, who are asked about the order of a table's rows as an LLM is: none may be found."""
 
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from random import Random
 
 import numpy as np
 
 from tabcontam.evidence.order.neighbours import FEW, LAGS, Cells, Ints
-from tabcontam.statistics.ranks import rank_sum_tail
+from tabcontam.statistics.ranks import signed_rank_tail
 
 LEVEL = 0.05  # that the readers share
 COMPRESSED = 9  # zlib's best
-Orders = Sequence[tuple[int, ...]]  # of the rows of one shard, the file's first
 
 
 @dataclass(frozen=True)
@@ -24,26 +22,18 @@ class Preference:
 
 
 def strongest(
-    columns: Sequence[Cells], shards: Sequence[Orders], text: Callable[[int], str], rng: Random
+    columns: Sequence[Cells], shards: Sequence[tuple[tuple[int, ...], tuple[int, ...]]], text: Callable[[int], str]
 ) -> Preference:
-    """The reader to whom the file's orders stand out the most, its p-value corrected for how many readers there are.
+    """The reader to whom the file's order stands out the most, its p-value corrected for how many readers there are.
 
-    `text` writes a row; a shard with a single order says nothing.
+    A shard is its rows in the file's order and in the other; `text` writes a row.
     """
-    several = [orders for orders in shards if len(orders) > 1]
-    found: dict[str, list[int]] = {}
-    for orders in several:
-        places = np.array(orders)
-        for reader, scores in _scores(columns, places, text).items():
-            found.setdefault(reader, []).append(_rank(scores, rng))
-    of = [len(orders) for orders in several]
-    every = [Preference(reader, min(1.0, len(found) * rank_sum_tail(ranks, of))) for reader, ranks in found.items()]
+    gains: dict[str, list[float]] = {}
+    for orders in shards:
+        for reader, (own, other) in _scores(columns, np.array(orders), text).items():
+            gains.setdefault(reader, []).append(own - other)
+    every = [Preference(reader, min(1.0, len(gains) * signed_rank_tail(own))) for reader, own in gains.items()]
     return min(every, key=lambda one: one.p_value, default=Preference("", 1.0))
-
-
-def _rank(scores: Sequence[float], rng: Random) -> int:
-    own, *others = scores
-    return 1 + sum(score > own for score in others) + rng.randint(0, sum(score == own for score in others))
 
 
 def _scores(columns: Sequence[Cells], places: Ints, text: Callable[[int], str]) -> Mapping[str, list[float]]:

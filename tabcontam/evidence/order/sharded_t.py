@@ -10,7 +10,7 @@ from tabcontam.evidence.base import PublishedRule, Trial
 from tabcontam.evidence.sentences import stated
 
 LEVEL = 0.05  # the source states p-values; at this one a table counts as found
-READ = re.compile(r"rank (\d+) of (\d+), (\S+) nats")
+READ = re.compile(r"(\S+) nats")
 
 
 @dataclass(frozen=True)
@@ -19,22 +19,22 @@ class ShardedT(PublishedRule):
 
     def finds(self, trials: Sequence[Trial]) -> bool | None:
         """What the rule decides; where the t-test is not defined it finds nothing."""
-        p_value = published_p_value(_gains(trials))
+        p_value = published_p_value(gains_of(trials))
         return p_value is not None and p_value <= LEVEL
 
     def lacks(self, trials: Sequence[Trial]) -> str | None:
         """Without two shards that differ there is no deviation to hold the mean against."""
-        if published_p_value(_gains(trials)) is not None:
+        if published_p_value(gains_of(trials)) is not None:
             return None
         return "fewer than two shards were scored, or all gain the same"
 
     def hits(self, trials: Sequence[Trial]) -> int:
-        """How many shards are likelier in the file's order than in the others on average."""
-        return sum(gain > 0 for gain in _gains(trials))
+        """How many shards are likelier in the file's order than in the other."""
+        return sum(gain > 0 for gain in gains_of(trials))
 
     def said(self, trials: Sequence[Trial]) -> str:
         """The mean gain, and the p-value."""
-        gains = _gains(trials)
+        gains = gains_of(trials)
         if not gains:
             return "no shard was scored"
         p_value = published_p_value(gains)
@@ -42,15 +42,10 @@ class ShardedT(PublishedRule):
         return f"{super().said(trials)}: by {fmean(gains):+.2f} nats in the mean ({decided})"
 
 
-def found_in(trial: Trial) -> tuple[int, int, float] | None:
-    """The rank of the file's order among so many, and the nats by which it exceeds the others' mean; None if unread."""
-    parsed = trial.reading.parsed if trial.reading else None
-    match = READ.fullmatch(parsed) if isinstance(parsed, str) else None
-    return (int(match[1]), int(match[2]), float(match[3])) if match else None
-
-
-def _gains(trials: Sequence[Trial]) -> list[float]:
-    return [found[2] for trial in trials if (found := found_in(trial)) is not None]
+def gains_of(trials: Sequence[Trial]) -> list[float]:
+    """By how many nats each shard is likelier in the file's order; those that were not scored are left out."""
+    read = [trial.reading.parsed for trial in trials if trial.reading and isinstance(trial.reading.parsed, str)]
+    return [float(match[1]) for match in map(READ.fullmatch, read) if match]
 
 
 def published_p_value(gains: Sequence[float]) -> float | None:

@@ -8,7 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from math import exp, lgamma, log
+from math import exp, lgamma
 
 import numpy as np
 
@@ -43,9 +43,24 @@ class Strata:
     numbering: tuple[int, ...]
     held: Mapping[str, str]
 
+    def turned(self, shard: tuple[int, ...], rows: Sequence[Sequence[Cell]]) -> tuple[int, ...] | None:
+        """Return a shard backwards, as far as its rows may change places; None where that makes no difference."""
+        places: dict[int, list[int]] = {}  # in the shard, of the rows of each class
+        for place, row in enumerate(shard):
+            places.setdefault(int(self.classes[row]), []).append(place)
+        order = list(shard)
+        for own in places.values():
+            for place, other in zip(own, reversed(own), strict=True):
+                order[place] = shard[other]
+        differ = any(
+            _content(rows[row], self.numbering) != _content(rows[other], self.numbering)
+            for row, other in zip(shard, order, strict=True)
+        )
+        return tuple(order) if differ else None
 
-def strata_of(table: Table, shards: Shards, looked_at: Shards, seed: int, most: int) -> Strata:
-    """The strata of some shards of a table, of each of which at most so many orders are compared.
+
+def strata_of(table: Table, shards: Shards, looked_at: Shards, seed: int) -> Strata:
+    """The strata of some shards of a table.
 
     What they are found by are the shards `looked_at`, all of one length: these and more of the table. Raises `Skip`
     where the order is determined, or so much of it by what everybody sees that too few rows are left that may change
@@ -67,7 +82,7 @@ def strata_of(table: Table, shards: Shards, looked_at: Shards, seed: int, most: 
     while True:
         classes = _classes(len(table.rows), codes.values())
         found = Strata(shards, classes, numbering, held)
-        if least_p_value(found, table.rows, most) > LEAST:
+        if least_p_value(found, table.rows) > LEAST:
             raise Skip(_ordered(table, held))
         out = _standing_out(columns, _orders(places, classes, rng))
         if out is None:
@@ -80,18 +95,12 @@ def strata_of(table: Table, shards: Shards, looked_at: Shards, seed: int, most: 
         fineness[number] += 1
 
 
-def least_p_value(strata: Strata, rows: Sequence[Sequence[Cell]], most: int) -> float:
-    """The p-value where the file's order is the likeliest in every shard, of at most so many orders."""
-    total = 0.0
-    for shard in strata.shards:
-        contents = Counter((int(strata.classes[row]), content(rows[row], strata.numbering)) for row in shard)
-        sizes = Counter(int(strata.classes[row]) for row in shard)
-        orders = sum(lgamma(size + 1) for size in sizes.values()) - sum(lgamma(n + 1) for n in contents.values())
-        total += min(log(most), orders)
-    return exp(-total)
+def least_p_value(strata: Strata, rows: Sequence[Sequence[Cell]]) -> float:
+    """The p-value where every shard is likelier in the file's order than turned."""
+    return float(0.5 ** sum(strata.turned(shard, rows) is not None for shard in strata.shards))
 
 
-def content(row: Sequence[Cell], numbering: Sequence[int]) -> Hashable:
+def _content(row: Sequence[Cell], numbering: Sequence[int]) -> Hashable:
     """What changes places with a row: all but the cells that number it."""
     return tuple(cell for place, cell in enumerate(row) if place not in numbering)
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import pairwise, product
-from math import inf, nan
+from math import inf, nan, prod
 from random import Random
 from statistics import fmean, stdev
 
@@ -84,18 +84,15 @@ def test_a_table_makes_twenty_to_fifty_shards(rows: int, shards: int) -> None:
     assert len(questions(unordered(rows))) == shards
 
 
-def test_a_shard_is_rows_of_the_file_in_its_order_and_in_others() -> None:
+def test_a_shard_is_rows_of_the_file_in_its_order_and_backwards() -> None:
     table = unordered()
     texts = [CSV.row(table.columns, row) for row in table.rows]
     for question in questions(table, serializer=CSV):
         assert question.beginning == "toll,kind,length,due\n"
-        orders = [text.splitlines() for text in question.endings]
-        own, *others = orders[:16]
+        own, backwards = (text.splitlines() for text in question.endings)
         start = texts.index(own[0])
         assert own == texts[start : start + len(own)]
-        assert len(set(question.endings[:16])) == 16
-        assert all(sorted(other) == sorted(own) for other in others)
-        assert orders[16:] == [order[::-1] for order in orders[:16]]
+        assert backwards == own[::-1]
 
 
 def test_shards_are_not_rows_drawn_from_all_over_as_in_llmsanitize() -> None:
@@ -130,13 +127,12 @@ def test_known_rows_are_not_asked() -> None:
 
 
 def stays(table: Table, place: int = 0) -> bool:
-    """Whether a column has the same cells in all orders of each shard, forwards."""
+    """Whether a column has the same cells in both orders of each shard."""
 
     def cells(text: str) -> list[str]:
         return [line.split(",")[place] for line in text.splitlines()]
 
-    forwards = [one.endings[: len(one.endings) // 2] for one in questions(table, serializer=CSV)]
-    return all(len(set(map(tuple, map(cells, orders)))) == 1 for orders in forwards)
+    return all(len(set(map(tuple, map(cells, one.endings)))) == 1 for one in questions(table, serializer=CSV))
 
 
 @pytest.mark.parametrize(
@@ -157,7 +153,7 @@ def test_a_number_that_only_counts_the_rows_stays_whatever_row_comes_there() -> 
     table = beside([f"S-{place:04d}" for place in range(200)], "no")
     assert stays(table)
     assert not stays(table, 1)
-    assert len(questions(table)[0].endings) == 32
+    assert len(questions(table)) == 20
 
 
 @pytest.mark.parametrize("step", [7, -7])
@@ -201,9 +197,9 @@ def test_rows_that_hand_a_cell_on_are_refused() -> None:
 
 
 def test_too_few_rows_are_refused() -> None:
-    with pytest.raises(Skip, match="has 14 rows"):
-        questions(unordered(14))
-    assert len(questions(unordered(15))) == 3
+    with pytest.raises(Skip, match="has 23 rows"):
+        questions(unordered(23))
+    assert len(questions(unordered(24))) == 12
 
 
 def test_constant_columns_and_duplicates_change_nothing() -> None:
@@ -211,8 +207,7 @@ def test_constant_columns_and_duplicates_change_nothing() -> None:
     Random(1).shuffle(rows)
     found = questions(made(rows, "one", "none", "toll", "due"))
     assert found
-    orders = [question.endings[: len(question.endings) // 2] for question in found]
-    assert all(len(set(of_shard)) == len(of_shard) for of_shard in orders)
+    assert all(len(set(question.endings)) == 2 for question in found)
 
 
 def test_where_no_two_rows_differ_nothing_is_asked() -> None:
@@ -239,7 +234,7 @@ def test_one_who_read_the_file_is_found_and_no_other(name: str, form: str) -> No
     table = in_another_order(ships(), "ships") if name == "ships" else load_table(name)
     models = [open_control(kind).prepare(table) for kind in ("exposed", "unexposed")]
     exposed, unexposed = (told(table, model, serializer=SERIALIZERS[form]) for model in models)
-    assert (exposed.p_value or 1) < 1e-6
+    assert (exposed.p_value or 1) < 1e-5  # of Wine only 17 shards have rows that may change places
     assert (unexposed.p_value or 0) > 0.05
     assert exposed.hits == exposed.asked
 
@@ -287,15 +282,18 @@ def test_one_who_knows_which_rows_belong_together_is_not_found() -> None:
     names = [f"player {Random(place).randrange(10**9)}" for place in range(200)]
     team = {name: place // 4 for place, name in enumerate(names)}
 
-    def knows(text: str) -> float:
-        rows = [team[line.split(",")[0]] for line in text.splitlines()[1:]]
-        return float(sum(before == after for before, after in pairwise(rows)))
+    def knows(seed: int) -> Scorer:
+        def score(text: str) -> float:
+            rows = [team[line.split(",")[0]] for line in text.splitlines()[1:]]
+            together = sum(before == after for before, after in pairwise(rows))
+            return together * (10 + Random(f"{seed} {text}").gauss(0, 3))  # more surely in one direction, by chance
+
+        return score
 
     table = beside(names, "player")
-    asked = questions(table, serializer=CSV)
-    first = [max(one.endings, key=lambda text: knows(one.beginning + text)) == one.endings[0] for one in asked]
-    assert sum(first) > len(first) / 2  # the file's order is the likeliest to it
-    assert 0.01 < (scored(table, knows).p_value or 0.0) < 0.99
+    found = [scored(table, knows(seed)).p_value or 0.0 for seed in range(100)]
+    assert sum(p <= 0.05 for p in found) <= 12  # of 100, at most 11 with a chance of 99 in 100
+    assert min(found) > 1e-4
 
 
 @pytest.mark.slow
@@ -321,42 +319,38 @@ def test_who_knows_nothing_has_p_values_that_are_uniform_or_above() -> None:
 
 
 def answers_of(*gains: float) -> tuple[list[Query], list[Likelihoods]]:
-    """Of shards in which the file's order is by about so much likelier than all others."""
+    """Of shards that are by so much likelier in the file's order."""
     queries = TEST.queries(unordered(), IS, Random(0))[: len(gains)]
-    others = [place / 1e9 for place in range(15)]
-    return queries, [Likelihoods((gain, *others, *[0.0] * 16), State.OK) for gain in gains]
+    return queries, [Likelihoods((gain, 0.0), State.OK) for gain in gains]
 
 
-def test_the_p_value_is_that_of_the_sum_of_ranks() -> None:
-    evidence = weighed(*answers_of(1, 1, -1))
-    assert evidence.p_value == pytest.approx(sum(sum(ranks) <= 15 for ranks in product(range(16), repeat=3)) / 16**3)
-    assert (evidence.hits, evidence.asked, evidence.answered) == (2, 3, 3)
-    assert evidence.value == pytest.approx((0.5 + 0.5 + 15.5) / 3 / 16)
-    said = "the file's order is the likeliest compared with its reverse in 2 of 3 shards (0.19 expected), its mean"
+def test_the_p_value_is_that_of_signed_ranks() -> None:
+    evidence = weighed(*answers_of(3, 2, -1, 4))
+    signs = list(product((0, 1), repeat=4))
+    assert evidence.p_value == sum(sum(map(prod, zip(own, (3, 2, 1, 4), strict=True))) >= 9 for own in signs) / 16
+    assert (evidence.hits, evidence.asked, evidence.answered) == (3, 4, 4)
+    said = "3 of 4 shards are likelier in the file's order than backwards (2 expected), by +2.00 nats in the mean"
     assert evidence.sentence.startswith(said)
 
 
-def test_ties_are_broken_by_a_draw() -> None:
-    queries = TEST.queries(unordered(2000), IS, Random(0))
-    evidence = weighed(queries, [Likelihoods((-1.0,) * 32, State.OK)] * len(queries))
-    assert 0.01 < (evidence.p_value or 0) < 0.99
-    assert evidence == weighed(queries, [Likelihoods((-1.0,) * 32, State.OK)] * len(queries))
+def test_shards_that_tell_nothing_find_nothing() -> None:
+    assert weighed(*answers_of(*[0.0] * 20)).p_value == 1.0
 
 
 def test_shards_that_were_not_scored_do_not_count() -> None:
     queries, (first, _, last) = answers_of(1, 1, 1)
-    too_long, no_number = Likelihoods((), State.FAILED, "too long"), replace(last, values=(nan, *last.values[1:]))
+    too_long, no_number = Likelihoods((), State.FAILED, "too long"), replace(last, values=(nan, 0.0))
     evidence = weighed(queries, [first, too_long, no_number])
     assert (evidence.asked, evidence.answered) == (3, 1)
-    assert evidence.p_value == pytest.approx(1 / 16)
+    assert evidence.p_value == 0.5
     assert evidence.sentence.endswith("; 2 of 3 shards were not scored")
     assert weighed(queries, [too_long] * 3).p_value == 1.0
-    endless = replace(first, values=(inf, *first.values[1:]))
-    assert not TEST.read(queries[0], endless, IS, english()).readable
+    for values in ((inf, 0.0), (0.0,) * 26):
+        assert not TEST.read(queries[0], replace(first, values=values), IS, english()).readable
 
 
 def test_a_table_that_leaves_too_little_to_change_is_told_before_it_is_asked() -> None:
-    queries = TEST.queries(unordered(15), IS, Random(0))
+    queries = TEST.queries(unordered(50), IS, Random(0))
     assert TEST.uninformative(queries, 0.01) is None
     assert "too few rows that may change places" in (TEST.uninformative(queries, 0.0001) or "")
 

@@ -15,11 +15,11 @@ QUERY = Query("row_order-0", lambda: Endings("", ()), (), (), max_tokens=1)
 
 
 def shards(gains: Sequence[float | None]) -> list[Trial]:
-    """Shards whose file's order is by so many nats likelier than the others are on average; None was not scored."""
+    """Shards whose file's order is by so many nats likelier than backwards; None was not scored."""
     return [
         Trial(QUERY, Likelihoods((), State.FAILED, "too long"), Reading(None, None, False, False))
         if gain is None
-        else Trial(QUERY, Likelihoods((), State.OK), Reading(f"rank 1 of 16, {gain:+.6f} nats", None, False, True))
+        else Trial(QUERY, Likelihoods((), State.OK), Reading(f"{gain:+.6f} nats", None, False, True))
         for gain in gains
     ]
 
