@@ -1,7 +1,7 @@
-"""What the order of rows shows to one who has not seen the table: neighbours that are alike, columns that rise or fall.
+"""What tells the order of rows from the reverse to one who has not seen the table, as columns that rise or fall do.
 
-Nobody who reads rows one after the other needs memory to find such an order likely. So it is looked for column by
-column, among the same orders that are later compared: a column whose order stands out is one to be held still.
+Nobody who reads rows one after the other needs memory to find such an order the likelier one. So it is looked for
+column by column: a column that tells them apart is one to be held still.
 """
 
 from collections.abc import Iterator, Sequence
@@ -79,16 +79,17 @@ def _ranks(size: Floats) -> Floats:
     return np.asarray(((ends - (counts + 1) / 2) / max(1, len(size) - 1))[inverse], dtype=np.float64)
 
 
-def standing_out(columns: Sequence[Cells], orders: Orders) -> list[Standing]:
+def standing_out(columns: Sequence[Cells], orders: Orders, turned: Orders) -> list[Standing]:
     """For each column how far the first of the orders stands out, and last for all columns together, named "".
 
-    An order is scored by many signs, each in numbers of its standard deviations over all orders; the largest of them
-    counts, in either direction, and its p-value is the share of orders with one as large. So it is exact whatever the
-    signs.
+    An order is scored by many signs, each less that of the `turned` order, in numbers of the difference's standard
+    deviations over all orders: neighbours that are alike are alike backwards, too. The largest of them counts, in
+    either direction, and its p-value is the share of orders with one as large. So it is exact whatever the signs.
     """
     found, alike = [], np.zeros(len(orders))
     for one in columns:
-        scores = {sign: _standardised(values) for sign, values in _signs(one, columns, orders)}
+        pairs = zip(_signs(one, columns, orders), _signs(one, columns, turned), strict=True)
+        scores = {sign: _standardised(values - backwards) for (sign, values), (_, backwards) in pairs}
         alike += scores[ALIKE]
         found.append(_standing(one.column, scores))
     return [*found, _standing("", {ALIKE: _standardised(alike)})]
@@ -110,6 +111,7 @@ def _signs(one: Cells, columns: Sequence[Cells], orders: Orders) -> Iterator[tup
     codes, ranks = one.codes[orders], one.ranks[orders]
     places = np.arange(orders.shape[2]) - (orders.shape[2] - 1) / 2
     yield "its values rise or fall", (ranks @ places).sum(axis=1)
+    yield "its values rise or fall from row to row", np.sign(np.diff(ranks, axis=2)).sum(axis=(1, 2))
     for lag, which in LAGS.items():
         if lag >= orders.shape[2]:
             continue

@@ -1,7 +1,8 @@
-"""Which rows may change places: those that share what the file is sorted, grouped or otherwise ordered by.
+"""Which rows may change places: those that share what the file is sorted by, or what else gives its order a direction.
 
-Where the order of a column is no accident, every reader of rows finds it likely. So its values stay where they are, and
-only rows that share them change places. What is left is looked at again, until no column's order stands out.
+Where the values of a column tell the file's order from the reverse, every reader of rows finds it the likelier one. So
+they stay where they are, and only rows that share them change places. What is left is looked at again, until no column
+tells them apart.
 """
 
 import re
@@ -13,14 +14,12 @@ from math import exp, lgamma
 import numpy as np
 
 from tabcontam.errors import Skip
-from tabcontam.evidence.order.neighbours import FEW, Cells, Floats, Ints, Standing, read_cells, standing_out
+from tabcontam.evidence.order.neighbours import Cells, Floats, Ints, Standing, read_cells, standing_out
 from tabcontam.tables.facts import cached_fact
 from tabcontam.tables.table import Cell, Table
 
 ORDERS = 400  # that a column's order in the file is held against, the file's among them
-LEVEL = 0.01  # p-value at which it stands out
-TOGETHER = 0.05  # the same of all columns together
-BINS = (4, 8, 16)  # of a column of many values: ranges of size whose rows may change places, the widest first
+LEVEL = 0.05  # p-value at which it stands out, shared by all columns; and that of all together
 NUMBERED = re.compile(r"(\D*)(\d{1,15})(\D*)")
 LEAST = 0.002  # p-value that has to be within reach, whatever the LLM finds likely
 NAMED = 3  # columns that a reason names
@@ -71,28 +70,22 @@ def strata_of(table: Table, shards: Shards, looked_at: Shards, seed: int) -> Str
     numbering, columns = ordered_columns(table)
     held: dict[str, str] = {}
     codes: dict[int, Ints] = {}  # what rows share, by the column
-    fineness = [0] * len(columns)
     for number, one in enumerate(columns):
         if _sorted(one.ranks):
             if one.distinct == len(table.rows):
                 raise Skip(f"{table.name} is sorted by {one.column}, which no two rows share: its order is determined")
             held[one.column], codes[number] = SORTED, one.codes
-            fineness[number] = len(BINS) + 1
     rng, places = np.random.default_rng(seed), np.array(looked_at)
     while True:
         classes = _classes(len(table.rows), codes.values())
         found = Strata(shards, classes, numbering, held)
         if least_p_value(found, table.rows) > LEAST:
             raise Skip(_ordered(table, held))
-        out = _standing_out(columns, _orders(places, classes, rng))
-        if out is None:
+        out = _standing_out(columns, _orders(places, classes, rng), classes)
+        if codes.keys() >= {number for number, _ in out}:
             return found
-        number, standing = out
-        if fineness[number] > len(BINS):
-            raise Skip(_ordered(table, held | {standing.column: standing.sign}))
-        codes[number] = _coarse(columns[number], fineness[number])
-        held[standing.column] = standing.sign
-        fineness[number] += 1
+        held |= {standing.column: standing.sign for _, standing in out}
+        codes |= {number: columns[number].codes for number, _ in out}
 
 
 def least_p_value(strata: Strata, rows: Sequence[Sequence[Cell]]) -> float:
@@ -143,22 +136,27 @@ def _sorted(ranks: Floats) -> bool:
     return exp(-orders) < LEAST
 
 
-def _standing_out(columns: Sequence[Cells], orders: Ints) -> tuple[int, Standing] | None:
-    """The column, by its number, whose order stands out the most, if one's does or that of all together does."""
+def _standing_out(columns: Sequence[Cells], orders: Ints, classes: Ints) -> list[tuple[int, Standing]]:
+    """Return the columns, by their numbers, that tell an order from the turned one; the first where all together do."""
     if not columns:
-        return None
-    *own, together = standing_out(columns, orders)
+        return []
+    *own, together = standing_out(columns, orders, _turned(orders, classes))
+    level = max(LEVEL / len(own), 1 / ORDERS)
+    found = [(number, one) for number, one in enumerate(own) if one.p_value <= level]
+    if found or together.p_value > LEVEL:
+        return found
     number = min(range(len(own)), key=lambda place: own[place].p_value)
-    if own[number].p_value <= LEVEL:
-        return number, own[number]
-    return (number, Standing(own[number].column, together.p_value, ALIKE)) if together.p_value <= TOGETHER else None
+    return [(number, Standing(own[number].column, together.p_value, ALIKE))]
 
 
-def _coarse(one: Cells, fineness: int) -> Ints:
-    """What rows share that may change places: the value or, of many values, at first a range of size."""
-    if one.distinct <= FEW or fineness >= len(BINS):
-        return one.codes
-    return np.asarray(np.minimum(one.ranks * BINS[fineness], BINS[fineness] - 1).astype(np.int64))
+def _turned(orders: Ints, classes: Ints) -> Ints:
+    """Return orders backwards, as far as rows may change places: a class has the same places in all of them."""
+    found = np.empty_like(orders)
+    for number, shard in enumerate(orders[0]):
+        for own in np.unique(classes[shard]):
+            places = np.flatnonzero(classes[shard] == own)
+            found[:, number, places] = orders[:, number, places[::-1]]
+    return found
 
 
 def _classes(rows: int, codes: Iterable[Ints]) -> Ints:
