@@ -48,7 +48,7 @@ def expose(options: argparse.Namespace) -> int:
                 under_way.close()
                 what = f"model {number + 1} of {of} reads tokens" if of > 1 else "the model reads tokens"
                 begun[number] = under_way.enter_context(shown.doing(what))
-            shown.note(_pace(step))
+            shown.note(_note(step))
             begun[number](step.tokens, step.of)
 
         made = make(wanted, options.out, tell)
@@ -67,8 +67,8 @@ def expose(options: argparse.Namespace) -> int:
     return climb(options)
 
 
-def _pace(step: "Step") -> str:
-    """Say how fast a model learns, and how long it will yet: what it had read before a checkpoint took no time now."""
+def _note(step: "Step") -> str:
+    """Return the loss, the speed and the time left, which follows from the speed: a resumed training has read some."""
     from tabcontam.report.asked import duration
 
     left = f", about {duration((step.of - step.tokens) / step.pace)} left" if step.tokens < step.of else ""

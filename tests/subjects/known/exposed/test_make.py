@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tabcontam.cli.expose import _pace
+from tabcontam.cli.expose import _note
 from tabcontam.errors import UsageError
 from tabcontam.subjects.known.exposed import training
 from tabcontam.subjects.known.exposed.card import CARD, WEIGHTS, read_card
@@ -179,8 +179,8 @@ def test_arms_of_tables_make_a_model_for_each_number(tmp_path: Path) -> None:
 
 def test_the_time_left_is_by_the_pace_alone() -> None:
     resumed = Step(tokens=252_416, of=489_984, loss=0.19, pace=40.0)  # most was read before it was interrupted
-    assert _pace(resumed) == "loss 0.19, 40 tokens a second, about 1:38:59 left"
-    assert _pace(replace(resumed, tokens=resumed.of)) == "loss 0.19, 40 tokens a second"
+    assert _note(resumed) == "loss 0.19, 40 tokens a second, about 1:38:59 left"
+    assert _note(replace(resumed, tokens=resumed.of)) == "loss 0.19, 40 tokens a second"
 
 
 def test_the_command_makes_what_hf_loads_and_the_report_knows(tmp_path: Path) -> None:
