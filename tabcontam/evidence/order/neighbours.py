@@ -19,8 +19,6 @@ FEW = 30  # values of a column up to which each pair of neighbours has a count o
 SHARED = 0.05  # of a column's cells that stand in another one, too, which may hand them on to the next row
 MANY = 20  # columns that cells are handed on between
 
-ALIKE = "neighbours are alike or unlike"
-
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Orders = NDArray[np.int64]  # of rows, by place: an order, a shard, a row
@@ -86,13 +84,13 @@ def standing_out(columns: Sequence[Cells], orders: Orders, turned: Orders) -> li
     deviations over all orders: neighbours that are alike are alike backwards, too. The largest of them counts, in
     either direction, and its p-value is the share of orders with one as large. So it is exact whatever the signs.
     """
-    found, alike = [], np.zeros(len(orders))
+    found, together = [], np.zeros(len(orders))
     for one in columns:
         pairs = zip(_signs(one, columns, orders), _signs(one, columns, turned), strict=True)
         scores = {sign: _standardised(values - backwards) for (sign, values), (_, backwards) in pairs}
-        alike += scores[ALIKE]
+        together += np.max([np.abs(values) for values in scores.values()], axis=0)
         found.append(_standing(one.column, scores))
-    return [*found, _standing("", {ALIKE: _standardised(alike)})]
+    return [*found, Standing("", float((together >= together[0] - 1e-9).mean()), "all columns together")]
 
 
 def _standing(name: str, scores: dict[str, Floats]) -> Standing:

@@ -23,7 +23,7 @@ LEVEL = 0.05  # p-value at which it stands out, shared by all columns; and that 
 NUMBERED = re.compile(r"(\D*)(\d{1,15})(\D*)")
 LEAST = 0.002  # p-value that has to be within reach, whatever the LLM finds likely
 NAMED = 3  # columns that a reason names
-ALIKE = "neighbours are alike over all columns"
+TOGETHER = "all columns together tell it from the reverse"
 SORTED = "it is sorted"
 
 Shards = tuple[tuple[int, ...], ...]  # rows by their places in the table, in the order of the file
@@ -146,7 +146,7 @@ def _standing_out(columns: Sequence[Cells], orders: Ints, classes: Ints) -> list
     if found or together.p_value > LEVEL:
         return found
     number = min(range(len(own)), key=lambda place: own[place].p_value)
-    return [(number, Standing(own[number].column, together.p_value, ALIKE))]
+    return [(number, Standing(own[number].column, together.p_value, TOGETHER))]
 
 
 def _turned(orders: Ints, classes: Ints) -> Ints:
