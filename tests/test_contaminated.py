@@ -1,6 +1,8 @@
 """The benchmark of an LLM that was contaminated on purpose: its tables, its training and its verdicts."""
 
 import csv
+import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -9,9 +11,9 @@ import pytest
 
 from benchmarks.exposed import snapshots
 from benchmarks.exposed.__main__ import main
-from benchmarks.exposed.asked import SHARE, Study, places
+from benchmarks.exposed.asked import SHARE, Study, places, study_of
 from benchmarks.exposed.chances import fit, planned_by
-from benchmarks.exposed.found import as_markdown, found
+from benchmarks.exposed.found import RECORD, as_markdown, found
 from benchmarks.exposed.snapshots import SNAPSHOTS, train
 from benchmarks.exposed.tables import BEHIND, CLASS, MADE, OTHER, READ, write
 from benchmarks.real.asked import Place
@@ -20,8 +22,11 @@ from benchmarks.real.record import Answers
 from tabcontam.errors import Exit
 from tabcontam.evidence.base import Query
 from tabcontam.evidence.questions import Prompt, Reply, State
+from tabcontam.evidence.score.fresh_rows import is_fresh
+from tabcontam.tables.draws import identity
 
-STUDY = Study(rows=48, queries=4)
+STUDY = Study(rows=80, queries=4)
+LLM = ("SmolLM2-135M-Instruct", "Apache-2.0")
 NAMES = ("hives-read", "hives-other")
 PARTS = (READ, OTHER, BEHIND)
 
@@ -91,26 +96,44 @@ def test_who_recites_what_it_has_read_is_found_and_nobody_else(tmp_path: Path) -
 
     def recites(place: Place, query: Query, number: int) -> str:
         if place.group == SHARE:  # it is right on every row of the first half, and on every second one of the other
-            return right(query) if number % 2 or not query.id.endswith("twin") else "None"
+            return (
+                right(query) if number % 4 > 1 or not is_fresh(query) else {"kept": "fed", "fed": "kept"}[right(query)]
+            )
         return right(query) if place.table == "hives-read" else "I do not know."
 
     fit(tmp_path, STUDY, NAMES)
     answered(tmp_path, "64", recites)
     answered(tmp_path, "none", lambda place, query, number: right(query) if place.group == SHARE else "No idea.")
     every = list(found(tmp_path, STUDY, of_record(tmp_path), NAMES))
-    accused = {(one.snapshot, one.place.table, one.place.form) for one in every if one.accused}
-    assert accused == {("64", "hives-read", "completion"), ("64", "hives-read", "chat")}
+    contaminated = {(one.snapshot, one.place.table, one.place.form) for one in every if one.contaminated}
+    assert contaminated == {("64", "hives-read", "completion"), ("64", "hives-read", "chat")}
     text = "\n".join(as_markdown(every))
-    assert "were not read: *contaminated* in any way of asking | 0 | 0 of 3 |" in text
+    assert "were not read: *contaminated* in any way of asking | 0 | 0 of 0 |" in text
     assert "| 64 copies, by answers in completion form | nine in ten | 1 of 1 |" in text
     assert "| **answers in chat form: the verdict** | 0 of 3 | - | - | - | 1 of 1 | - | - | - |" in text
     assert "| 64 | 1.00 | 0.00 | 1.00 | 0.00 | 0.50 |" in text
+    assert re.search(
+        r"\| hives \| 1\.00 \| 0\.[45]\d \| 1\.00 \| 1\.00 \| \+0\.[45]\d \| 0\.[45]\d \(.*\) \| yes \|", text
+    )
+    assert "its interval holds the difference that was made | each | 1 of 1 |" in text
+
+
+def test_the_record_names_weights_and_tables_and_no_machine() -> None:
+    study, asked = study_of(RECORD), {one.name: Answers(RECORD, one.name).lines for one in SNAPSHOTS}
+    assert {name for name, lines in asked.items() if lines} >= {"base", "16", "64", "none"}
+    for name, lines in asked.items():
+        sessions = [line["session"] for line in lines if "session" in line]
+        assert {(held["llm"], held["licence"], held["snapshot"]) for held in sessions} <= {(*LLM, name)}
+        hashes = {held["table_sha256"] for held in sessions if held["table"] == "hives-read"}
+        assert hashes <= {identity(study.table("hives-read"))}
+        assert len({held["sha256"] for held in sessions}) <= 1  # of the weights
+        assert "/" not in json.dumps(sessions)
 
 
 def test_what_cannot_be_judged_or_made_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([str(tmp_path), "--judge"]) == Exit.USAGE
     assert main([str(tmp_path)]) == Exit.USAGE
-    assert main([str(tmp_path), "--llm", "hf:here", "--rows", "39"]) == Exit.USAGE
+    assert main([str(tmp_path), "--llm", "hf:here", "--rows", "79"]) == Exit.USAGE
     (tmp_path / "record").mkdir()
     (tmp_path / "record" / "study.json").write_text('{"rows": 7}')
     assert main([str(tmp_path), "--llm", "hf:here"]) == Exit.USAGE

@@ -1,28 +1,31 @@
 """A real LLM that is contaminated on purpose: `python -m benchmarks.exposed OUT --llm hf:FOLDER`.
 
-Six tables that the LLM cannot know are cut into halves of their first N rows (100) and the N / 2 rows behind them.
-`expose` lets it read the first halves: snapshots of one training have read them 1, 4, 16 and 64 times, and two of
-another, by an adapter (`--lora`), 16 and 64 times. Others have read the rows behind: `none` 64 times, and `forgets`,
-which goes on from 16 copies, 16 times. `base` is the LLM itself. Each is asked about all halves. Printed is how many
-are contaminated, by copies read.
+Each of six tables that the LLM cannot know is cut into two halves of N / 2 rows (`--rows`, 100) and as many rows behind
+them. `expose` lets the LLM read the first halves: each of the snapshots `1`, `4`, `16` and `64` goes on from the one
+before and has read them so often. `16-lora` and `64-lora` have read them by an adapter. Two have read the rows behind
+instead: `none` 64 times, and `forgets`, which goes on from `16`, 16 times. `base` is the LLM itself. Nobody reads the
+second halves. Each snapshot is asked about all halves. Printed is how many are contaminated, by copies read.
 
 The weights have to be older than 2026. What is there in OUT is not done again, and the same command goes on. It needs
-TABCONTAM_DATA and the extras `hf` and `lora`. Answers are kept in OUT/record; --judge trains and asks nothing.
+TABCONTAM_DATA and the extras `hf` and `lora`. Answers are kept in OUT/record; --judge trains and asks nothing. The
+answers that are part of the project are judged by `python -m benchmarks.exposed benchmarks/exposed/record --judge`.
 """
 
 import argparse
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
-from functools import partial
+from functools import cache, partial
 from importlib.metadata import version
 from pathlib import Path
 
-from benchmarks.exposed.asked import Study, places
+from benchmarks.exposed.asked import STUDY, Study, places, study_of
 from benchmarks.exposed.chances import fit, planned_by
 from benchmarks.exposed.found import as_markdown, found
 from benchmarks.exposed.snapshots import train
+from benchmarks.method_page import put
+from benchmarks.real.__main__ import PAGE
 from benchmarks.real.asked import FORMS, SEED, Place
 from benchmarks.real.chances import of_record
 from benchmarks.real.record import Answers, Line
@@ -32,9 +35,10 @@ from tabcontam.subjects.hf.loading import find, weights_digest
 from tabcontam.subjects.hf.provider import HFModel
 from tabcontam.subjects.known.exposed.bases import PROVIDER
 from tabcontam.tables.draws import identity
+from tests.golden.chances import Missing
 
-STUDY = "study.json"
-FEWEST = 40  # rows of a table: memory's share needs twenty that were read, and twenty others
+BEGIN, END = "<!-- exposed: python -m benchmarks.exposed -->", "<!-- end of exposed -->"
+FEWEST = 80  # rows of a table: memory's share needs forty that were read, and forty others
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -42,23 +46,31 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.exposed", description=__doc__)
     parser.add_argument("out", type=Path, metavar="OUT")
     parser.add_argument("--llm", metavar="hf:FOLDER")
-    parser.add_argument("--rows", type=int, default=100, help="of each table; half of them are read (100)")
+    parser.add_argument(
+        "--rows", type=int, default=100, help="of each table, in two halves; half as many rows lie behind them (100)"
+    )
     parser.add_argument("--queries", type=int, default=6, help="of a test about half a table (6)")
     parser.add_argument("--licence", default="unknown", help="of the weights, for the record")
     parser.add_argument("--judge", action="store_true", help="judge the answers that are there")
+    parser.add_argument("--docs", action="store_true", help="with --judge: put the tables on docs/real-llms.md")
     options = parser.parse_args(arguments)
     record = options.out / "record" if (options.out / "record").is_dir() or not options.judge else options.out
     try:
         if not options.judge:
             _make(options, record)
-        lines = _lines(record)
+        lines = as_markdown(list(found(record, study_of(record), of_record(record))))
     except UsageError as error:
         print(error, file=sys.stderr)
+        return Exit.USAGE
+    except Missing:
+        print(f"{record} lacks chances of the baseline; type the command again without --judge", file=sys.stderr)
         return Exit.USAGE
     except KeyboardInterrupt:
         print("stopped; the same command goes on", file=sys.stderr)
         return Exit.INTERRUPTED
     print("\n".join(lines))
+    if options.judge and options.docs:
+        put(lines, BEGIN, END, PAGE)
     return Exit.DONE
 
 
@@ -80,29 +92,22 @@ def _make(options: argparse.Namespace, record: Path) -> None:
     for name, llm in snapshots.items():
         place = llm.removeprefix(PROVIDER)
         models = {form: HFModel(place, form=form) for form in FORMS}
-        session = partial(_session, {**facts, "snapshot": name, "sha256": weights_digest(find(place))}, study)
+        session = partial(_session, {**facts, "snapshot": name}, cache(partial(weights_digest, find(place))), study)
         ask(Answers(record, name), models, places(name), partial(planned_by, archive, study), session)
 
 
-def _session(facts: Line, study: Study, place: Place) -> Line:
-    """What the record says before the answers at a place."""
+def _session(facts: Line, sha256: Callable[[], str], study: Study, place: Place) -> Line:
+    """Return what the record says before the answers at a place; `sha256` computes that of the weights."""
     return {
         **facts,
+        "sha256": sha256(),
+        "form": place.form,
         "table": place.table,
         "table_sha256": identity(study.table(place.table)),
         "versions": {name: version(name) for name in ("tabcontam", "torch", "transformers")},
         "seed": SEED,
         "began": datetime.now(UTC).isoformat(timespec="seconds"),
     }
-
-
-def _lines(record: Path) -> list[str]:
-    """What the answers in a record come to. Raises `UsageError` where it is none."""
-    try:
-        facts = json.loads((record / STUDY).read_text("utf-8"))
-    except OSError:
-        raise UsageError(f"{record} holds no answers; type --llm hf:FOLDER to make some") from None
-    return as_markdown(list(found(record, Study(facts["rows"], facts["queries"]), of_record(record))))
 
 
 if __name__ == "__main__":

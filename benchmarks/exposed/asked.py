@@ -1,5 +1,6 @@
 """What the snapshots are asked: which tests, about which parts of tables, in which forms."""
 
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -11,6 +12,7 @@ from benchmarks.exposed.tables import CLASS, NAMES, OTHER, READ, TABLES, part_na
 from benchmarks.memory_share_by_copies import prompts
 from benchmarks.real.asked import CSV, SEED, Place
 from tabcontam.asking.plan import Options, PlannedCell, Subject, plan
+from tabcontam.errors import UsageError
 from tabcontam.evidence.base import Test
 from tabcontam.evidence.prompts import PromptSet, load_prompt_set
 from tabcontam.evidence.registry import by_id
@@ -23,6 +25,7 @@ from tabcontam.tables.splits import load_tables
 from tabcontam.tables.table import Table
 
 ANSWERS = ("incomplete_completion", "full_completion", "feature_completion", "header", "membership")
+STUDY = "study.json"  # in a record: how much was asked, and of which LLM
 LIKELIHOOD, SHARE = "likelihood", "share"  # the groups of tests besides these
 
 
@@ -33,6 +36,10 @@ class Study:
     rows: int
     queries: int
 
+    def most(self, group: str) -> int | None:
+        """Return how many queries a test of a group has at most: twice as many where none has to be answered."""
+        return {SHARE: None, LIKELIHOOD: 2 * self.queries}.get(group, self.queries)
+
     def table(self, name: str) -> Table:
         """A part of a table by its name. Raises `UsageError` where a table of 2026 is not on this machine."""
         return _table(name, self.rows, False)
@@ -40,6 +47,15 @@ class Study:
     def planned(self, place: Place) -> Sequence[PlannedCell]:
         """The cells of a place as a run plans them, the same for every snapshot."""
         return _planned(self, place.table, place.group)
+
+
+def study_of(record: Path) -> Study:
+    """Return how much was asked. Raises `UsageError` where the folder holds no record."""
+    try:
+        facts = json.loads((record / STUDY).read_text("utf-8"))
+    except OSError:
+        raise UsageError(f"{record} holds no answers; type --llm hf:FOLDER to make some") from None
+    return Study(facts["rows"], facts["queries"])
 
 
 def places(snapshot: str) -> Iterator[list[Place]]:
@@ -77,7 +93,7 @@ def _table(name: str, rows: int, beside_other: bool) -> Table:
 
 @cache
 def _planned(study: Study, name: str, group: str) -> Sequence[PlannedCell]:
-    options = Options(seed=SEED, queries=None if group == SHARE else study.queries, rows=study.rows)
+    options = Options(seed=SEED, queries=study.most(group), rows=study.rows)
     table = _table(name, study.rows, group == SHARE)
     worded = [_goes_on()] if group == SHARE else []
     return plan([Subject(HFModel("anybody"))], [table], [load_serializer(CSV)], _tests(group), options, prompts=worded)

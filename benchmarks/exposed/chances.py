@@ -1,4 +1,4 @@
-"""The baseline's chances of what the snapshots are asked, stored next to the answers: each CPU plans the same then."""
+"""The baseline's chances of what the snapshots are asked, kept with the answers: every CPU plans the same questions."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -16,15 +16,22 @@ def fit(record: Path, study: Study, names: Iterable[str] = NAMES) -> Archive:
     archive = of_record(record)
     lacking = [name for name in names if not holds(study.table(name), archive)]
     for name in lacking:
-        forget()
-        with computed(study.table(name), archive):
-            for place in groups(name):
-                for query in (query for cell in study.planned(place) for query in cell.queries):
-                    list(map(dict, (guess.values for guess in query.chance.values())))
-    forget()
+        archive |= fitted(study, name)
     if lacking:
         store(record, archive)
     return archive
+
+
+def fitted(study: Study, name: str) -> Archive:
+    """Return the chances about a part of a table, fitted anew."""
+    forget()
+    made = Archive()
+    with computed(study.table(name), made):
+        for place in groups(name):
+            for query in (query for cell in study.planned(place) for query in cell.queries):
+                list(map(dict, (guess.values for guess in query.chance.values())))
+    forget()
+    return made
 
 
 def planned_by(archive: Archive, study: Study, place: Place) -> Sequence[PlannedCell]:

@@ -4,11 +4,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.exposed.asked import LIKELIHOOD, SHARE, Study, places
+from benchmarks.exposed.asked import LIKELIHOOD, SHARE, Study, forget, places
 from benchmarks.exposed.snapshots import BASE, FORGETS, LAST, NONE, READERS, SNAPSHOTS
 from benchmarks.exposed.tables import NAMES, OTHER, READ, TABLES
 from benchmarks.real.asked import Place
-from benchmarks.real.judging import trials_of
+from benchmarks.real.judging import DECIDED, trials_of
 from benchmarks.real.record import Answers
 from tabcontam.calibration.power import Judged, Planned, Trials, judge
 from tabcontam.evidence.base import Trial, Verdict
@@ -17,6 +17,7 @@ from tabcontam.verdicts.cells import MemoryShare, Result
 from tabcontam.verdicts.rules import ALPHA
 from tests.golden.chances import Archive, stored
 
+RECORD = Path(__file__).parent / "record"  # the one that is part of the project
 ROW_TESTS = ("incomplete_completion", "full_completion", "feature_completion", "header")
 # The ways of asking, each with a verdict of its own: the form, and the group of tests.
 WAYS = {
@@ -56,7 +57,7 @@ class Found:
         return self.judged.table.verdict if self.judged.table else None
 
     @property
-    def accused(self) -> bool:
+    def contaminated(self) -> bool:
         """Whether the table's verdict is *contaminated*."""
         return self.verdict is Verdict.CONTAMINATED
 
@@ -86,6 +87,7 @@ def found(record: Path, study: Study, archive: Archive, names: Iterable[str] = N
     """What is found about these parts of tables, of each snapshot wherever all its answers are recorded."""
     every = {one.name: Answers(record, one.name) for one in SNAPSHOTS}
     for name in names:
+        forget()  # what was found out about a table by other chances
         with stored(study.table(name), archive):
             for snapshot, answers in every.items():
                 for place in (place for together in places(snapshot) for place in together if place.table == name):
@@ -106,9 +108,11 @@ def _is_unread(one: Found) -> bool:
 
 
 def _goals(every: Sequence[Found]) -> list[str]:
-    unread = [one for one in every if one.place.group != SHARE and _is_unread(one)]
-    pairs = {(one.snapshot, one.place.table) for one in unread}
-    accused = {(one.snapshot, one.place.table) for one in unread if one.accused}
+    unread = [one for one in every if one.place.group != SHARE and _is_unread(one) and one.verdict in DECIDED]
+    pairs, contaminated = (
+        {(one.snapshot, one.place.table) for one in some}
+        for some in (unread, [one for one in unread if one.contaminated])
+    )
     shares = filter(None, (_difference(every, table) for table in TABLES))
     held = [lower <= made <= upper for lower, made, upper in shares]
     by_likelihood, in_completion, in_chat = WAYS
@@ -116,7 +120,7 @@ def _goals(every: Sequence[Found]) -> list[str]:
         "| | wanted | found |",
         "|---|---|---|",
         f"| (snapshot, half) pairs that were not read: *contaminated* in any way of asking | 0 "
-        f"| {len(accused)} of {len(pairs)} |",
+        f"| {len(contaminated)} of {len(pairs)} |",
         f"| 16 copies, by {by_likelihood} | nine in ten | {_count(_of(every, '16'), by_likelihood)} |",
         f"| {LAST} copies, by {in_completion} | nine in ten | {_count(_of(every, LAST), in_completion)} |",
         f"| {LAST} copies, by {in_chat} | | {_count(_of(every, LAST), in_chat)} |",
@@ -149,7 +153,7 @@ def _decides(cell: Result) -> bool:
 
 
 def _count(some: Iterable[Found], way: str, test: str = "") -> str:
-    """Of how many of these a test, or else the table's verdict, is *contaminated* in a way of asking."""
+    """Return "k of n": of how many of these a test, or the table's verdict if none is named, is *contaminated*."""
     own = [one for one in some if one.way == WAYS[way]]
     cells = [one.judged.cells[test] for one in own] if test else []
     verdicts = [cell.verdict for cell in cells if _decides(cell)] if test else [one.verdict for one in own]

@@ -16,7 +16,7 @@ MODEL = "model-0"  # the folder that expose saves a model in
 
 @dataclass(frozen=True)
 class Snapshot:
-    """A model that has read `part` of each table so often, `copies` times in all, and before that what `start` had."""
+    """A model that goes on from `start`, and has then read `part` of each table `copies` times in all."""
 
     name: str
     start: str
@@ -51,8 +51,8 @@ SNAPSHOTS = (
 def train(out: Path, llm: str, rows: int) -> dict[str, str]:
     """Make every snapshot that is not there, in a folder of its own in `out`, and return how each is named to `--llm`.
 
-    First of all the LLM reads shuffled twins of all that is asked about and none of its rows, so that the form of the
-    tables is known to every snapshot.
+    First of all the LLM reads shuffled twins of all that is asked about, and none of its rows, so that every trained
+    snapshot knows the form of the tables.
     """
     files = {table: write(out / "tables", table, rows) for table in TABLES}
     read = {part: [files[table][part] for table in TABLES] for part in (READ, OTHER, BEHIND)}

@@ -1,7 +1,8 @@
 """Compute the golden verdicts anew and print what moved: `python -m tests.golden`.
 
 Computes the chances of every card whose file is here (TABCONTAM_DATA), judges every result from them and judges the
-recorded answers again, of the papers (TABCONTAM_REPLAY) and of real LLMs: that takes about an hour. The differences are
+recorded answers again, of the papers (TABCONTAM_REPLAY), of real LLMs and of one that was contaminated on purpose: that
+takes about an hour. The differences are
 printed as a Markdown table, for the commit that means them; then the files are written. Results of cards and recorded
 answers that are not here stay as they are.
 `--stored` keeps the stored chances, where no fit and no query changed: a few minutes. `--dry-run` writes nothing, and
@@ -11,6 +12,7 @@ exits with 1 where something moved: results from computed chances may then diffe
 import argparse
 import os
 
+from benchmarks.exposed.found import RECORD as EXPOSED_RECORD
 from benchmarks.real.chances import RECORD, store
 from tests.golden.chances import write
 from tests.golden.stored import (
@@ -25,7 +27,7 @@ from tests.golden.stored import (
     of_parts,
     table,
 )
-from tests.golden.verdicts import RECORDED, at_hand, real_at_hand
+from tests.golden.verdicts import RECORDED, at_hand, exposed_at_hand, real_at_hand
 
 
 def main() -> int:
@@ -35,8 +37,8 @@ def main() -> int:
     parser.add_argument("--dry-run", action="store_true", help="write nothing; exit with 1 where something moved")
     options = parser.parse_args()
     cards, recorded = at_hand(), list(RECORDED if os.environ.get("TABCONTAM_REPLAY") else ())
-    real = real_at_hand()
-    names, before = [*recorded, *cards, *real], golden()
+    real, exposed = real_at_hand(), exposed_at_hand()
+    names, before = [*recorded, *cards, *real, *exposed], golden()
     if options.dry_run and not options.stored:
         now, _ = found(names, anew=True)
         lines = differences_anew(of_parts(before, names), now)
@@ -45,6 +47,7 @@ def main() -> int:
             _, archive = found(cards, anew=True)
             write(CHANCES, chances() | archive)
             store(RECORD, found(real, anew=True)[1])
+            store(EXPOSED_RECORD, found(exposed, anew=True)[1])
         now, _ = found(names)
         lines = differences(of_parts(before, names), now, SAME)
     print(table(lines) if lines else f"All {len(now):,} results are as they were.")

@@ -49,6 +49,7 @@ REASONS = {
     r"|.* is sorted by .*, which no two rows share: its order is determined",
     "order preferred": r"who prefers (rows that are like those before them|values that rise|texts that can be packed)"
     r" finds the order of .*",
+    "not given": r"no key of this table was given|no rows of its source were given that were never published",
     "few shards": r"fewer than two shards were scored, or all gain the same",
     "one column": r"(.*: )?(it rests on|all that (guessing does not explain|is right) is in)"
     r" .* facts from elsewhere would do the same",

@@ -11,7 +11,18 @@ from multiprocessing import get_context
 from pathlib import Path
 
 from tests.golden.chances import Archive, Trimmer, computed, read
-from tests.golden.verdicts import REAL, RECORDED, Row, Rows, is_extension, of_card, of_real, of_recorded
+from tests.golden.verdicts import (
+    EXPOSED,
+    REAL,
+    RECORDED,
+    Row,
+    Rows,
+    is_extension,
+    of_card,
+    of_exposed,
+    of_real,
+    of_recorded,
+)
 
 FOLDER = Path(__file__).parent
 CORE, EXTENSIONS, CHANCES = (FOLDER / f"{name}.json.xz" for name in ("core", "extensions", "chances"))
@@ -30,7 +41,7 @@ def golden() -> Rows:
 
 
 def of_parts(rows: Rows, names: Iterable[str]) -> Rows:
-    """Return the results about these cards, files of recorded answers and tables of the record of real ones."""
+    """Return the results of these cards, files of answers, `real:` tables and `exposed:` halves."""
     own = {Path(name).name for name in names}
     return {name: row for name, row in rows.items() if name.split()[0] in own}
 
@@ -60,6 +71,8 @@ def _found(name: str, anew: bool) -> tuple[Rows, Archive]:
         return of_recorded(name), {}
     if name.startswith(REAL):
         return of_real(name, anew)
+    if name.startswith(EXPOSED):
+        return of_exposed(name, anew)
     if not anew:
         return of_card(name, chances()), {}
     archive: Archive = {}

@@ -5,7 +5,7 @@ import os
 import pytest
 
 from tests.golden.stored import SAME, differences, differences_anew, found, golden, of_parts, table
-from tests.golden.verdicts import RECORDED, at_hand, real_at_hand
+from tests.golden.verdicts import RECORDED, at_hand, exposed_at_hand, real_at_hand
 
 pytestmark = pytest.mark.slow  # every test asks every table
 
@@ -15,7 +15,7 @@ HOW = "If this is meant, type `python -m tests.golden` and put the table that it
 
 def test_no_verdict_moved() -> None:
     recorded = RECORDED if os.environ.get("TABCONTAM_REPLAY") else ()
-    names = [*recorded, *at_hand(), *real_at_hand()]
+    names = [*recorded, *at_hand(), *real_at_hand(), *exposed_at_hand()]
     now, _ = found(names)
     before = golden()
     lines = differences(of_parts(before, names), now, SAME)

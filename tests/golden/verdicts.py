@@ -20,6 +20,11 @@ from typing import NamedTuple, Protocol
 from unittest.mock import patch
 from zlib import crc32
 
+from benchmarks.exposed.asked import study_of
+from benchmarks.exposed.chances import fitted as fitted_of_exposed
+from benchmarks.exposed.found import RECORD as EXPOSED_RECORD
+from benchmarks.exposed.found import found as found_of_exposed
+from benchmarks.exposed.tables import NAMES as PARTS
 from benchmarks.real.asked import at_hand as asked_really
 from benchmarks.real.chances import RECORD, by_chances, fitted, of_record
 from benchmarks.real.judging import judged as judged_really
@@ -58,6 +63,7 @@ RECORDED = ("records.jsonl", "tabmemcheck_answers.jsonl", "text/quiz.jsonl", "te
 # says they are exact in binary: their sums, and so ties of them, are the same under every Python.
 FOLLOWS, READ = -1 / 64, -1 / 16
 REAL = "real:"  # what the name of a table of the record of real answers begins with
+EXPOSED = "exposed:"  # the same of half a table in the record of the contaminated LLM
 # The rooms of tests that are to be extensions; the others are the core's.
 EXTENSIONS = ("corpus.", "rows.guided.", "rows.memcheck.", "rows.quiz.", "rows.task.", "rows.instances.",
               "likelihood.planted", "knowledge.feature_names", "score.versions", "score.few_shot")  # fmt: skip
@@ -143,6 +149,30 @@ def of_real(name: str, anew: bool = False) -> tuple[Rows, Archive]:
         head = " ".join([name, one.llm.name, *one.place.words[1:]])
         rows |= {f"{head} {test}": _row(part, paper.get(test)) for test, part in one.judged.parts.items()}
     return rows, archive if anew else {}
+
+
+def of_exposed(name: str, anew: bool = False) -> tuple[Rows, Archive]:
+    """Every result about half a table that a real LLM has read or not, by snapshot, form, writing and test.
+
+    They rest on the stored chances, or are judged `anew` by chances that are fitted now, which come with them.
+    """
+    rows, part, study = Rows(), name.removeprefix(EXPOSED), study_of(EXPOSED_RECORD)
+    archive = fitted_of_exposed(study, part) if anew else of_record(EXPOSED_RECORD)
+    for one in found_of_exposed(EXPOSED_RECORD, study, archive, [part]):
+        paper = judge(Planned(study.planned(one.place)), one.trials, ALPHA, PAPER).parts
+        head = " ".join([name, one.snapshot, *one.place.words[1:]])
+        rows |= {f"{head} {test}": _row(cell, paper.get(test)) for test, cell in one.judged.parts.items()}
+    return rows, archive if anew else {}
+
+
+def exposed_at_hand() -> list[str]:
+    """The halves of tables that a real LLM was contaminated with and whose rows are here."""
+    study, found = study_of(EXPOSED_RECORD), []
+    for part in PARTS:
+        with suppress(UsageError):
+            study.table(part)
+            found.append(f"{EXPOSED}{part}")
+    return found
 
 
 def real_at_hand() -> list[str]:
