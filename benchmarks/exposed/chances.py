@@ -6,7 +6,7 @@ from pathlib import Path
 from benchmarks.exposed.asked import Study, forget, groups
 from benchmarks.exposed.tables import NAMES
 from benchmarks.real.asked import Place
-from benchmarks.real.chances import of_record, store
+from benchmarks.real.chances import look_into, of_record, store
 from tabcontam.asking.plan import PlannedCell
 from tests.golden.chances import Archive, computed, holds, stored
 
@@ -28,8 +28,7 @@ def fitted(study: Study, name: str) -> Archive:
     made = Archive()
     with computed(study.table(name), made):
         for place in groups(name):
-            for query in (query for cell in study.planned(place) for query in cell.queries):
-                list(map(dict, (guess.values for guess in query.chance.values())))
+            look_into(study.planned(place))
     forget()
     return made
 

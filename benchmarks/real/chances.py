@@ -41,10 +41,15 @@ def fitted(every: Sequence[Recorded], table: str) -> Archive:
     with trimmer.watched(table_of(table), own):
         list(found(every, table))
         for place in places_of(table):  # the next LLM's answers are weighed by guesses that no answer needs yet
-            for query in (query for cell in planned(place) for query in cell.queries):
-                list(map(dict, (guess.values for guess in query.chance.values())))
+            look_into(planned(place))
     trimmer.trim(own)
     return own
+
+
+def look_into(cells: Iterable[PlannedCell]) -> None:
+    """Look into every guess about these cells: it is computed when somebody does so first."""
+    for query in (query for cell in cells for query in cell.queries):
+        list(map(dict, (guess.values for guess in query.chance.values())))
 
 
 def store(folder: Path, made: Archive) -> None:

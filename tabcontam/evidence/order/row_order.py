@@ -74,10 +74,10 @@ class RowOrder(Test):
     row. Which rows were seen is not told. An order that follows from something which the table does not hold and which
     has a direction, such as the dates of visits or the numbers on shirts, can show in ways that are not looked for.
 
-    Source: Oren, Meister, Chatterji, Ladhak and Hashimoto 2024, "Proving Test Set Contamination in Black Box Language
-    Models", section 3 (orders as equally likely, the sharded comparison); Wilcoxon 1945, "Individual Comparisons by
-    Ranking Methods". The reverse and what is held still are ours. The tests of Ronval et al. 2024, section 3.1, read
-    answers alone.
+    Source: Oren, Meister, Chatterji, Ladhak and Hashimoto 2024, "Proving Test Set Contamination in Black Box
+    Language Models", section 3 (orders as equally likely, the sharded comparison); Wilcoxon 1945, "Individual
+    Comparisons by Ranking Methods". tabcontam adds the reverse and what is held still. The tests of Ronval et al.
+    2024, section 3.1, read answers alone.
 
     Example: `The age is 39, ...` and the fourteen rows that follow it in the file have a log-probability of -301 in
     this order and of -366 backwards: they are likelier in the file's order, by 65 nats.

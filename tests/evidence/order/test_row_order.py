@@ -186,7 +186,7 @@ def walk(rows: int, seed: int, noise: float = 0.0) -> Table:
 
 
 def test_who_knows_the_order_of_results_is_not_found() -> None:
-    """Races, the better first: who knows drivers, as from other races of the file, knows which way they stand."""
+    """A file lists results, the better first: an LLM that knows the drivers knows which way they stand."""
     rng, found = Random(0), []
     skill = {f"driver {number}": 2 * number for number in range(20)}
     for race in range(8):
@@ -289,7 +289,7 @@ def test_one_who_prefers_what_shows_is_found_nowhere(scorer: Scorer) -> None:
 
 
 def test_one_who_knows_which_rows_belong_together_is_not_found() -> None:
-    """A file of players, team after team, without the team: who knows names sees who belongs together."""
+    """A file lists players team after team, without the team: an LLM that knows names sees who belongs together."""
     names = [f"player {Random(place).randrange(10**9)}" for place in range(200)]
     team = {name: place // 4 for place, name in enumerate(names)}
 
