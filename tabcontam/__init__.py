@@ -9,7 +9,6 @@ results.gate().conclusion
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from tabcontam.renamed import find_old_names
 from tabcontam.version import __version__
 
 if TYPE_CHECKING:
@@ -45,9 +44,6 @@ _HOMES = {
     "load_results": "api",
     "run": "api",
 }
-
-
-find_old_names()
 
 
 def __getattr__(name: str) -> Any:

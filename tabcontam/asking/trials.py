@@ -36,14 +36,13 @@ from tabcontam.guesser.chance import Guess
 from tabcontam.guesser.rounding import Rounded
 from tabcontam.paths import check_own_files, cut_off
 from tabcontam.subjects.base import Form
-from tabcontam.tables.cards import first_split
-from tabcontam.verdicts.cells import PROMPTS, CellName
+from tabcontam.verdicts.cells import CellName
 
 TRIALS = "trials.jsonl"
 RESULTS = "results.json"
 JUNIT = "junit.xml"
 RECALLED = "recalled.csv"
-UNREAD = "unread"  # why nothing was read in a text; lines of older runs do not say it
+UNREAD = "unread"  # why nothing was read in a text
 NUMBER = "line"  # of a line that was read: where it stands in its file, from 1; never written
 PASSAGE, ENDINGS, LOOKUP = "passage", "endings", "lookup"  # how a line names what is no prompt
 Line = dict[str, Any]
@@ -152,9 +151,6 @@ def line_of(text: bytes, *, whole: bool = True) -> Line | None:
         return None
     if not whole:
         return line
-    line.setdefault("prompts", PROMPTS)  # older runs had one wording and did not name it
-    if "split" not in line:
-        line["split"] = first_split(str(line.get("dataset")), line.get("edition"))
     return line if is_trial(line) else None
 
 
@@ -354,7 +350,7 @@ def trial_of(line: Mapping[str, Any]) -> Trial:
 
 
 def row_of(line: Mapping[str, Any]) -> int | None:
-    """The table's row that a line asks about, from 0; None where it does not say so, as in older runs."""
+    """The table's row that a line asks about, from 0; None where it asks about none."""
     return _whole(line.get("row"))
 
 
@@ -372,7 +368,7 @@ def _lies_in(line: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _values(line: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
-    """All values of a line's features that have few; an older run does not say. Raises ValueError for anything else."""
+    """All values of a line's features that have few. Raises ValueError for anything else."""
     held = line.get("values") or {}
     if not isinstance(held, Mapping) or not all(
         isinstance(values, list) and all(isinstance(value, str) for value in values) for values in held.values()

@@ -17,7 +17,6 @@ from tabcontam.verdicts.results import RunResults
 FILE = Path(__file__).with_name("published.toml")
 FOUND = {"+": True, "-": False}
 SPLITS = {"validation": "valid", "dev": "valid"}  # what splits are called elsewhere
-RENAMED = {"mistral": "mistral-7b-v0.1"}  # what the catalogue called entries in results of earlier versions
 
 
 @dataclass(frozen=True)
@@ -85,7 +84,7 @@ def sources() -> tuple[Source, ...]:
 def published(view: RunResults, cell: Result) -> tuple[Mark, ...]:
     """What is published of the cell's LLM, dataset and test; empty for an LLM that the catalogue does not have."""
     entry = view.run.catalogue.get(cell.llm)
-    return marks(RENAMED.get(entry.name, entry.name), cell.dataset, cell.test, cell.split) if entry else ()
+    return marks(entry.name, cell.dataset, cell.test, cell.split) if entry else ()
 
 
 def agreements(view: RunResults) -> dict[Source, list[Agreement]]:

@@ -13,7 +13,7 @@ from tabcontam.asking.trials import PASSAGE, UNREAD
 from tabcontam.evidence.base import State, Unread
 from tabcontam.guesser.chance import Guess, bits
 from tabcontam.guesser.rounding import Rounded, worths
-from tabcontam.reading.reading import declines, is_mark, same_value
+from tabcontam.reading.reading import is_mark, same_value
 from tabcontam.report.lookups import counted, documents, is_lookup, places
 from tabcontam.report.marks import Mark, marked, of_row, of_words
 from tabcontam.report.trials import HeldTrial, Trial, found_once, is_mapping
@@ -78,16 +78,12 @@ def kind_of(trial: Trial) -> str:
         return "scored" if is_passage(trial) and trial.get("hit") is None else "miss"
     if not is_prompt(trial):
         return "unreadable"
-    stated = trial.get(UNREAD)
-    return next((kind.value for kind in Unread if kind == stated), Unread.of(text(trial.get("reply"))).value)
+    return (Unread.DECLINED if trial.get(UNREAD) == Unread.DECLINED else Unread.NOT_UNDERSTOOD).value
 
 
 def _readable(trial: Trial) -> bool:
-    """Whether the answer was one. Older runs do not state it; any text that declines nothing may be a list of words."""
-    if isinstance(stated := trial.get("readable"), bool):
-        return stated
-    reply = text(trial.get("reply"))
-    return trial.get("parsed") is not None or (_asks_words(trial) and bool(reply.strip()) and not declines(reply))
+    """Return whether the reply could be read as an answer."""
+    return trial.get("readable") is True
 
 
 @found_once

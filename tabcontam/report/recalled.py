@@ -42,7 +42,7 @@ class Recalled:
 def render_recalled(view: RunResults, trials: Iterable[Trial]) -> str:
     """Every answered cell that is compared with a guess, of the LLMs under test, in the order of cells and queries.
 
-    `row` is the table's row, counted from 1 below the header; empty in trials of older runs. `row_bits` is what all of
+    `row` is the table's row, counted from 1 below the header. `row_bits` is what all of
     the query's cells are worth together, `bits` what the one is: 0 unless it is right,
     or a number that is right in fewer digits; `right` is then false. A row that documents hold has a line for the cell
     that was looked up beside the others, with the number of documents in which it, or a value that it is compared with,

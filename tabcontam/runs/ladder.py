@@ -79,7 +79,7 @@ def _of_table(past: RunResults, cells: Sequence[Result], read: Read, llm: str) -
 
 
 def _copies(line: Line) -> float | None:
-    """The copies of the row that a line asks about; older runs do not say."""
+    """The copies of the row that a line asks about; None where the LLM's card does not say."""
     held = line.get("exposure")
     return float(held) if isinstance(held, int | float) and not isinstance(held, bool) else None
 

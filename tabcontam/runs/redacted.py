@@ -32,11 +32,9 @@ from tabcontam.verdicts.rules import Over
 
 KEY = ".key.json"  # behind the folder's name: the file of its key, which is not published
 HASHED = ("prompt", "expected", "reply")
-SPLIT = "split"  # named in a proof where there is one: older reports were hashed without
-NAMES = ("llm", "dataset", "edition", "serializer", "prompts", "test", "query")
+NAMES = ("llm", "dataset", "edition", "split", "serializer", "prompts", "test", "query")
 KEPT = (
     *NAMES,
-    SPLIT,
     "paper",
     "state",
     "hit",
@@ -102,7 +100,7 @@ def proof(key: bytes, line: Mapping[str, Any], what: str, content: object) -> st
 
     `line` is the trial as it is published. Prompts and expected cells are the same for all LLMs of a run.
     """
-    names = [name for name in NAMES if name != "llm" or what == "reply"] + [SPLIT] * bool(line.get(SPLIT))
+    names = [name for name in NAMES if name != "llm" or what == "reply"]
     message = json.dumps([what, *(line[name] for name in names), content], separators=(",", ":"))
     return hmac.new(key, message.encode(), hashlib.sha256).hexdigest()
 

@@ -1,6 +1,5 @@
 """A past run's trials read and judged again: nobody is asked."""
 
-import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, replace
@@ -40,8 +39,6 @@ from tabcontam.verdicts.reference import Reference
 from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.rules import CALIBRATED, PAPER
 from tabcontam.version import __version__
-
-LARGE = sys.maxsize  # rows of a table of which nobody wrote down how many it has
 
 
 def rescore(folder: Path, rules: str | None, overlap: str | None = None) -> RunResults:
@@ -143,17 +140,12 @@ def read_by_table(
             raise UsageError(f"{folder / RESULTS}: cell {number} is of an unknown test {cell.test!r}")
     serializers = serializers_of(folder, past.run)
     asked, judgements = last_lines(folder, past.cells), judgements_in(folder)
-    rows = {dataset.key: dataset.rows for dataset in past.run.datasets}
 
     def read(cell: Result) -> list[tuple[Line, Trial]]:
         own, test = asked.of(cell.key), by_id()[cell.test]
         with _readable(folder, cell):
             serializer = serializers[cell.serializer or ""]
             found = [trial_of(line) for line in own]
-            if test.too_small(
-                rows.get((cell.dataset, cell.edition or "", cell.split or "")) or LARGE
-            ):  # older runs had a null
-                found = [replace(trial, query=replace(trial.query, chance={})) for trial in found]
             trials = [read_trial(test, trial, serializer, dictionary) for trial in found]
             trials = judgements.attached(cell.key, test, trials)
         if cell.answered and not found:

@@ -42,9 +42,8 @@ NUMBERS = (
 
 
 def place_of(fields: Mapping[str, Any]) -> tuple[str, ...]:
-    """The place of a cell, or of what is said of one, from its fields; older trials do not name their prompt set."""
-    named = {"prompts": PROMPTS, **fields}
-    return tuple(text(named.get(name)) for name in PLACE)
+    """Return the place of a result, or of a trial, from its fields."""
+    return tuple(text(fields.get(name)) for name in PLACE)
 
 
 def outcome_of(verdict: Verdict | None) -> str:
@@ -295,7 +294,7 @@ class Result(InCell):
     answered: Count | None = 0
     """How many answers could be read."""
     asked: Count | None = None
-    """Of how many that were asked for; in tests of names and words of how many of these. Null in older results."""
+    """Of how many that were asked for; in tests of names and words of how many of these."""
     queries: Count = 0
     """How many queries were planned; in recorded answers how many are recorded."""
     statistic: Statistic | None = None
@@ -340,7 +339,7 @@ class Result(InCell):
     sentence: str | None = None
     """What was found, in one plain sentence."""
     memory: MemoryShare | None = None
-    """Memory's share, and what it is made of; null of any other measure, and in runs of older versions."""
+    """Memory's share, and what it is made of; null of any other measure."""
     not_averaged: str | None = None
     """Why the score, if there is one, is left out of the means of the ranking; null where it belongs into them."""
 
@@ -431,8 +430,7 @@ class FamilyEvidence:
     q_value: Share
     """The same corrected for all tables of this LLM (Benjamini and Hochberg); at most alpha in a finding."""
     p_without: Share | None = None
-    """The largest p-value of all of them together where the cells of one column are left out of all; null in runs of
-    older versions."""
+    """The largest p-value of all of them together where the cells of one column are left out of all."""
     q_without: Share | None = None
     """The same corrected as q_value is; at most alpha where a finding needs no one column."""
     without: str | None = None
@@ -464,7 +462,7 @@ class TableVerdict(InTable):
     in_turns: Count | None = None
     """Of how many that were planned; null where they were not asked so."""
     families: tuple[FamilyEvidence, ...] = ()
-    """What each family of tests that weighed answers says of the table; empty in runs of older versions."""
+    """What each family of tests that weighed answers says of the table."""
     rests_on: str | None = None
     """The column, or columns of one entity, without which no finding stands; null where there is none."""
     documents: tuple[str, ...] = ()

@@ -21,7 +21,6 @@ from tabcontam.verdicts.columns import FILES, ColumnFiles, Columns, Stamp, at_ha
 from tabcontam.verdicts.json_text import end, pieces, some_pieces
 from tabcontam.verdicts.large_document import LARGE, WrittenOtherwise, read_large
 from tabcontam.verdicts.results import SCHEMA, RunResults
-from tabcontam.verdicts.schema_1 import lifted, with_controls, with_splits
 from tabcontam.verdicts.wording import shorten, visible
 
 if TYPE_CHECKING:
@@ -70,11 +69,10 @@ def typed(document: object) -> RunResults:
 
     if not isinstance(document, Mapping) or "schema" not in document:
         raise UsageError("not a tabcontam result: it names no schema")
-    if document["schema"] not in (1, SCHEMA) or document["schema"] is True:
-        wanted = f"schema {document['schema']!r} is neither 1 nor {SCHEMA}"
+    if document["schema"] != SCHEMA or document["schema"] is True:
+        wanted = f"schema {document['schema']!r} is not {SCHEMA}"
         raise UsageError(f"{wanted}; read it with the tabcontam that wrote it")
     try:
-        document = with_splits(with_controls(lifted(document) if document["schema"] == 1 else document))
         results = _adapter().validate_python(document)
     except ValidationError as error:
         raise UsageError(_fault(error)) from None

@@ -341,7 +341,7 @@ class RunFacts:
     level: Share | None = None
     """The p-value at which a single cell of any family counts as found whatever the others show."""
     levels: Mapping[str, Share] = field(default_factory=dict)
-    """The same for each family of tests; empty in runs of older versions, whose families shared one level."""
+    """The level of each family of tests."""
     overlap: str | None = None
     """By what Algorithm 1 of Golchin and Surdeanu compared texts, `bleurt:MODEL` or `bertscore:MODEL`; null: by
     ROUGE-L."""

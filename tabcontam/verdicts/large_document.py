@@ -14,8 +14,7 @@ from tabcontam.garbage import none_looked_for
 from tabcontam.verdicts.cells import Result
 from tabcontam.verdicts.comparison import Comparison
 from tabcontam.verdicts.facts import Duration
-from tabcontam.verdicts.results import SCHEMA, RunResults
-from tabcontam.verdicts.schema_1 import each_with_splits, with_splits
+from tabcontam.verdicts.results import RunResults
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -76,11 +75,9 @@ def _read_large(path: Path, adapter: "TypeAdapter[RunResults]") -> RunResults:
                 if of is None:
                     rest.append(text)
                 else:
-                    found[of] += kinds[of].validate_python(each_with_splits(from_json(b"[%s]" % text), "dataset"))
+                    found[of] += kinds[of].validate_python(from_json(b"[%s]" % text))
         document = from_json(b"".join(rest))
-        if document["schema"] != SCHEMA or not all("checks" in llm for llm in document["run"]["llms"]):
-            raise WrittenOtherwise
-        results = adapter.validate_python(with_splits(document))
+        results = adapter.validate_python(document)
     except (ValueError, KeyError, TypeError, ValidationError) as error:
         raise WrittenOtherwise from error
     run = replace(results.run, durations=tuple(found[DURATIONS]))

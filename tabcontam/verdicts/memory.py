@@ -57,11 +57,8 @@ def limits_in_words(interval: tuple[float, float], digits: int = 2) -> str:
 
 def _ruled(cell: Result, limit: float, rows: int | None) -> tuple[Conclusion, str]:
     memory = cell.memory
-    if cell.verdict is not None:
-        return Conclusion.CANNOT_TELL, f"memory's share was not measured: {cell.outcome}, {cell.reason}"
     if memory is None:
-        older = "memory's share is from a version that did not write down what it is made of"
-        return Conclusion.CANNOT_TELL, f"{older}; type python -m tabcontam rescore and the folder of the run"
+        return Conclusion.CANNOT_TELL, f"memory's share was not measured: {cell.outcome}, {cell.reason}"
     share, (low, high) = f"memory's share {share_in_words(memory, DIGITS)}", memory.interval
     of = f"accuracy {memory.accuracy:.2f}, {memory.twin_accuracy:.2f} on {unseen_rows(memory)}"
     if low > limit:

@@ -21,7 +21,7 @@ from tabcontam.verdicts.recorded import RecordedDifference, RuleDifference
 from tabcontam.verdicts.rules import ALL
 from tabcontam.verdicts.wording import needing, phrase
 
-SCHEMA: Literal[2] = 2
+SCHEMA: Literal[1] = 1
 DIMENSIONS = ("serializer", "prompts", "source")  # in which two columns of one table can differ
 MANY = 5  # LLMs from which on it is said how many would be found by mistake
 NAMED = 4  # LLMs, or tables, in a line that is said of all of them
@@ -82,7 +82,7 @@ class RunResults:
     All texts may quote models, tables and users: show them as text.
     """
 
-    schema: Literal[2] = SCHEMA
+    schema: Literal[1] = SCHEMA
     """The version of this form."""
     run: RunFacts
     """The facts of the run."""
@@ -343,7 +343,7 @@ class RunResults:
 
     @cached_property
     def calibrated(self) -> bool:
-        """Whether a level decided over the cells of an LLM; the calibrated rules of older runs had none."""
+        """Whether a level decided over the cells of an LLM."""
         return self.run.rules == "calibrated" and any(cell.q_value is not None for cell in self.cells)
 
     @property

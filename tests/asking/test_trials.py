@@ -10,7 +10,7 @@ from tabcontam.errors import UsageError
 from tabcontam.evidence.base import Endings, Likelihoods, Message, Prompt, Query, Reading, Reply, State, Trial
 from tabcontam.subjects.base import Form
 
-CELL = {"llm": "m", "dataset": "d", "edition": "e", "serializer": "is", "prompts": "default"}
+CELL = {"llm": "m", "dataset": "d", "edition": "e", "split": "", "serializer": "is", "prompts": "default"}
 CELL |= {"test": "feature_completion"}
 
 

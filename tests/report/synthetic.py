@@ -1,11 +1,13 @@
 """Results and trials made up for the report's tests: every verdict, any size, hostile text."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from tabcontam.evidence.base import Verdict
+from tabcontam.evidence.base import Facts, Family, Kind, Verdict
+from tabcontam.verdicts.cells import PROMPTS
 from tabcontam.verdicts.document import typed
+from tabcontam.verdicts.facts import in_order, known_tests
 from tabcontam.verdicts.judge import BY_TESTS, tables
 
 HOSTILE = (
@@ -27,7 +29,9 @@ KINDS = {
     "classification_0shot": "classification",
     "classification_1shot": "classification",
 }
+CHOICES = ("membership", "matched_membership", "classification_0shot", "classification_1shot")  # no cells of a row
 ROW_TESTS = ("incomplete_completion", "full_completion", "feature_completion", "matched_membership")
+EXPOSURES = {"control:exposed": 1, "control:unexposed": 0}  # copies that the controls have read, at the least
 SCORED = ("membership", "classification_0shot", "classification_1shot")
 VERDICTS = ("contaminated", "not detected", "uninformative", "no answer", "skipped")
 REASONS = {
@@ -52,6 +56,7 @@ def cell(llm: str, dataset: str, test: str, verdict: str | None, **changes: Any)
         "test": test,
         "kind": KINDS.get(test, "memorization"),
         "control": False,
+        "exposure": EXPOSURES.get(llm),
         "verdict": verdict,
         "otherwise": "not detected" if verdict == "contaminated" else None,
         "paper_verdict": verdict if judged and test != "matched_membership" else None,
@@ -59,7 +64,7 @@ def cell(llm: str, dataset: str, test: str, verdict: str | None, **changes: Any)
         "hits": None if verdict == "skipped" else 3,
         "expected_hits": None,
         "answered": None if verdict == "skipped" else 25,
-        "queries": None if verdict == "skipped" else 25,
+        "queries": 0 if verdict == "skipped" else 25,
         "statistic": None,
         "null": None,
         "p_value": None,
@@ -160,6 +165,8 @@ def trial(of: dict[str, Any], query: str, **changes: Any) -> dict[str, Any]:
     """One line of trials.jsonl that belongs to the cell `of`."""
     return {
         **{key: of[key] for key in ("llm", "dataset", "edition", "serializer", "test")},
+        "split": of.get("split", ""),
+        "prompts": of.get("prompts", PROMPTS),
         "query": query,
         "paper": True,
         "prompt": [
@@ -173,6 +180,8 @@ def trial(of: dict[str, Any], query: str, **changes: Any) -> dict[str, Any]:
         "detail": "",
         "parsed": {"petal length": "1.4", "petal width": "0.2"},
         "hit": True,
+        "readable": changes.get("parsed", True) is not None and of["test"] not in CHOICES,
+        "unread": None,
         "decoy_of": "",
         "chance": {},
         "tokens": 12,
@@ -214,7 +223,9 @@ def document(cells: list[dict[str, Any]], tables: Sequence[dict[str, Any]] = (),
         "level": 0.0005,
         "dictionary": "portable en_US 2020.12.07",
         "llms": [
-            {"spec": llm, "resolved": llm, "version": "v1", "control": llm.startswith("control:")} for llm in llms
+            {"spec": llm, "resolved": llm, "version": "v1", "control": own, "checks": llm in EXPOSURES}
+            for llm in llms
+            for own in [llm.startswith("control:")]
         ],
         "datasets": [
             {
@@ -237,7 +248,19 @@ def document(cells: list[dict[str, Any]], tables: Sequence[dict[str, Any]] = (),
         {"llm": llm, "score": max(0.5 - 0.01 * place, 0.0), "membership": 0.52, "zero_shot": 0.61, "one_shot": None}
         for place, llm in enumerate(llms)
     ]
-    return {"schema": 1, "run": run | changes, "cells": cells, "tables": [*tables], "ranking": ranking}
+    run = {"tests": [asdict(one) for one in facts_of({one["test"]: one["kind"] for one in cells})], **run, **changes}
+    return {"schema": 1, "run": run, "cells": cells, "tables": [*tables], "ranking": ranking}
+
+
+def facts_of(kinds: Mapping[str, str]) -> list[Facts]:
+    """Return what is known of these tests, each with its kind; of a test that is not ours, the least that can be."""
+    return [*in_order(known_tests().get(test) or _foreign(test, Kind(kind)) for test, kind in kinds.items())]
+
+
+def _foreign(test: str, kind: Kind) -> Facts:
+    family = Family.KNOWLEDGE if kind in (Kind.KNOWLEDGE, Kind.MEMORIZATION) else Family.SCORE
+    said = {"row_test": False, "decides": True, "shows_rows": False, "measure": ""}
+    return Facts(id=test, title=test, number=None, kind=kind, family=family, **said)
 
 
 def trials(of: dict[str, Any], each: int = 5, **changes: Any) -> list[dict[str, Any]]:

@@ -1,6 +1,7 @@
 """Comparisons on the page: what changed comes first, nothing is left out, and chance is never passed over."""
 
 import re
+from dataclasses import asdict
 from typing import Any
 
 import pytest
@@ -8,7 +9,7 @@ import pytest
 from tabcontam.report.comparisons import Section, context, counted
 from tabcontam.verdicts.document import typed
 from tests.report.partials import part
-from tests.report.synthetic import HOSTILE, ROW_TESTS, document
+from tests.report.synthetic import HOSTILE, ROW_TESTS, document, facts_of
 
 
 def comparison(**changes: Any) -> dict[str, Any]:
@@ -41,7 +42,8 @@ SCORES = {"first_verdict": None, "second_verdict": None, "test": "membership"}
 
 
 def of(*lines: dict[str, Any], **run: Any) -> dict[str, Any]:
-    return document([], **run) | {"comparisons": [*lines]}
+    of_tests = [asdict(one) for one in facts_of(dict.fromkeys((line["test"] for line in lines), "memorization"))]
+    return document([], tests=of_tests, **run) | {"comparisons": [*lines]}
 
 
 def sections(*lines: dict[str, Any], **run: Any) -> list[Section]:
@@ -82,8 +84,7 @@ def test_what_changed_is_said_with_its_figures(changes: dict[str, Any], words: s
 
 
 def test_of_recorded_answers_it_is_not_said_that_the_queries_differ() -> None:
-    recorded = of(comparison(**APPEARED, queries=0))
-    del recorded["run"]["llms"]
+    recorded = of(comparison(**APPEARED, queries=0), recorded=True)
     assert "0% → 40% right by the counts alone" in re.sub(r"\s+", " ", part("comparisons", recorded, context))
 
 

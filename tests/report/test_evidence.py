@@ -38,7 +38,7 @@ def asked(number: int, kind: str = "hit", chance: float = 0.5, **changes: Any) -
         "hit": {"hit": True},
         "miss": {"hit": False, "readable": True},
         "not understood": {"hit": False, "readable": False},
-        "declined": {"hit": False, "readable": False, "reply": "I cannot"},
+        "declined": {"hit": False, "readable": False, "unread": "declined", "reply": "I cannot"},
         "cut off": {"hit": False, "state": "truncated"},
         "refused": {"hit": None, "state": "refused"},
         "empty": {"hit": None, "state": "empty"},

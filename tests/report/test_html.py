@@ -188,7 +188,7 @@ def test_each_table_has_what_the_gate_says_of_it_and_why_it_doubts() -> None:
     tables = [table(llm, "iris", "contaminated") for llm in ("m", "control:unexposed")]
     of = document([found, control | {"control": True}], tables)
     assert "; gate: what was found may be plausibility: control:unexposed" in page(of, []).text
-    recorded = render_html({"schema": 1, "run": {"rules": "calibrated"}, "cells": [found], "tables": tables}, [])
+    recorded = render_html(document([found], tables, recorded=True), [])
     assert ">Gate<" not in recorded
 
 

@@ -80,8 +80,8 @@ def test_a_large_run_has_its_evidence_on_a_page_an_llm() -> None:
 
 
 def test_recorded_answers_point_to_their_records() -> None:
-    of = document([cell("gpt4", "iris", "full_completion", "contaminated", source="a.txt", serializer=None)])
-    del of["run"]["llms"]
+    found = cell("gpt4", "iris", "full_completion", "contaminated", source="a.txt", serializer=None)
+    of = document([found], recorded=True)
     failure = parsed(of).find(".//failure")
     assert failure is not None
     assert (failure.text or "").splitlines()[-1] == "recorded in a.txt"

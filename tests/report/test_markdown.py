@@ -1,5 +1,6 @@
 """Markdown: what GitHub and GitLab make of it, and that no name or answer becomes more than text there."""
 
+from dataclasses import asdict
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ from markdown_it.token import Token
 from tabcontam.report.markdown import code, prose
 from tabcontam.verdicts.wording import visible
 from tests.report.rendered import render_markdown
-from tests.report.synthetic import HOSTILE, cell, document, results, table, weighed
+from tests.report.synthetic import HOSTILE, cell, document, facts_of, results, table, weighed
 
 EVIL = [
     HOSTILE,
@@ -188,6 +189,7 @@ def test_the_comparisons_that_changed_are_listed_and_the_others_counted() -> Non
         "second_share": 0.4, "queries": 45, "p_value": 0.5, "q_value": 0.5, "beyond_chance": False, "change": "same",
     }  # fmt: skip
     of = results(["a"], ["iris"])
+    of["run"]["tests"] += [asdict(one) for one in facts_of({"own": "membership"})]
     of["comparisons"] = [
         same,
         same | {"test": "full_completion", "change": "appeared", "beyond_chance": True, "q_value": 0.001},

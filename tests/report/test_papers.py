@@ -61,7 +61,7 @@ def run(said: dict[str, str], llms: tuple[str, ...] = ("m",), **changes: Any) ->
                     cells.append(cell(llm, dataset, test, rows, paper_verdict=verdict, q_value=0.5, control=control))
     tests = [usual(), *(facts(test, source) for test, source in OTHERS.items())]
     stated = {"tests": [one for one in tests if one["id"] in said]} | changes
-    return document(cells, lines, **stated) | {"schema": 2}
+    return document(cells, lines, **stated)
 
 
 def matrix(of: dict[str, Any]) -> Matrix:

@@ -58,7 +58,7 @@ def test_what_counts_for_nothing_is_left_out(changes: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("row", [None, "4", True, 1.5])
-def test_a_trial_of_an_older_run_has_no_row(row: object) -> None:
+def test_what_is_no_number_of_a_row_is_left_out(row: object) -> None:
     lines = read(ONE, asked(row=row))
     assert [line["row"] for line in lines] == ["", ""]
 

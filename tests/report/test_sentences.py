@@ -241,6 +241,7 @@ def run_of(*cells: dict[str, Any], **run: Any) -> dict[str, Any]:
 FOUND: dict[str, Any] = {"verdict": C, "p_value": 1e-9}
 MISSED: dict[str, Any] = {"verdict": N, "p_value": 0.5}
 OTHER = "feature_completion"
+CUT_SHORT = {"verdict": Q, "statistic": None, "cut_short": True, "reason": "the run ended after 3 of 45"}
 
 
 def row(llm: str, test: str = ROW, **found: Any) -> dict[str, Any]:
@@ -276,7 +277,7 @@ def row(llm: str, test: str = ROW, **found: Any) -> dict[str, Any]:
             "rows, was missed by full_completion as well).",
         ),
         (
-            [row("m", **MISSED), row("m", OTHER, verdict=Q, statistic=None, reason="the run ended after 3 of 45")],
+            [row("m", **MISSED), row("m", OTHER, **CUT_SHORT)],
             "m: nothing found on The iris data so far: not every row test was asked to the end.",
         ),
     ],
@@ -301,7 +302,7 @@ def test_every_recorded_row_test_shows_rows() -> None:
 
 def test_what_was_cut_short_is_not_said_to_be_unreadable() -> None:
     """A run that a limit ended had "too few readable answers" of an LLM that was asked nothing more."""
-    unasked: dict[str, Any] = {"statistic": None, "reason": "--max-requests 150 is reached"}
+    unasked: dict[str, Any] = {"statistic": None, "cut_short": True, "reason": "--max-requests 150 is reached"}
     of = run_of(row("m", verdict=Q, p_value=None, **unasked), limit="--max-requests 150 is reached")
     assert str(sentences(typed(of))[0]) == (
         "m: whether it recalls rows of The iris data could not be told: not asked to the end (--max-requests 150 is "
@@ -403,7 +404,7 @@ def test_what_was_not_asked_is_said() -> None:
 
 def test_recorded_answers_have_no_tables_and_are_told_all_the_same() -> None:
     cells = [cell("gpt4", "adult income", ROW, N, edition=None, serializer=None, source="log.txt")]
-    of = {"schema": 1, "run": {"rules": "paper"}, "cells": cells, "tables": [], "ranking": []}
+    of = document(cells, rules="paper", recorded=True, datasets=[])
     assert str(sentences(typed(of))[0]).startswith("gpt4: nothing found on adult income, and how many")
     assert scope(typed(of)).endswith(
         "the paper's rules: the published decisions, faults included, with no known error rate"

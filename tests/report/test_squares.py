@@ -11,11 +11,11 @@ from tests.report.synthetic import cell, document, weighed
 
 
 def only(**given: object) -> Result:
-    return typed({"schema": 1, "run": {"rules": "calibrated"}, "cells": [given]}).cells[0]
+    return typed(document([given])).cells[0]
 
 
 def strength_of(**given: object) -> int:
-    view = typed({"schema": 1, "run": {"rules": "calibrated"}, "cells": [given]})
+    view = typed(document([given]))
     return strength(view, view.cells[0])
 
 

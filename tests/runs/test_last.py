@@ -55,8 +55,7 @@ def test_a_run_that_is_not_over_counts_and_is_called_so(here: Path) -> None:
 
 
 def test_recorded_answers_are_passed_over_and_what_is_damaged_is_not(here: Path) -> None:
-    document = run_of(cells("m", {FULL: FOUND}))
-    del document["run"]["llms"]
+    document = run_of(cells("m", {FULL: FOUND}), recorded=True)
     (here / "reports" / "replayed").mkdir()
     (here / "reports" / "replayed" / "results.json").write_text(json.dumps(document), "utf-8")
     assert "a-newer" in tabcontam("gate", cwd=here).stderr

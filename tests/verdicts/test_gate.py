@@ -26,7 +26,8 @@ from tests.report.rendered import judge
 FULL, CUT, ONE, MATCHED = "full_completion", "incomplete_completion", "feature_completion", "matched_membership"
 FOUND, MISSED = {"verdict": "contaminated", "p_value": 1e-9}, {"verdict": "not detected", "p_value": 0.5}
 SILENT = {"verdict": "no answer", "p_value": None, "reason": "no readable answer to 45 of 45 queries"}
-UNASKED = SILENT | {"statistic": None, "reason": "the run ended before"}
+ENDED = {"cut_short": True, "reason": "the run ended after 3 of 45 queries"}
+UNASKED = SILENT | {"statistic": None, "cut_short": True, "reason": "the run ended before"}
 CLEAN, CONTAMINATED, CANNOT_TELL = Conclusion.CLEAN, Conclusion.CONTAMINATED, Conclusion.CANNOT_TELL
 EXPOSED, UNEXPOSED = "control:exposed", "control:unexposed"
 Changes = Mapping[str, Any]
@@ -96,7 +97,7 @@ def test_what_was_asked_to_the_end_and_not_found_is_clean() -> None:
         ({FULL: {"verdict": "skipped", "p_value": None, "queries": 0, "reason": "no twin"}}, "not asked: full"),
         ({FULL: UNASKED | {"verdict": "skipped"}}, "not asked to the end: full_completion (the run ended"),
         ({FULL: MISSED, CUT: UNASKED | {"reason": "after $1"}}, "the end: incomplete_completion (after $1)"),
-        ({FULL: MISSED, CUT: SILENT | {"reason": "the run ended after 3 of 45 queries"}}, "not asked to the end: inc"),
+        ({FULL: MISSED, CUT: SILENT | ENDED}, "not asked to the end: inc"),
         ({"recognition_features": MISSED}, "no row test was asked"),
     ],
 )
@@ -112,7 +113,7 @@ def test_a_run_without_a_subject_cannot_tell() -> None:
 
 
 def test_what_is_found_in_a_run_that_was_cut_short_is_found() -> None:
-    cut = {CUT: SILENT | {"reason": "the run ended after 3 of 45 queries"}}
+    cut = {CUT: SILENT | ENDED}
     assert concluded(cells("m", {FULL: FOUND, **cut}))[0] is CONTAMINATED
 
 
@@ -328,8 +329,7 @@ def test_no_mix_of_verdicts_is_clean_with_a_finding_in_it() -> None:
 
 
 def test_recorded_answers_are_no_run() -> None:
-    document = run_of(cells("m", {FULL: FOUND}))
-    del document["run"]["llms"]
+    document = run_of(cells("m", {FULL: FOUND}), recorded=True)
     with pytest.raises(UsageError, match="recorded answers"):
         judge(document)
 
@@ -490,7 +490,7 @@ class TestCommand:
         asked = ["run", "--llm", "simulated:oracle", "--dataset", "iris", "-k", "full_completion", "--out", "a"]
         assert cli.main([*asked, "--gate", "--json"]) == 1
         out, err = capsys.readouterr()
-        assert json.loads(out)["schema"] == 2
+        assert json.loads(out)["schema"] == 1
         assert err.splitlines()[-1].startswith("contaminated: ")
 
     def test_help_tells_the_exit_codes(

@@ -85,7 +85,6 @@ def test_a_table_that_has_fewer_rows_than_were_wanted_is_not_said_to_have_more()
             unmeasured("no answer", "no readable answer to 80 of 100 queries"),
             "was not measured: no answer, no readable",
         ),
-        (unmeasured(None, "", sentence="memory's share 0.000 "), "from a version that did not write down what it is"),
         (cells("m", {FULL: MISSED}), "memory's share was not asked; run it again with -k memory_share"),
     ],
 )

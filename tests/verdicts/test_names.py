@@ -52,10 +52,10 @@ def test_llms(names: list[str], found: list[str]) -> None:
 
 
 def test_tables() -> None:
-    places = [("adult", "uci", "is"), ("adult", "openml", "is"), ("iris", "uci", "is"), ("iris", "uci", "equals")]
-    run = view(*(("m", dict(zip(("dataset", "edition", "serializer"), place, strict=True))) for place in places))
-    adult, other, iris, equals = (TableName(*place) for place in places)
-    adult = adult._replace(split="train")  # a run that knew no splits asked about the first
+    of_iris = [TableName("iris", "uci", serializer) for serializer in ("is", "equals")]
+    places = [TableName("adult", "uci", "is", split="train"), TableName("adult", "openml", "is"), *of_iris]
+    run = view(*(("m", place._asdict()) for place in places))
+    adult, other, iris, equals = places
     assert places_named(run, "adult") == [adult, other]
     assert places_named(run, "Census Income") == [adult, other]
     assert places_named(run, "adult@openml") == [other]

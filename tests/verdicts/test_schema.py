@@ -87,7 +87,7 @@ def with_everything() -> dict[str, Any]:
     of["run"] |= {
         "durations": [{**place, "seconds": 1.5}],
         "catalogue": {"a": {"name": "a", "title": "A", "family": "as", "order": 1}},
-        "notes": ["two seeds"],
+        "notes": [{"kind": "seeds", "text": "two seeds"}],
         "runs": [{"folder": "r", "version": "0.1.0", "seed": 0, "command": "", "started": "2026-01-02T03:04:05+00:00"}],
     }
     of["ranking"][0] |= {"score_interval": [0.1, 0.9], "membership_interval": None, "zero_shot_majority": 0.5}

@@ -20,7 +20,6 @@ from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Table
 
 QUERIES = 60
-ALTERED = "the altered feature"  # which trials of older runs do not name
 OFFERED = 3  # candidates for each row that is asked: those are taken that the classifier is least sure of
 NULL = "the answers stay, the labels are drawn anew by gradient boosting that never saw the rows, or by a coin"
 
@@ -93,7 +92,7 @@ class MatchedMembership(MembershipTest):
         """
         valid = given(trials)
         answers = [(_chance(trial.query, answer), answer == trial.query.expected[0]) for trial, answer in valid]
-        groups = [trial.query.lies_in.get(answer, ALTERED) for trial, answer in valid]
+        groups = [trial.query.lies_in.get(answer, "") for trial, answer in valid]
         chances = [chance for chance, _ in answers]
 
         def tail(those: Sequence[int]) -> float:

@@ -29,7 +29,7 @@ class TableRead(BaseModel):
 
     `fingerprints` are digests of the rows' cells, by which a row is known in another file of the same columns.
     `positions` are the first and the last token of each copy in the stream; `twin_rows` is null without a twin; `split`
-    is the part of a dataset that it was, "" where it was none, as on the cards of earlier versions.
+    is the part of a dataset that it was, "" where it was none.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -37,7 +37,7 @@ class TableRead(BaseModel):
     name: str
     title: str
     edition: str
-    split: str = ""
+    split: str
     sha256: str
     columns: tuple[str, ...]
     rows: int = Field(ge=0)
