@@ -259,8 +259,17 @@ def facts_of(kinds: Mapping[str, str]) -> list[Facts]:
 
 def _foreign(test: str, kind: Kind) -> Facts:
     family = Family.KNOWLEDGE if kind in (Kind.KNOWLEDGE, Kind.MEMORIZATION) else Family.SCORE
-    said = {"row_test": False, "decides": True, "shows_rows": False, "measure": ""}
-    return Facts(id=test, title=test, number=None, kind=kind, family=family, **said)
+    return Facts(
+        id=test,
+        title=test,
+        number=None,
+        kind=kind,
+        family=family,
+        row_test=False,
+        decides=True,
+        shows_rows=False,
+        measure="",
+    )
 
 
 def trials(of: dict[str, Any], each: int = 5, **changes: Any) -> list[dict[str, Any]]:
