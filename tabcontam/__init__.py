@@ -1,4 +1,4 @@
-"""How much of a table has an LLM already seen?
+"""Measure how much of a table an LLM has already seen.
 
 import tabcontam
 
@@ -47,7 +47,7 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
-    """A public name, imported when it is first used: `--help` needs none of them."""
+    """Return a public name, imported when it is first used: `--help` needs none of them."""
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     found = globals()[name] = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
@@ -55,5 +55,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    """The public names, and no module that happens to be imported."""
+    """Return the public names, without the modules that happen to be imported."""
     return __all__

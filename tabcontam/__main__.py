@@ -1,4 +1,4 @@
-"""`python -m tabcontam`."""
+"""The entry point of `python -m tabcontam`."""
 
 from tabcontam.cli.commands import main
 

@@ -1,7 +1,7 @@
-"""tabcontam from Python, in the words of the command line: `tabcontam.run(...)`, `tabcontam.load_results(...)`.
+"""The Python interface, in the words of the command line: `tabcontam.run(...)`, `tabcontam.load_results(...)`.
 
-What a user can mend is raised as `UsageError`, with the line that the command line prints; where that names an option
-(`--send-rows`), this names the argument (`send_rows=True`).
+An error that a user can correct is raised as `UsageError`, with the line that the command line prints; where that line
+names an option (`--send-rows`), the exception names the argument (`send_rows=True`).
 """
 
 import inspect
@@ -52,15 +52,15 @@ COUNTS = (
     "max_requests",
     "replicas",
     "gpus_per_replica",
-)  # words of `run` that are None or above 0
-OF_PAPER = ("queries", PAPER)  # the one word that may stand for a count
+)  # arguments of `run` that are None or above 0
+OF_PAPER = ("queries", PAPER)  # the one word that may replace a count
 
 
 @dataclass(frozen=True, repr=False)
 class Results:
-    """The results of a run, and the `folder` where its results.json lies beside trials and report.
+    """The results of a run, and the `folder` that holds its results.json, its trials and its report.
 
-    In a notebook it is shown as the heatmap.
+    A notebook shows them as the heatmap.
     """
 
     folder: Path
@@ -74,24 +74,24 @@ class Results:
         )
 
     def _repr_html_(self) -> str:
-        """The heatmap, as wide as it is; what models and tables wrote is in it as text alone."""
+        """Return the heatmap at its full width; it holds what models and tables wrote as text alone."""
         from tabcontam.report.svg import render_svg
 
         return f'<div style="overflow-x: auto">{render_svg(self.run_results)}</div>'
 
     @cached_property
     def document(self) -> Mapping[str, Any]:
-        """What results.json holds."""
+        """The content of results.json."""
         return as_document(self.run_results)
 
     @property
     def cells(self) -> tuple[Result, ...]:
-        """What was found in each (LLM, dataset, serializer, prompt set, test), controls among them."""
+        """The result of each (LLM, dataset, serializer, prompt set, test), controls included."""
         return self.run_results.cells
 
     @property
     def tables(self) -> tuple[TableVerdict, ...]:
-        """What the row tests say together of each (LLM, dataset, serializer, prompt set)."""
+        """The joint verdict of the row tests on each (LLM, dataset, serializer, prompt set)."""
         return self.run_results.tables_in_order
 
     @property
@@ -108,11 +108,11 @@ class Results:
         test: str | Sequence[str] = (),
         verdict: str | Sequence[str] = (),
     ) -> tuple[Result, ...]:
-        """The cells of these LLMs, datasets, tests and verdicts, by their names as the cells have them; of all where
-        none is named.
+        """Return the results of these LLMs, datasets, tests and verdicts, by their names in the results; all where none
+        is named.
 
-        Of a large run they are read from Parquet, and the others are not. Raises `UsageError` for a verdict that there
-        is not: nothing would ever have it.
+        Of a large run only the selected results are read, from Parquet. Raises `UsageError` for a verdict that does not
+        exist, because no result could ever have it.
         """
         for word in _several(verdict):
             _one_of("verdict", word, list(Verdict))
@@ -124,9 +124,9 @@ class Results:
 
     @spoken_in_python()
     def verdict(self, llm: str, dataset: str) -> Verdict | None:
-        """The verdict on one table, in one of the five words; None where no row test was asked.
+        """Return the verdict on one table, one of the five words; None where no row test was asked.
 
-        Raises `UsageError` for a name that the results do not have, or that means several of their tables.
+        Raises `UsageError` for a name that the results lack, or that means several of their tables.
         """
         llms, places = llms_named(self.run_results, [llm]), places_named(self.run_results, dataset)
         found = [table for table in self.tables if table.llm in llms and table.table in places]
@@ -146,10 +146,10 @@ class Results:
         max_memory_share: float | None = None,
         baseline: "str | Path | Results | None" = None,
     ) -> Judgement:
-        """May an experiment go on? As `python -m tabcontam gate` says; `gate.judge` has the rules.
+        """Return whether an experiment may go on, by the rules of `gate.judge`, as `python -m tabcontam gate` does.
 
-        With a `baseline`, an earlier run or its folder, what was contaminated there fails no more: it is known.
-        Raises `UsageError` for a name that the results do not have and for a condition that there is not.
+        With a `baseline`, an earlier run or its folder, a table that was contaminated there no longer fails, because
+        that is known. Raises `UsageError` for a name that the results lack and for a condition that does not exist.
         """
         return judge_new(
             self.run_results,
@@ -162,9 +162,9 @@ class Results:
         )
 
     def to_frame(self, part: Literal["cells", "tables", "ranking"] = "cells") -> "pd.DataFrame":
-        """One row a cell, a table or an LLM; counts are `Int64`, other numbers `Float64`, texts `string`.
+        """Return one row per result, table or LLM; counts are `Int64`, other numbers `Float64`, texts `string`.
 
-        A pair, as an interval, makes two columns: `interval_low` and `interval_high`. Names and sentences are as
+        A pair, such as an interval, makes two columns: `interval_low` and `interval_high`. Names and sentences are as
         models and tables wrote them: to open a CSV file of them in a spreadsheet, use `report --format csv`.
         """
         from tabcontam.report.frame import PARTS, frame
@@ -175,8 +175,9 @@ class Results:
 
 
 class KeptResults(Results):
-    """The results of a large run, which stay on disk: tables, ranking and chosen cells are read from Parquet, and all
-    cells only where all are asked for."""
+    """The results of a large run, which stay on disk: tables, ranking and selected results are read from Parquet, and
+    all results only when all are asked for.
+    """
 
     def __init__(self, folder: Path, columns: Columns) -> None:
         object.__setattr__(self, "folder", folder)
@@ -187,8 +188,8 @@ class KeptResults(Results):
         return visible(f"<Results {self.folder}: {columns.cells} cells, read from disk when asked for>", line=True)
 
     @cached_property
-    def run_results(self) -> RunResults:  # read when it is first asked for
-        """All that results.json holds."""
+    def run_results(self) -> RunResults:  # read on first use
+        """The whole content of results.json."""
         return whole_of(vars(self)["_columns"])
 
     @cached_property
@@ -197,7 +198,7 @@ class KeptResults(Results):
 
     @property
     def tables(self) -> tuple[TableVerdict, ...]:
-        """What the row tests say together of each (LLM, dataset, serializer, prompt set)."""
+        """The joint verdict of the row tests on each (LLM, dataset, serializer, prompt set)."""
         return self._without_cells.tables_in_order
 
     @property
@@ -268,36 +269,41 @@ def run(
     out: str | Path | None = None,
     progress: bool = False,
 ) -> Results:
-    """Ask, judge and record, as `python -m tabcontam run` does, whose words these are: `tests` is `-k`, `marks` `-m`.
+    """Ask, judge and record, as `python -m tabcontam run` does, whose options these are: `tests` is `-k`, `marks` `-m`.
 
-    `dataset` takes whatever `--dataset` does, paths, `Table`s and data frames of pandas or polars, which count as
-    FILEs; a frame needs a `name`. Without `llm` and `dataset` it is the controls on iris and wine. `delimiter`,
+    `dataset` takes the values of `--dataset`, paths, `Table`s and data frames of pandas or polars, which count as
+    FILEs; a frame needs a `name`. Without `llm` and `dataset` the controls are run on iris and wine. `delimiter`,
     `encoding`, `header` (does the first line name the columns?) and `header_line` (the number of the line that does)
-    say how a FILE of text is read, where that is not to be found out. `split` names splits to ask about, or "all",
-    `split_column` the column of a FILE that tells them.
-    `llm` may give LLMs names of their own: `{"mine": "openai:NAME@…"}` is `"mine=openai:NAME@…"`.
-    `trained_on` declares documents to be what an LLM was trained on: `{"llama3": "corpus:dumps/"}` is
-    `"llama3=corpus:dumps/"`. `judge` is an LLM that says of completions whether they match, `overlap` what Algorithm 1
-    compares texts by. `control` names further controls: LLMs of which it is known what they have read of the tables, as
-    `"hf:DIR"` of what `expose` made. `key` names the key files of planted tables, `withheld` files of rows that were
-    never published, `fresh` files of rows that no LLM can have read. `queries` is a number or "paper", `rows` how many
-    rows of a table are asked for their class, and for memory's share (100 if nothing is said), `samples` how
-    often an LLM without log-probabilities is asked the same in their place, and with a `temperature` how often all
-    queries of the row tests are, `shots` how many demonstrations of other tables chat models are shown there, `alpha`
-    and `min_power` are in (0, 1), `max_cost` is in US dollars. With `until_decided` a table is asked until its verdict
-    is reached, and is let go once an LLM that remembers the share `min_power` of its rows would have been found.
-    With `memory_share` it is asked as well how much of the accuracy is memory, whichever tests are chosen.
-    `shard`, as "3/8", asks that part of the run alone; `join` makes one run of all parts. `engine="ray"` loads each hf:
-    and vllm: model in `replicas` processes of a Ray cluster, that of `ray_address` or one on this machine, each with
-    `gpus_per_replica` where the cluster has GPUs.
-    With `batch` LLMs are asked by the batch API of their maker, for half the price, and the call waits for up to a
-    day. The report lies in `out`, by default `reports/<time>`; the same call with the same `out` continues it.
-    Nothing is printed, unless `progress` is true: then on standard error. It may be called where an event loop is
-    at work, as in a notebook.
+    state how a FILE of text is read, where this is not to be detected. `split` names splits to ask about, or "all",
+    `split_column` the column of a FILE that holds the split of each row.
 
-    Ctrl-C finishes what is in flight, records what was answered and raises `KeyboardInterrupt`, which names the
-    folder. A run that ends at a limit of yours gives its results: what was not asked says so. Raises `UsageError` for
-    a bad input, and where no LLM could be reached.
+    `llm` may give LLMs names of their own: `{"mine": "openai:NAME@…"}` is `"mine=openai:NAME@…"`. `trained_on` declares
+    the documents that an LLM was trained on: `{"llama3": "corpus:dumps/"}` is `"llama3=corpus:dumps/"`. `judge` is an
+    LLM that decides whether completions match, `overlap` the measure by which Algorithm 1 compares texts. `control`
+    names further controls: LLMs for which it is known which tables they have read, such as `"hf:DIR"` made by `expose`.
+    `key` names the key files of planted tables, `withheld` files of rows that were never published, `fresh` files of
+    rows that no LLM can have read.
+
+    `queries` is a number or "paper", `rows` the number of rows of a table that are asked for their class, and for
+    memory's share (default: 100), `samples` the number of times that an LLM without log-probabilities is asked the same
+    query in their place, and with a `temperature` the number of times that all queries of the row tests are asked,
+    `shots` the number of demonstrations of other tables that these show to chat models; `alpha` and `min_power` are in
+    (0, 1), `max_cost` is in US dollars. With `until_decided` a table is asked until its verdict is reached, or until an
+    LLM that remembers the share `min_power` of its rows would have been found. With `memory_share` the share of the
+    accuracy that is memory is asked for as well, whichever tests are chosen.
+
+    `shard`, such as "3/8", asks that part of the run alone; `join` makes one run of all parts. `engine="ray"` loads
+    each hf: and vllm: model in `replicas` processes of a Ray cluster, that of `ray_address` or one on this machine,
+    each with `gpus_per_replica` where the cluster has GPUs.
+
+    With `batch` LLMs are asked by the batch API of their maker, for half the price, and the call waits for up to a day.
+    The report lies in `out`, by default `reports/<time>`; the same call with the same `out` continues it. The call
+    prints nothing, unless `progress` is true: then it prints to standard error. It may be made while an event loop
+    runs, such as in a notebook.
+
+    Ctrl-C finishes the queries in flight, records the replies and raises `KeyboardInterrupt`, which names the folder. A
+    run that ends at one of your limits returns its results, and these name the queries that were not asked. Raises
+    `UsageError` for a bad input, and where no LLM could be reached.
     """
     words, began = locals(), monotonic()
     from tabcontam.report import progress as report_progress
@@ -347,11 +353,11 @@ def run(
 
 @dataclass(frozen=True)
 class Fresh:
-    """What no LLM can have read that was trained before a day, and the `folder` where it lies.
+    """Rows or texts that no LLM trained before a day can have read, and the `folder` that holds them.
 
-    Of a table `dataset` is the card of its fresh rows, which `run(dataset=…)` takes, and `rows` says how many there
-    are; of texts it is None. `document` holds what fresh.json does, and of a table what `fresh --json` prints. `ended`
-    says why nothing more was asked, where a limit of yours was reached.
+    For a table, `dataset` is the card of its fresh rows, which `run(dataset=…)` takes, and `rows` is their number; for
+    texts `dataset` is None. `document` is the content of fresh.json, for a table the output of `fresh --json`. `ended`
+    gives the reason why asking ended, where one of your limits was reached.
     """
 
     folder: Path
@@ -396,22 +402,23 @@ def fresh(
     retry_unanswered: bool = False,
     progress: bool = False,
 ) -> Fresh:
-    """Collect what no LLM can have read that was trained before a day, as `python -m tabcontam fresh` does.
+    """Collect rows or texts that no LLM trained before a day can have read, as `python -m tabcontam fresh` does.
 
-    `source` is a table with dates (whatever `--dataset` takes), of which the rows of `since` or later are written to
-    `out` with a card; or a feed of texts: "arxiv", "bbc", "github", the address of an RSS or Atom feed, or a card of
-    your own. `since` and `until` are days, as texts or dates; from `until` on nothing counts.
+    `source` is a table with dates (any value of `--dataset`), whose rows of `since` or later are written to `out` with
+    a card; or a feed of texts: "arxiv", "bbc", "github", the address of an RSS or Atom feed, or a card of your own.
+    `since` and `until` are days, as texts or dates; `until` and later days do not count.
 
-    Of a table `dated_by` names the column of dates, `dated_as` how they are written there, in the words of `strptime`;
-    `target`, `name`, `delimiter`, `encoding`, `header` and `header_line` say what they do in `run`. Of texts at most
+    For a table, `dated_by` names the column of dates, `dated_as` their format, in the directives of `strptime`;
+    `target`, `name`, `delimiter`, `encoding`, `header` and `header_line` mean the same as in `run`. Of texts at most
     `most` are taken (50), from another `address` if one is given; `llm` writes questions on them whose answers are
-    masked (LatestEval, Li, Guerin and Lin 2024, section 3), `judge` judges them (default: `llm`), those of `ask` answer
-    them, `human` is a file of what people judged, and `old` a set or file of earlier texts: are they more familiar to
-    the LLMs of `ask`?
-    The limits are those of `run`. Nothing is printed, unless `progress` is true: then on standard error.
+    masked (LatestEval, Li, Guerin and Lin 2024, section 3), `judge` judges them (default: `llm`), the LLMs of `ask`
+    answer them, `human` is a file of people's judgements, and `old` a set or file of earlier texts, to show whether
+    these are more familiar to the LLMs of `ask`. The limits are those of `run`. The call prints nothing, unless
+    `progress` is true: then it prints to standard error.
 
-    The same call goes on where it was stopped. Ctrl-C keeps what was answered and raises `KeyboardInterrupt`. Raises
-    `UsageError` for a bad input, where nothing counts as fresh, and where an LLM could not be asked to the end.
+    The same call continues from the point where it was stopped. Ctrl-C stores the replies and raises
+    `KeyboardInterrupt`. Raises `UsageError` for a bad input, where nothing counts as fresh, and where an LLM could not
+    be asked to the end.
     """
     from tabcontam.cli.fresh import feed_meant, order_of, rows_written
 
@@ -443,7 +450,7 @@ def fresh(
 
 
 def _temperature(given: float | None) -> float | None:
-    """A temperature above 0 and at most 2. Raises `UsageError`."""
+    """Return a temperature above 0 and at most 2. Raises `UsageError` for any other."""
     if given is not None and not (isinstance(given, int | float) and 0 < given <= 2):
         raise UsageError(f"temperature is {given!r}; give a number above 0 and at most 2")
     return given
@@ -456,9 +463,9 @@ def _baseline(given: str | Path | Results) -> Baseline:
 
 @spoken_in_python()
 def load_results(folder: str | Path) -> Results:
-    """The results of a past run, or of recorded answers, in its folder. Raises `UsageError`.
+    """Return the results of a past run, or of recorded answers, from its folder. Raises `UsageError`.
 
-    Those of a large run, whose folder has results.parquet, are read as far as they are asked for, where pyarrow is
+    The results of a large run, whose folder has results.parquet, are read only when they are asked for, if pyarrow is
     installed.
     """
     columns = columns_of(Path(folder))
@@ -467,10 +474,10 @@ def load_results(folder: str | Path) -> Results:
 
 @spoken_in_python()
 def join(folders: Sequence[str | Path], out: str | Path, *, incomplete: bool = False) -> Results:
-    """The run whose parts `run(shard="1/8")` and its like wrote to these folders, recorded in `out`.
+    """Return the run whose parts `run(shard="1/8")` and so on wrote to these folders, recorded in `out`.
 
-    With `incomplete` some may be missing, as the report then says. Raises `UsageError` for a part that is missing, that
-    is given twice, or that is of another run.
+    With `incomplete` parts may be missing, and the report then states it. Raises `UsageError` for a part that is
+    missing, that is given twice, or that belongs to another run.
     """
     from tabcontam.runs.folder import merge
 
@@ -480,7 +487,7 @@ def join(folders: Sequence[str | Path], out: str | Path, *, incomplete: bool = F
 
 
 def _shard(given: str | None) -> "Shard | None":
-    """One part of a run. Raises `UsageError`."""
+    """Return one part of a run. Raises `UsageError`."""
     from tabcontam.asking.shards import Shard
 
     try:
@@ -494,7 +501,7 @@ def _files(given: str | Path | Sequence[str | Path]) -> tuple[str, ...]:
 
 
 def _several(words: str | Sequence[str]) -> tuple[str, ...]:
-    """One name or several. Raises `UsageError` for what is no text, which would fail later with a riddle."""
+    """Return one name or several. Raises `UsageError` for a value that is no text, which would fail obscurely later."""
     several = tuple(words) if isinstance(words, Iterable) and not isinstance(words, str) else (words,)
     for word in several:
         if not isinstance(word, str):
@@ -503,7 +510,7 @@ def _several(words: str | Sequence[str]) -> tuple[str, ...]:
 
 
 def _declared(given: str | Sequence[str] | Mapping[str, str | Sequence[str]]) -> tuple[str, ...]:
-    """Which documents an LLM was trained on, as `--trained-on` takes it. Raises `UsageError`."""
+    """Return the documents that each LLM was trained on, in the form of `--trained-on`. Raises `UsageError`."""
     if not isinstance(given, Mapping):
         return _several(given)
     return tuple(f"{llm}={documents}" for llm, several in given.items() for documents in _several(several))
@@ -518,12 +525,12 @@ def _datasets(given: "Dataset | Sequence[Dataset]") -> "tuple[str | Table | Fram
             kind = " ".join([library] * (library != "builtins") + [type(each).__name__])
             known = "a name, a path, a Table or a data frame of pandas or polars"
             raise UsageError(f"a dataset is {known}, not {kind}{to_frame(each)}")
-    # a path is a file, also where it reads like the name of a dataset
+    # a `Path` is a file, even if it reads like the name of a dataset
     return tuple(os.path.join(".", each.expanduser()) if isinstance(each, Path) else each for each in several)
 
 
 def _known(given: "Dataset | Sequence[Dataset]") -> tuple[str | Table, ...]:
-    """The known files; a frame is called so in the report."""
+    """Return the known files; the report calls a frame "known rows"."""
     return tuple(
         each if isinstance(each, str | Table) else Table.from_frame(each, name="known rows")
         for each in _datasets(given)
@@ -543,7 +550,7 @@ def _folder(out: str | Path | None) -> Path | None:
 
 
 def _call(given: Mapping[str, Any]) -> str:
-    """The call as the run records it: the arguments that were given, without those that have their default."""
+    """Return the call as the run records it: the arguments that were given, without those that have their default."""
     defaults = {word: parameter.default for word, parameter in inspect.signature(run).parameters.items()}
     written = [f"{word}={_written(value)}" for word, value in given.items() if value is not defaults[word]]
     return f"tabcontam.run({', '.join(written)})"

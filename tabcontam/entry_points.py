@@ -1,4 +1,4 @@
-"""What other packages add to this one: the entry points of a group, found without an import of any of them."""
+"""The extensions of other packages: the entry points of a group, found without importing any of them."""
 
 import re
 from collections.abc import Collection, Iterator
@@ -11,12 +11,12 @@ NAME = re.compile(r"[a-z][a-z0-9_.-]*")
 
 
 def offered(group: str, what: str, built_in: Collection[str]) -> tuple[dict[str, metadata.EntryPoint], list[str]]:
-    """The entry points of a group by name, and a line for each that cannot be taken; `what` each of them is."""
+    """Return the entry points of a group by name, and a line for each unusable one; `what` is their kind, in words."""
     found: dict[str, metadata.EntryPoint] = {}
     left_out: list[str] = []
     try:
         points = sorted(metadata.entry_points(group=group), key=lambda point: (point.name, package(point)))
-    except Exception as error:  # another package's damaged metadata
+    except Exception as error:  # damaged metadata of another package
         return {}, [f"{what}s of other packages cannot be listed: {_reason(error)}"]
     for point in points:
         if not NAME.fullmatch(point.name):
@@ -36,7 +36,7 @@ def offered(group: str, what: str, built_in: Collection[str]) -> tuple[dict[str,
 def reported(
     point: metadata.EntryPoint, what: str, failed: str = "cannot be loaded", passing: tuple[type[Exception], ...] = ()
 ) -> Iterator[None]:
-    """What the code of another package raises in here, `passing` aside, is raised as `UsageError`, in one line."""
+    """Raise any error of another package's code in this context, except `passing`, as a `UsageError` of one line."""
     try:
         yield
     except passing:
@@ -46,16 +46,16 @@ def reported(
 
 
 def described(point: metadata.EntryPoint, what: str) -> str:
-    """An entry point as a message names it."""
+    """Return the text by which a message names an entry point."""
     return f"{what} {point.name!r} of the package {package(point)}"
 
 
 def package(point: metadata.EntryPoint) -> str:
-    """The name of the package that offers it."""
+    """Return the name of the package that offers an entry point."""
     stated = point.dist.metadata["Name"] if point.dist is not None else None
     return stated or point.value.partition(":")[0].partition(".")[0]
 
 
 def _reason(error: BaseException) -> str:
-    """An exception in one line."""
+    """Return an exception in one line."""
     return " ".join(f"{type(error).__name__}: {error}".split()).removesuffix(":")

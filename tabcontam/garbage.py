@@ -1,4 +1,4 @@
-"""What is made to stay is not looked through for what is free."""
+"""A pause of the garbage collector."""
 
 import gc
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def none_looked_for() -> Iterator[None]:
-    """Look for no garbage meanwhile: where all that is made stays, that takes longer than all else."""
+    """Disable the garbage collector meanwhile: its searches cost most where no object becomes free."""
     before = gc.isenabled()
     gc.disable()
     try:

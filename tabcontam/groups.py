@@ -1,4 +1,4 @@
-"""Things that belong together, in the order in which they come."""
+"""A function that groups things, in the order in which they come."""
 
 from collections.abc import Callable, Hashable, Iterable
 from typing import TypeVar
@@ -8,7 +8,7 @@ Thing = TypeVar("Thing")
 
 
 def grouped(things: Iterable[Thing], key: Callable[[Thing], Key]) -> dict[Key, list[Thing]]:
-    """The things by their key, both in the order of the first appearance.
+    """Return the things grouped by their key; groups and things are in the order of their first appearance.
 
     >>> grouped(["ab", "c", "de"], len)
     {2: ['ab', 'de'], 1: ['c']}

@@ -1,4 +1,4 @@
-"""Where the shipped TOML files are, how a file is written in one step, and whether its last line is whole."""
+"""Functions on paths: the folders of shipped TOML files, writing in one step, and finding a last line cut off."""
 
 import os
 import secrets
@@ -12,24 +12,24 @@ from pathlib import Path
 
 from tabcontam.errors import UsageError
 
-ESCAPED = "backslashreplace"  # a name may hold half a surrogate pair, no file can
+ESCAPED = "backslashreplace"  # a name may hold half a surrogate pair, a file cannot
 PACKAGE = Path(__file__).parent
 
 
 def shipped(folder: str) -> Path:
-    """The folder of shipped TOML files named `folder`: inside the package in a wheel, beside it in a checkout."""
+    """Return the folder of shipped TOML files named `folder`: in the package in a wheel, next to it in a checkout."""
     inside = PACKAGE / "_shipped" / folder
     return inside if inside.is_dir() else PACKAGE.parent / folder
 
 
 def check_own_files(folder: Path) -> None:
-    """Raises `UsageError` where a folder holds what is no file of its own: a pipe, a device, a link that leads out.
+    """Check that a folder holds only files of its own. Raises `UsageError` for pipes, devices and links that lead out.
 
-    Strangers' folders are read: a pipe would hang, and a link would show, or write, another file of the user's.
+    The folders of strangers are read: a pipe would hang, and a link would show, or overwrite, another file of the user.
     """
     try:
         entries, home = list(os.scandir(folder)), folder.resolve()
-    except OSError:  # the next to read or write there reports it
+    except OSError:  # the next read or write there reports it
         return
     for entry in entries:
         path, mode = Path(entry.path), entry.stat(follow_symlinks=False).st_mode
@@ -37,7 +37,7 @@ def check_own_files(folder: Path) -> None:
             continue
         if stat.S_ISLNK(mode) and path.is_file() and path.resolve().is_relative_to(home):
             continue
-        if entry.name.startswith(".#"):  # an editor's mark, which nothing here reads
+        if entry.name.startswith(".#"):  # an editor's lock file, which nothing here reads
             continue
         what = "a link that leads out of the folder" if stat.S_ISLNK(mode) else "no regular file"
         raise UsageError(
@@ -46,7 +46,7 @@ def check_own_files(folder: Path) -> None:
 
 
 def cut_off(path: Path) -> bool:
-    """Whether the last line of a file has no end: a crash, or a full disk, cut it off."""
+    """Return whether the last line of a file has no end, because a crash or a full disk cut it off."""
     if not path.exists():
         return False
     with path.open("rb") as file:
@@ -57,21 +57,21 @@ def cut_off(path: Path) -> bool:
 
 
 def temporary_name(path: Path) -> Path:
-    """Return a new name in the folder of a file or folder, for what is to take its place."""
+    """Return a new name in the folder of a file or folder, for a replacement of it."""
     return path.with_name(f".{path.name}.{secrets.token_hex(8)}")
 
 
 def read_regular(path: Path) -> bytes:
-    """Return the bytes of a regular file. Raises OSError for others: a pipe or a device may have no end."""
+    """Return the bytes of a regular file. Raises OSError for other files: a pipe or a device may have no end."""
     if path.exists() and not path.is_file() and not path.is_dir():
         raise OSError(EINVAL, "it is a pipe or a device, and no regular file", str(path))
     return path.read_bytes()
 
 
 def replace_file(path: Path, content: str | bytes) -> None:
-    """Write a whole file in one step: a reader sees the old one or the new, never half of one.
+    """Write a whole file in one step: a reader sees the old file or the new one, never half of one.
 
-    It has the mode that the user's umask gives to new files.
+    The file gets the mode that the user's umask gives to new files.
     """
     if isinstance(content, str):
         content = content.encode("utf-8", ESCAPED)
@@ -90,9 +90,9 @@ def replace_file(path: Path, content: str | bytes) -> None:
 
 @contextmanager
 def replaced_together(folder: Path) -> Iterator[Path]:
-    """A new folder whose files take the places of those in `folder` once all are written; where that fails, none do.
+    """Yield a new folder whose files replace those in `folder` once all are written; if writing fails, none do.
 
-    A reader sees whole files, and old ones beside new ones for no longer than it takes to rename them.
+    A reader sees whole files, and old ones next to new ones only for as long as the renaming takes.
     """
     new = Path(tempfile.mkdtemp(dir=folder, prefix=".new-"))
     try:
@@ -108,9 +108,9 @@ def replaced_together(folder: Path) -> Iterator[Path]:
 
 
 def write_secret(path: Path, content: str) -> None:
-    """Write a new file that its owner alone can read. Nothing is left of it where that fails.
+    """Write a new file that only its owner can read; nothing is left of it if this fails.
 
-    Raises `FileExistsError` where there is a file already, which stays as it is, and `OSError`.
+    Raises `FileExistsError` if the file exists already, which stays as it is, and `OSError`.
     """
     handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
     try:

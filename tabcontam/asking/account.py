@@ -1,4 +1,4 @@
-"""What came of a session: the result of every cell, what it took, and how it ended."""
+"""The account of a session: the result of every cell, the requests and costs, and how it ended."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -23,7 +23,7 @@ SPARED = "not asked: the row tests before it decided the table"
 
 
 class Account:
-    """A session's account of itself: its results, judged from what was answered so far, and what it took."""
+    """A session's account of itself: its results, judged from the answers so far, its requests and its costs."""
 
     cells: Sequence[PlannedCell]
     options: Options
@@ -39,7 +39,7 @@ class Account:
     _turns: Mapping[CellName, Turns]
 
     def results(self) -> list[Result]:
-        """The result of every cell but the reference's, judged from what was answered."""
+        """Return the result of every cell but the reference's, judged from the answers."""
         cells = [
             replace(
                 self._result(cell),
@@ -53,7 +53,7 @@ class Account:
         return conclude(cells, self.options.rules, self.options.alpha, over=self.options.family_over)
 
     def failures(self) -> str | None:
-        """What the LLMs under test failed with, if not one of their replies came through; else None."""
+        """Return why every request to the LLMs under test failed; None if one of their replies came through."""
         under_test = {cell.name: cell for cell in self.cells if cell.subject.tested}
         replies = [trial.reply for name in under_test for trial in self.trials.get(name, {}).values()]
         if any(reply.state is not State.FAILED for reply in replies):
@@ -68,7 +68,7 @@ class Account:
         return f"every one of {len(replies)} {what} failed: {detail}"
 
     def used(self) -> dict[str, LlmFacts]:
-        """What each LLM took: requests, those that were sent again, dollars, and why it ended early, if it did."""
+        """Return each LLM's requests, repeated requests and dollars, and the reason if it ended early."""
         return {
             llm: LlmFacts(
                 spec=llm,
@@ -81,7 +81,7 @@ class Account:
         }
 
     def unread(self) -> list[str]:
-        """A line for each body of documents: what of it was not read, or not as it stands, and why; none if all was."""
+        """Return a line for each corpus that was not read in full, or not as it stands, with the reason."""
         said: dict[str, dict[str, None]] = {}
         for cell in self.cells:
             model, trials = cell.subject.model, self.trials.get(cell.name, {})
@@ -105,7 +105,7 @@ class Account:
         return [visible(f"{spec}: {'; '.join(lines)}", line=True) for spec, lines in said.items() if lines]
 
     def sampled(self) -> list[str]:
-        """A line for each control and large table of which it read a sample of the rows; none where all were read."""
+        """Return a line for each control and large table of which it read only a sample of the rows."""
         said = []
         for cells in grouped(self.cells, lambda cell: (cell.subject.model.spec, id(cell.table))).values():
             if any(self.trials.get(cell.name) for cell in cells):
@@ -114,7 +114,7 @@ class Account:
         return [visible(f"{spec} {read}", line=True) for spec, read in said if read]
 
     def durations(self) -> list[Duration]:
-        """How long the answers of each cell took, in seconds, added up; those that were stored took none."""
+        """Return how long the answers of each cell took, in seconds, added up; stored answers took none."""
         return [
             Duration(**cell.name._asdict(), seconds=round(self.seconds[cell.name], 3))
             for cell in self.cells
@@ -122,19 +122,19 @@ class Account:
         ]
 
     def limit(self) -> str | None:
-        """The user's limit that the run stopped at, if it did."""
+        """Return the user's limit that the run stopped at, if it did."""
         return next((asker.ended for asker in self.askers.values() if asker.spent), None)
 
     def _exposure(self, cell: PlannedCell) -> float | None:
-        """How many copies of a row of the cell's table its subject is known to have read, on average over the rows."""
+        """Return how many copies of a row of the cell's table its subject has read, on average; None if unknown."""
         copies = self._copies_of(cell)
         stated = [copy for copy in copies if copy is not None]
         return round(fmean(stated), 6) if stated and len(stated) == len(copies) else None
 
     def _exposure_of(self, cell: PlannedCell, query: Query) -> float | None:
-        """The same of the rows that a query asks about, where it is the same for all of them; None for other queries.
+        """Return how many copies its subject has read of the rows of a query; None unless it is one number for all.
 
-        What is compared with the row of another query asks about no row of the table.
+        A decoy asks about no row of the table, so it has None.
         """
         copies = self._copies_of(cell)
         rows = query.rows if query.row is None else (query.row,)
@@ -142,7 +142,7 @@ class Account:
         return stated.pop() if len(stated) == 1 else None
 
     def _copies_of(self, cell: PlannedCell) -> Sequence[float | None]:
-        """The copies that the subject is known to have read of each row of the cell's table."""
+        """Return how many copies the subject has read of each row of the cell's table."""
         model, table = cell.subject.model, cell.table
         known = (model.spec, table.sha256, table.title)
         if known not in self._copies:
@@ -150,20 +150,20 @@ class Account:
         return self._copies[known]
 
     def _ended(self, llm: str) -> str:
-        """Why an LLM was asked nothing more, if it was its server or the user's limit that ended it."""
+        """Return why an LLM was asked nothing more, if its server or the user's limit ended it."""
         return self.askers[llm].ended if llm in self.askers else ""
 
     def _turns_of(self, cell: PlannedCell) -> Turns | None:
-        """Those of a cell's table, where the cell is asked in turns."""
+        """Return the turns of a cell's table, if the cell is asked in turns."""
         return self._turns.get(cell.name.of_table) if cell.sequential else None
 
     def _spared(self, cell: PlannedCell) -> int:
-        """How many queries of a cell are not asked, since its table was decided before they would have been."""
+        """Return how many queries of a cell are not asked, since its table was decided before their turn."""
         turns = self._turns.get(cell.name.of_table) if cell.deferred else None
         return len(cell.queries) if turns and turns.decided and turns.decided.verdict_reached else 0
 
     def _of_reference(self, cell: PlannedCell) -> Reference | None:
-        """The reference with what it answered to a cell's queries; None where it has no say."""
+        """Return the reference with its answers to a cell's queries; None if they do not count for the test."""
         if not self.references or not asked_of_reference(cell.test):
             return None
         first, *further = self.references
@@ -171,7 +171,7 @@ class Account:
         return Reference(first, said[first], {llm: said[llm] for llm in further if cell.test.set_beside})
 
     def _conceded(self, cell: PlannedCell, trial: Trial) -> Trial:
-        """A read trial without what the reference answered, too."""
+        """Return a read trial without the part that the reference answered, too."""
         return concede(cell.test, [trial], self._of_reference(cell)).weighed[0]
 
     def _result(self, cell: PlannedCell) -> Result:
@@ -200,7 +200,7 @@ class Account:
         return result(cell.name, cell.test, asked, len(cell.askable), rules, at, ended, reference, beside)
 
     def _unasked(self, llm: str) -> str:
-        """Why nothing was asked of an LLM."""
+        """Return why nothing was asked of an LLM."""
         if llm in self.found_by:
             name = self.found_by[llm]
             return f"not asked: -x stopped after {name.test} on {name.dataset} was found contaminated"

@@ -1,4 +1,4 @@
-"""Which of the answers that are there stand, and which are asked again: a user may want more than what failed."""
+"""The choice of answers that are asked for again: the failed ones, and those that the user wants anew."""
 
 from dataclasses import dataclass, field
 
@@ -11,16 +11,16 @@ UNANSWERED = (State.REFUSED, State.TRUNCATED, State.EMPTY)
 
 @dataclass
 class Again:
-    """What a run asks again. With `last_failed` that is what its folder has no readable answer to, and nothing else.
+    """The queries that a run asks again. With `last_failed` they are those without a readable answer in its folder.
 
-    `unreadable` has these answers, as they were read: one that is not replaced stands.
+    `unreadable` holds their answers, as they were read: one that is not replaced stands.
     """
 
     options: Options
     unreadable: dict[tuple[CellName, str], tuple[PlannedCell, Trial]] = field(default_factory=dict)
 
     def stands(self, trial: Trial) -> bool:
-        """Whether a read trial is not asked again."""
+        """Return whether a read trial is not asked again."""
         if self.options.last_failed:
             return trial.readable and trial.reply.state not in (State.FAILED, *UNANSWERED)
         again = (State.FAILED, *(UNANSWERED if self.options.retry_unanswered else ()))
@@ -32,5 +32,5 @@ class Again:
             self.unreadable[cell.name, trial.query.id] = cell, trial
 
     def allows(self, cell: PlannedCell, query: Query) -> bool:
-        """Whether a query may be asked that has no answer that stands."""
+        """Return whether a query without an answer that stands may be asked."""
         return not self.options.last_failed or (cell.name, query.id) in self.unreadable

@@ -1,4 +1,4 @@
-"""One subject's way from a query to its answer: retry, then limiter, then the wire.
+"""The way from a query to a source's answer: first retries, then the limiter, then the wire.
 
 A query gives its slot back while it waits for another try, so that others are asked meanwhile.
 """
@@ -20,22 +20,22 @@ from tabcontam.subjects.base import PAGE, FatalError, LackError, Model, Request,
 from tabcontam.subjects.prices import Price
 
 TRIES = 10
-MOST_BACKOFF = 60.0  # seconds, where the server asks for none
+MOST_BACKOFF = 60.0  # seconds, if the server asks for none
 NOTHING = Decimal(0)
 JITTER = 0.1  # of the wait that a server asks for, so that not all come back at once
 MOST_WAIT = 600.0  # seconds; a server that asks for more has ended the run for now
-DEAD = 3  # queries given up in a row, after which a server is taken for gone
+DEAD = 3  # queries given up in a row, after which a server counts as gone
 
 
 class StoppedError(Exception):
-    """Nothing more is to be asked; this query was not."""
+    """The news that nothing more is to be asked; the query was not sent."""
 
 
 @dataclass
 class Asker:
-    """Asks one LLM, and counts what it took. `ended` says why nothing more is asked of it, once that is so.
+    """An asker of one LLM, which counts requests and dollars. `ended` is why nothing more is asked, once that is so.
 
-    `spent` says that it was the user's limit.
+    `spent` means that the user's limit ended it.
     """
 
     llm: str
@@ -51,16 +51,16 @@ class Asker:
     dollars: Decimal = NOTHING
     _answers: int = 0
     _given_up: int = 0
-    _first: asyncio.Lock = field(default_factory=asyncio.Lock)  # held by the one that is asked before any was answered
+    _first: asyncio.Lock = field(default_factory=asyncio.Lock)  # held by the query that is asked before any answer came
     _stopped: asyncio.Event = field(default_factory=asyncio.Event)
 
     @property
     def stopped(self) -> bool:
-        """Whether nothing more is to be sent."""
+        """Return whether nothing more is to be sent."""
         return self._stopped.is_set()
 
     def stop(self) -> None:
-        """Send nothing more; whoever waits for another try gives up."""
+        """Send nothing more; queries that wait for another try give up."""
         self._stopped.set()
 
     def end(self, line: str) -> None:
@@ -77,10 +77,10 @@ class Asker:
         keep: Callable[[Answer], object],
         unwanted: Callable[[], bool] = lambda: False,
     ) -> Answer:
-        """The subject's answer, `failed` where every try was in vain. Raises `StoppedError` where there is to be none.
+        """Return the source's answer, `failed` if every try was in vain. Raises `StoppedError` if nothing is sent.
 
-        `keep` writes the answer down before the request's connection takes another query: whenever the process is
-        killed, no answer is lost that had come. `unwanted` is asked just before a request is sent.
+        `keep` writes the answer down before the request's connection takes another query: if the process is killed, no
+        answer that had come is lost. `unwanted` is called just before a request is sent.
         """
         try:
             answer = await self._tried(model, query, keep, unwanted)
@@ -101,9 +101,9 @@ class Asker:
     async def _tried(
         self, model: Model, query: Query, keep: Callable[[Answer], object], unwanted: Callable[[], bool]
     ) -> Answer:
-        """Ask again after what may pass. A rate limit uses up none of the tries while other queries are answered.
+        """Ask again after failures that may pass. A rate limit uses up no try while other queries are answered.
 
-        This is no case for tenacity: its functions for stopping and waiting would share this loop's state, in twice the
+        Tenacity does not fit here: its functions for stopping and waiting would share this loop's state, in twice the
         lines.
         """
         used, before, answers = 0, 0, self._answers
@@ -124,7 +124,7 @@ class Asker:
     async def _slotted(
         self, model: Model, query: Query, keep: Callable[[Answer], object], unwanted: Callable[[], bool]
     ) -> Answer:
-        """Ask once a slot is free. What a model learns from its first answer costs every other query nothing."""
+        """Ask once a slot is free; until a model that learns from its first answer has it, other queries wait."""
         if model.learns and not self._answers:
             async with self._first:
                 if not self._answers:
@@ -156,7 +156,7 @@ class Asker:
             self.budget.add(charge, self._most(model, question, query.max_tokens))
 
         began = self.clock()
-        spent: Decimal | None = None  # where nothing tells what a request cost, it is taken for the most that it can
+        spent: Decimal | None = None  # a request of unknown cost counts at the most that it can cost
         try:
             answer = await model.answer(Request(question, query.max_tokens, again, model.held))
             spent = self._spent(answer, charge)
@@ -183,19 +183,19 @@ class Asker:
         return replace(answer, seconds=self.clock() - began)
 
     def _most(self, model: Model, question: Question, max_tokens: int) -> Decimal:
-        """The most that a request can cost."""
+        """Return the most that a request can cost."""
         thought = model.allowance if isinstance(question, Prompt) else 0
         most = max(max_tokens, model.least) + thought
         return self.price.cost(tokens_read(model, question), most) if self.price else NOTHING
 
     def _spent(self, answer: Answer, charge: Charge) -> Decimal:
-        """What an answer cost: by what the server counted, else the most that it could. A refused request is free."""
+        """Return what an answer cost: by the server's counts, else the most it could. A refused request is free."""
         if self.price and answer.usage:
             return self.price.cost(answer.usage.prompt, answer.usage.written)
         return charge.before if answer.state is State.FAILED else charge.reserved
 
     async def pause(self, seconds: float) -> None:
-        """Wait, unless everything stops before. Raises `StoppedError` then."""
+        """Wait for some seconds. Raises `StoppedError` if everything stops before."""
         try:
             await asyncio.wait_for(self._stopped.wait(), seconds)
         except TimeoutError:
@@ -203,7 +203,7 @@ class Asker:
         raise StoppedError
 
     def _gave_up(self, error: TransientError, query: Query) -> Answer:
-        """The answer to a query whose tries are used up; a server that answers none of several in a row is gone."""
+        """Return the failed answer to a query whose tries are used up; end the LLM if several in a row were."""
         self._given_up += 1
         if (error.wait or 0) > MOST_WAIT:
             self.end(f"{error}; it asks to wait {error.wait:.0f} s: run the same command again then")
@@ -215,5 +215,5 @@ class Asker:
 
 
 def backoff(before: int) -> float:
-    """Seconds to wait after so many tries and one more, where the server asks for none: longer and longer."""
+    """Return the seconds to wait before another try, if the server asks for none: longer after each try."""
     return uniform(0, min(MOST_BACKOFF, 2**before))

@@ -1,7 +1,7 @@
-"""`batches.jsonl` in a run's folder: what was put into which batch, so that none is sent twice and none is lost.
+"""`batches.jsonl` in a run's folder: notes on each batch, so that none is sent twice and none is lost.
 
-A line says what is about to be sent, the next what id the provider gave it, the last that its answers are in the
-folder. Each is on the disk before the run goes on. A batch without an id may have been sent or not: its mark tells.
+A line notes what is about to be sent, the next the id that the provider gave it, the last that its answers are in the
+folder. Each is on the disk before the run goes on. A batch without an id may have been sent or not: its mark shows.
 """
 
 import json
@@ -22,10 +22,10 @@ INTENDED, SUBMITTED, SETTLED = "intended", "submitted", "settled"
 
 @dataclass(frozen=True)
 class Noted:
-    """A batch: the mark that it is sent under, whose it is, when it was sent and how its requests are written.
+    """A batch: the mark it is sent under, its LLM, when it was sent and how its requests are written.
 
-    `names` are those of its requests: the keys under which their replies are stored. `again` says that all of them were
-    sent before, and are not sent a third time. `id` is the provider's; "" where it is not known.
+    `names` are the keys under which the replies to its requests are stored. `again` means that all of them were sent
+    before, and are not sent a third time. `id` is the provider's; "" if it is not known.
     """
 
     mark: str
@@ -38,13 +38,13 @@ class Noted:
 
 
 class BatchNotes:
-    """The batches of a run's folder. It holds no prompt, no answer and no key."""
+    """The notes on batches in a run's folder. They hold no prompt, no answer and no key."""
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / BATCHES
 
     def open(self, llm: str) -> list[Noted]:
-        """The batches of an LLM whose answers are not in the folder yet, oldest first."""
+        """Return the batches of an LLM whose answers are not in the folder yet, oldest first."""
         found: dict[str, Noted] = {}
         for line in self._lines():
             mark, what = line.get("mark"), line.get("batch")
@@ -59,7 +59,7 @@ class BatchNotes:
         return [noted for noted in found.values() if noted.llm == llm]
 
     def intend(self, noted: Noted) -> None:
-        """Note what is about to be sent. Raises OSError; then it must not be sent."""
+        """Note a batch that is about to be sent. Raises OSError; then it must not be sent."""
         facts = asdict(noted)
         del facts["id"]
         self._add({"batch": INTENDED, **facts})
@@ -69,7 +69,7 @@ class BatchNotes:
         self._add({"batch": SUBMITTED, "mark": mark, "id": batch})
 
     def settled(self, mark: str) -> None:
-        """Note that nothing more is to be had of a batch. Raises OSError; then it is looked at once more."""
+        """Note that a batch holds nothing more to fetch. Raises OSError; then it is looked at once more."""
         self._add({"batch": SETTLED, "mark": mark})
 
     def _lines(self) -> Iterator[Mapping[str, Any]]:
@@ -92,7 +92,7 @@ class BatchNotes:
 
 
 def on_disk(path: Path) -> bool:
-    """Whether all that was written to a file is on the disk now."""
+    """Return whether all that was written to a file is on the disk now."""
     try:
         with path.open("ab") as file:
             os.fsync(file.fileno())
@@ -102,7 +102,7 @@ def on_disk(path: Path) -> bool:
 
 
 def _to_disk(folder: Path) -> None:
-    """Have a folder's list of files on the disk, where the system can do that."""
+    """Put a folder's list of files on the disk, if the system can do that."""
     with suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY)
         try:
@@ -112,7 +112,7 @@ def _to_disk(folder: Path) -> None:
 
 
 def _noted(line: Mapping[str, Any]) -> Noted | None:
-    """The batch that a line tells of; None where it is damaged."""
+    """Return the batch in a line; None if the line is damaged."""
     names, sent = line.get("names"), line.get("sent")
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names) or not isinstance(sent, dict):
         return None

@@ -1,7 +1,7 @@
-"""One LLM's queries in batches: put together, sent, looked after, and found again by a run that is started anew.
+"""One LLM's queries in batches: put together, sent, watched, and found again by a run that is started anew.
 
-The first query is asked at once: what the model will not take shows in its answer, and not in a batch a day later. A
-reply out of a batch is the same reply as any other, under the same key, at the price of a batch.
+The first query is asked at once: if the model refuses a part of it, that shows in its answer, and not in a batch a day
+later. A reply from a batch equals any other reply, under the same key, at the price of a batch.
 """
 
 import time
@@ -30,9 +30,9 @@ from tabcontam.subjects.served import charged
 
 PILOTS = 3  # queries that are asked at once, if need be, until one of them has a reply
 FIRST_LOOK = 2.0  # seconds until a batch is looked at again
-LAST_LOOK = 120.0  # the same, once it has been under way for long
+LAST_LOOK = 120.0  # seconds between two looks, once it has been under way for long
 SLOWER = 1.5  # each wait is so many times the one before
-PATIENT_TRIES = 60  # the same as `TRIES`, while a batch goes on anyhow: half an hour and more
+PATIENT_TRIES = 60  # in place of `TRIES` while a batch goes on anyhow: half an hour and more
 FULL = "429"  # the provider holds as many of this user's requests as it allows
 
 Done = TypeVar("Done")
@@ -40,9 +40,9 @@ Done = TypeVar("Done")
 
 @dataclass(eq=False)
 class UnderWay:
-    """A batch at its provider, with those of its queries that have no answer yet, by name, and its share of the budget.
+    """A batch at its provider, with its still unanswered queries, by name, and its share of the budget.
 
-    `spent` is what its answers cost, as far as they were read.
+    `spent` is the cost of its answers, as far as they were read.
     """
 
     noted: Noted
@@ -54,7 +54,7 @@ class UnderWay:
 
 @dataclass
 class InBatches:
-    """Asks one LLM in batches. `ask_now` asks one query at once, `take` keeps an answer, in the journal too.
+    """An asker of one LLM in batches. `ask_now` asks one query at once, `take` stores an answer, in the journal too.
 
     `left` are the batches that go on at the provider after it was stopped.
     """
@@ -69,8 +69,8 @@ class InBatches:
     clock: Callable[[], float] = time.time
     left: list[UnderWay] = field(default_factory=list)
     _piloted: bool = False
-    _most: int = 0  # requests of a batch, where the provider was found to take few
-    _used: dict[str, Usage | None] = field(default_factory=dict)  # by what was sent before, and is sent again
+    _most: int = 0  # requests of a batch, if the provider was found to take few
+    _used: dict[str, Usage | None] = field(default_factory=dict)  # by requests sent before, to be sent again
 
     async def ask(self, jobs: Sequence[Job]) -> None:
         """Get an answer to each query, or leave a batch that goes on without this run. Raises nothing."""
@@ -88,7 +88,7 @@ class InBatches:
             return
 
     async def _find(self, waiting: deque[tuple[Job, bool]]) -> None:
-        """Take up the batches that an earlier run left, and take what is in them from what waits."""
+        """Take up the batches that an earlier run left, and remove their queries from those that wait."""
         for noted in self.notes.open(self.model.spec):
             if not self.model.settled:
                 self.model.settle(noted.sent.form)
@@ -112,7 +112,7 @@ class InBatches:
             waiting.extend(rest)
 
     async def _submit(self, waiting: deque[tuple[Job, bool]]) -> None:
-        """Send what waits, in as many batches as it takes, as far as the user's limit and the provider allow."""
+        """Send the waiting queries in batches, as far as the user's limit and the provider allow."""
         await self._pilot(waiting)
         tries = 0
         while waiting and not (self.left and self._most < self.batches.most_requests):
@@ -157,9 +157,9 @@ class InBatches:
         self._piloted = True
 
     async def _packed(self, waiting: deque[tuple[Job, bool]]) -> tuple[UnderWay, list[bytes]] | None:
-        """The next batch with its lines, taken from what waits; None where the user's limit allows no request now.
+        """Return the next batch with its lines, taken from those that wait; None if the limit allows no request now.
 
-        All of a batch was sent before, or nothing of it.
+        Either all or none of a batch's requests were sent before.
         """
         sent, again, budget = self.batches.sent, waiting[0][1], self.asker.budget
         jobs: dict[str, Job] = {}
@@ -198,7 +198,7 @@ class InBatches:
         return UnderWay(noted, jobs, charge), lines
 
     def _submission(self, noted: Noted, lines: Sequence[bytes]) -> Callable[[], Awaitable[str]]:
-        """Send a batch; where that failed before, look first whether it got there all the same."""
+        """Return a function that sends a batch, and after a failure first looks whether the batch got there."""
         tried = False
 
         async def submit() -> str:
@@ -207,7 +207,7 @@ class InBatches:
             tried = True
             try:
                 return found or await self.batches.submit(lines, noted.mark)
-            except FatalError:  # the provider says that it did not take it
+            except FatalError:  # the provider states that it did not take it
                 self._settled(noted)
                 raise
 
@@ -217,13 +217,13 @@ class InBatches:
         return await self.batches.find(noted.mark, noted.since, noted.names)
 
     def _undo(self, under_way: UnderWay, waiting: deque[tuple[Job, bool]]) -> None:
-        """Put back what the provider did not take."""
+        """Put back the requests that the provider did not take."""
         self.asker.budget.take_back(under_way.charge)
         self._settled(under_way.noted)
         waiting.extendleft((job, under_way.noted.again) for job in reversed(under_way.jobs.values()))
 
     async def _ended(self) -> list[UnderWay]:
-        """The batches that have ended, once one has; looked for more and more seldom."""
+        """Return the batches that have ended, once one has; look more and more seldom."""
         wait = FIRST_LOOK
         while True:
             for each in self.left:
@@ -237,7 +237,7 @@ class InBatches:
             wait = min(wait * SLOWER, LAST_LOOK)
 
     async def _collected(self, ended: UnderWay) -> list[tuple[Job, bool]]:
-        """Take what a batch that has ended holds; what of it is to be sent again."""
+        """Take the answers that an ended batch holds; return the requests that are to be sent again."""
         noted, standing, again = ended.noted, ended.standing, list[tuple[Job, bool]]()
         fewer = len(ended.jobs) // 2 if standing.crowded else 0
 
@@ -282,9 +282,9 @@ class InBatches:
             raise StoppedError
 
     async def _tried(self, action: Callable[[], Awaitable[Done]], lets_pass: str = "") -> Done:
-        """Do it, again and again where what went wrong may pass; else nothing more is asked of this LLM.
+        """Do an action, again after failures that may pass; after others nothing more is asked of this LLM.
 
-        Raises `StoppedError`, and `TransientError` of the kind that it is told to let pass.
+        Raises `StoppedError`, and `TransientError` of the kind `lets_pass`.
         """
         tries = 0
         while True:
@@ -323,7 +323,7 @@ class InBatches:
             return
 
     def _name(self, job: Job, form: Form) -> str:
-        """The name of a request in a batch: the key under which its reply is stored."""
+        """Return the name of a request in a batch: the key under which its reply is stored."""
         form, query = Form.STRUCTURED if self.model.held else form, job.query
         return key(self.model.identity or {}, self.model.version, form, query.question, query.max_tokens)
 
@@ -332,7 +332,7 @@ class InBatches:
         return self._price.cost(read, written + allowance) if self._price else NOTHING
 
     def _cost(self, job: Job, reply: Reply, noted: Noted) -> Decimal:
-        """What a reply cost: by what the provider counted, else the most that it could. A refused request is free."""
+        """Return what a reply cost: by the provider's counts, else the most it could. A refused request is free."""
         if self._price and reply.usage:
             return self._price.cost(reply.usage.prompt, reply.usage.written)
         return NOTHING if reply.state is State.FAILED else self._most_dollars(job, noted.sent.allowance)
@@ -343,14 +343,14 @@ class InBatches:
 
 
 def in_words(cell: PlannedCell) -> bool:
-    """Whether a cell's queries are prompts, which go into batches; texts to be scored do not."""
+    """Return whether a cell's queries are prompts, which go into batches; texts to be scored do not."""
     return bool(cell.queries) and isinstance(cell.queries[0].question, Prompt)
 
 
 def check_none_open(notes: BatchNotes, llm: str, pending: Mapping[str, Mapping[str, object]]) -> None:
-    """Raises `UsageError` where what is to be asked now of an LLM is in a batch already, and would be paid for twice.
+    """Raise `UsageError` if a query to ask an LLM now is in a batch already, and would be paid for twice.
 
-    `pending` has, by LLM, what is to be asked under the names of its requests.
+    `pending` has, by LLM, the queries to ask, under the names of their requests.
     """
     asked = {name for names in pending[llm] for name in names.split()}
     for noted in notes.open(llm):
@@ -363,7 +363,7 @@ def check_none_open(notes: BatchNotes, llm: str, pending: Mapping[str, Mapping[s
 
 
 def going_on(asking: Iterable[InBatches]) -> list[str]:
-    """A line for each batch that goes on at its provider: what it is, how far, and how it can be cancelled."""
+    """Return a line for each batch that goes on at its provider: which, how far, and how it can be cancelled."""
     lines = []
     for each in asking:
         for one in each.left:

@@ -1,4 +1,4 @@
-"""Work that has an event loop and a thread of its own, beside what this thread does."""
+"""Background work that has an event loop and a thread of its own."""
 
 import asyncio
 from collections.abc import Coroutine, Iterator
@@ -10,7 +10,7 @@ from typing import Any
 
 @contextmanager
 def begun(work: Coroutine[Any, Any, None]) -> Iterator[tuple["Future[None]", "asyncio.Task[None]"]]:
-    """Begin it; its outcome, and the task that can be ended from here. The context waits for its end."""
+    """Start the work; yield its outcome, and its task, which can be ended from here. The context waits for its end."""
     under_way: Future[asyncio.Task[None]] = Future()
 
     async def begin() -> None:
@@ -19,5 +19,5 @@ def begun(work: Coroutine[Any, Any, None]) -> Iterator[tuple["Future[None]", "as
         await task
 
     with ThreadPoolExecutor(1) as thread:
-        done = thread.submit(copy_context().run, asyncio.run, begin())  # its errors speak as those of this thread
+        done = thread.submit(copy_context().run, asyncio.run, begin())  # its errors use this thread's context
         yield done, under_way.result()

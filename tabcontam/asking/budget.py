@@ -1,7 +1,7 @@
-"""What a run may use: requests and US dollars, over all its LLMs together, never exceeded.
+"""The limits of a run: requests and US dollars, over all its LLMs together, never exceeded.
 
-A request is counted before it is sent, at the most that it can cost; what it did cost takes the place of that when the
-reply says so. While other requests are under way, one that does not fit waits for what they leave.
+A request is counted before it is sent, at the most that it can cost; its real cost replaces that when the reply reports
+it. While other requests are under way, one that does not fit waits for what they leave.
 """
 
 import asyncio
@@ -13,7 +13,7 @@ from tabcontam.subjects.base import SpentError
 
 @dataclass(eq=False)
 class Charge:
-    """What one query, or one batch, has taken of the budget: `requests` sent, and the dollars `reserved` for them.
+    """The share of the budget of one query or one batch: `requests` sent, and the dollars `reserved` for them.
 
     `before` are those of all requests but the last.
     """
@@ -24,7 +24,7 @@ class Charge:
 
 
 class Budget:
-    """Requests sent and dollars spent so far, against what the user allows; None allows any."""
+    """Requests sent and dollars spent so far, against the limits that the user sets; None allows any."""
 
     def __init__(self, requests: int | None = None, dollars: Decimal | None = None) -> None:
         self.requests = 0
@@ -35,14 +35,14 @@ class Budget:
         self._settled = asyncio.Event()
 
     async def charge(self, most: Decimal) -> Charge:
-        """Make room for a request that costs `most` dollars at most. Raises `SpentError` where there is none."""
+        """Make room for a request that costs `most` dollars at most. Raises `SpentError` if there is none."""
         while self._open and not self._fits(self._reserved + most) and self._fits(most):
             self._settled.clear()
             await self._settled.wait()
         return self.charge_now(most)
 
     def charge_now(self, most: Decimal) -> Charge:
-        """The same, without waiting for what others leave."""
+        """Make room for a request without waiting for what others leave. Raises `SpentError` if there is none."""
         charge = Charge()
         self.add(charge, most)
         self._open.append(charge)
@@ -56,7 +56,7 @@ class Budget:
         return charge
 
     def add(self, charge: Charge, most: Decimal) -> None:
-        """One more request for the same query, or in the same batch. Raises `SpentError`."""
+        """Add one more request for this query, or to this batch. Raises `SpentError`."""
         if self._most_requests is not None and self.requests >= self._most_requests:
             raise SpentError(f"--max-requests {self._most_requests} is reached")
         if not self._fits(self._reserved + most):
@@ -70,13 +70,13 @@ class Budget:
         charge.reserved += most
 
     def settle(self, charge: Charge, spent: Decimal) -> None:
-        """The query's requests cost so many dollars."""
+        """Note that a charge's requests cost so many dollars."""
         self._open.remove(charge)
         self.dollars += spent
         self._settled.set()
 
     def take_back(self, charge: Charge) -> None:
-        """Nothing was sent for it."""
+        """Note that nothing was sent for a charge."""
         self.requests -= charge.requests
         self.settle(charge, Decimal(0))
 

@@ -1,9 +1,9 @@
 """New tables of a plan, prepared on other machines while this one prepares the others.
 
-A machine gets what a table's preparation needs as JSON, makes all findings about it, and sends them back. They are
-written here as if a process of this machine had made them, and the run reads what was kept. Nothing is written there.
-The run waits for a table that a machine is at, as it would not be done earlier by itself. Where the machine is lost the
-table is left again, for anybody.
+A machine gets as JSON all that a table's preparation needs, makes all findings about it, and sends them back. They are
+written here as if a process of this machine had made them, and the run reads them from the cache. Nothing is written
+there. The run waits for a table that a machine prepares, as it would not finish earlier by itself. If the machine is
+lost, its table is open to anybody again.
 """
 
 import asyncio
@@ -18,13 +18,13 @@ from tabcontam.guesser.kept import collected, folder_of, keep
 from tabcontam.subjects.ray.machines import LostWork, Machines
 from tabcontam.tables.table import Table
 
-# Bytes that are sent at once. What is larger than 100 kB stays on the other machine until it is fetched. Where the head
-# is lost just then, Ray ends this process.
+# Bytes that are sent at once. A larger piece than 100 kB stays on the other machine until it is fetched; if the head is
+# lost just then, Ray ends this process.
 PIECE = 65_536
 
 
 async def visited(machines: Machines, left: Left, found: Found, job: Callable[[Table], bytes]) -> None:
-    """Have tables prepared on these machines until nothing is left, the machines are gone, or this is cancelled."""
+    """Have tables prepared on these machines until none is left, the machines are gone, or this is cancelled."""
     with suppress(asyncio.CancelledError):
         await machines.visited(_prepared(machines, left, found, job))
 
@@ -43,13 +43,13 @@ async def _one_after_another(machines: Machines, left: Left, found: Found, job: 
                     return
                 await _claimed(table, said, left, found)
         except LostWork:
-            pass  # it is left again
+            pass  # its table is left again
         finally:
             left.withdraw(table)
 
 
 async def _claimed(table: Table, said: AsyncGenerator[bytes], left: Left, found: Found) -> None:
-    """Take what a machine finds out about a table, unless somebody here has begun it."""
+    """Store the findings of a machine about a table, unless this machine has begun the table."""
     folder = folder_of(table)
     if folder is None:
         return
@@ -75,7 +75,7 @@ def _kept(table: Table, said: bytes) -> list[str]:
 
 
 def findings(job: bytes) -> Iterator[bytes]:
-    """On another machine: say why it cannot be, or nothing; then find out what tests need of a table, and give that."""
+    """On another machine: yield why it cannot help, or nothing; then make the findings of a job and yield them."""
     known = json.loads(job)
     if known["made_with"] != made_with():
         yield f"a machine has {_listed(made_with())}, and this one {_listed(known['made_with'])}".encode()

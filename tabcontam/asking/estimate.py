@@ -1,4 +1,4 @@
-"""What is left to ask of an LLM and what that takes at most, before anything is sent."""
+"""An estimate of what is left to ask of an LLM and what that takes at most, before anything is sent."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -17,10 +17,10 @@ from tabcontam.subjects.prices import FREE, Price, price_of, prompt_bound
 class Estimate:
     """Upper bounds for one LLM: no tokenizer makes more of the prompts, and the server allows no longer answers.
 
-    `thinking_tokens` are what a model that reasons may write on top. Requests that are sent again after a fault are not
-    in it. `dollars` is None where no price is known. `missing` says why the LLM cannot be reached, where that is so;
-    then nothing is known of its answers in the store. `batched` says that prompts go into batches, but for the first;
-    `documents` that it is a body of documents, whose `requests` are lookups.
+    `thinking_tokens` are those that a model that reasons may write on top. Requests that are sent again after a fault
+    are not included. `dollars` is None if no price is known. `missing` is why the LLM cannot be reached, if so; then
+    its answers in the store are unknown. `batched` means that prompts go into batches, but for the first; `documents`
+    that it is a corpus, whose `requests` are lookups.
     """
 
     llm: str
@@ -37,7 +37,7 @@ class Estimate:
 
 
 def tokens_read(model: Model, question: Question) -> int:
-    """The most tokens that a question can be, in the form in which this model is sent it; documents read none."""
+    """Return the most tokens that a question can be, in the form that this model is sent; a lookup has none."""
     if isinstance(question, Lookup):
         return 0
     written = sent(question, model.sent_in)
@@ -48,7 +48,7 @@ def tokens_read(model: Model, question: Question) -> int:
 
 
 def price_for(model: Model, prices: Mapping[str, Price]) -> Price | None:
-    """What an LLM costs by these prices; None where nobody knows. To search documents has no price."""
+    """Return what an LLM costs by these prices; None if it is unknown. Searching documents is free."""
     if model.documents:
         return FREE
     if model.identity is None:
@@ -61,7 +61,7 @@ def price_for(model: Model, prices: Mapping[str, Price]) -> Price | None:
 
 
 def may_think(model: Model) -> bool:
-    """Whether a model may think before it answers: all may but those of which the catalogue knows that they do not."""
+    """Return whether a model may think before it answers; only the catalogue can rule that out."""
     if model.identity is None:
         return False
     entry = find_entry(model.identity["model"].removeprefix("models/"))
@@ -77,9 +77,9 @@ def estimate(
     missing: str | None,
     batch: bool = False,
 ) -> Estimate:
-    """The bounds over the queries that are left. One that thinks may get a prompt twice: again with room for it.
+    """Return the bounds over the queries that are left. A model that thinks may get a prompt again, with more room.
 
-    With `batch` prompts go into batches where the model has them, but for the first, which is asked at once.
+    With `batch` prompts go into batches if the model has them, but for the first, which is asked at once.
     """
     thinks, batched = may_think(model), batch and model.batches is not None
     requests = prompts = answers = thinking = 0

@@ -1,4 +1,4 @@
-"""What a process needs to know to prepare a table, as JSON, and what it does with that."""
+"""A job: all that a process needs to prepare a table, as JSON, and what it does with that."""
 
 import json
 import platform
@@ -22,7 +22,7 @@ from tabcontam.version import __version__
 
 
 def job_of(table: Table | None, serializer: Serializer, tests: Sequence[Test], seed: int) -> bytes:
-    """These tests of a table; without the table where it is that of the job before."""
+    """Return a job for these tests of a table; without `table` it is about the table of the job before."""
     job: dict[str, Any] = {"serializer": as_facts(serializer), "tests": [test.id for test in tests], "seed": seed}
     job["made_with"] = made_with()
     if table:
@@ -31,13 +31,13 @@ def job_of(table: Table | None, serializer: Serializer, tests: Sequence[Test], s
 
 
 def write_for_keeps(job: Mapping[str, Any], table: Table) -> None:
-    """Write the queries of a job's tests about its table, for the sake of what is kept."""
+    """Write the queries of a job's tests about its table, only to fill the cache."""
     for test in job["tests"]:
         sheet_of(by_id()[test], table, from_facts(job["serializer"]), Options(seed=job["seed"]))
 
 
 def made_with() -> dict[str, str]:
-    """What findings may depend on beside the table: the versions of what computes, and the kind of processor."""
+    """Return what findings may depend on besides the table: the versions of libraries, and the kind of processor."""
     return {"tabcontam": __version__} | libraries() | {"processor": platform.machine()}
 
 
@@ -50,7 +50,7 @@ def _facts_of(table: Table) -> dict[str, Any]:
 
 
 def _whole_facts(whole: Whole) -> dict[str, Any]:
-    """What is known of all rows of a large file, as JSON can hold it."""
+    """Return what is known of all rows of a large file, as JSON can hold it."""
     facts = {field.name: getattr(whole, field.name) for field in fields(whole) if field.init}
     held = b64encode(whole.held).decode()
     facts |= {"adjoining": [one.facts() for one in whole.adjoining], "held": held}
@@ -58,7 +58,7 @@ def _whole_facts(whole: Whole) -> dict[str, Any]:
 
 
 def _whole(facts: Mapping[str, Any]) -> Whole:
-    """What `_whole_facts` took apart."""
+    """Return the `Whole` that `_whole_facts` took apart."""
     distinct = {name: tuple(values) for name, values in facts["distinct"].items()}
     found = {"places": tuple(facts["places"]), "distinct": distinct, "held": b64decode(facts["held"])}
     found |= {name: tuple(map(tuple, facts[name])) for name in ("beside", "mates")}
@@ -67,7 +67,7 @@ def _whole(facts: Mapping[str, Any]) -> Whole:
 
 
 def table_from(facts: Mapping[str, Any]) -> Table:
-    """The table that `job_of` took apart."""
+    """Return the table that `job_of` took apart."""
     whole: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in facts.items()}
     whole["rows"] = tuple(map(tuple, facts["rows"]))
     whole["known"] = tuple(tuple(map(tuple, rows)) for rows in facts["known"])

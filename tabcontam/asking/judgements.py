@@ -24,16 +24,16 @@ class JudgementJournal(Journal):
         self.path = folder / JUDGEMENTS
 
     def numbered(self) -> Iterator[tuple[int, Line]]:
-        """The judgements that are there, oldest first, each with the number of its line in the file, from 1."""
+        """Yield the judgements in the file, oldest first, each with the number of its line, from 1."""
         for number, one in self._found():
             yield number, one.line()
 
     def judgements(self) -> Judgements:
-        """The judgements that are there; a line that a crash cut off, or that is none, is passed over."""
+        """Return the judgements in the file; a line that a crash cut off, or that is no judgement, is skipped."""
         return Judgements(one for _, one in self._found())
 
     def note(self, one: Judgement) -> None:
-        """Add a judgement; it is with the operating system when this returns. Raises OSError, and keeps the line."""
+        """Add a judgement; the operating system has it when this returns. Raises OSError, and keeps the line."""
         self.append(one.line())
 
     def _found(self) -> Iterator[tuple[int, Judgement]]:
@@ -48,14 +48,14 @@ class JudgementJournal(Journal):
 
 
 def judgements_in(folder: Path) -> Judgements:
-    """The judgements of a run's folder; none where it has no such file."""
+    """Return the judgements of a run's folder; none if it has no such file."""
     return JudgementJournal(folder).judgements()
 
 
 def compared_in(lines: Iterable[Line]) -> dict[CellName, list[Compared]]:
-    """The completions of a run that judges and people may be shown, by cell, from its trials.
+    """Return a run's completions that judges and people may be shown, by cell, from its trials.
 
-    What was read in an answer is as it was when the line was written.
+    The answers are read as they were when their line was written.
     """
     known = by_id()
     judgeable = [line for line in lines if line["test"] in known and known[line["test"]].judgeable]
@@ -67,7 +67,7 @@ def compared_in(lines: Iterable[Line]) -> dict[CellName, list[Compared]]:
 
 
 def with_judgements(lines: Iterable[Line], judgements: Judgements) -> list[Line]:
-    """The trials, those of compared completions with what was said of each under "judged": who, and which word."""
+    """Return the trials; those of compared completions have under "judged" each judge with its word."""
     own = list(lines)
     said: dict[tuple[str, ...], list[list[str]]] = {}
     for place, compared in compared_in(own).items():
@@ -86,5 +86,5 @@ def _read(line: Line) -> Trial:
 
 
 def judgement_lines(judgements: Iterable[Judgement]) -> list[Line]:
-    """They as the file holds them."""
+    """Return the judgements as lines of the file."""
     return [one.line() for one in judgements]

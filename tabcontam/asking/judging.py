@@ -23,11 +23,11 @@ from tabcontam.verdicts.cells import CellName
 from tabcontam.verdicts.facts import LlmFacts
 from tabcontam.verdicts.judgements import Judgement, Judgements, pair_of
 
-DIGEST = 64  # letters of what a reply is stored under; where the form is to be found out, several stand together
+DIGEST = 64  # letters of a reply's key; if the form is to be found out, several keys stand together
 
 
 def label(model: Model) -> str:
-    """What a judge is called beside the LLMs under test, of which it may be one."""
+    """Return the judge's name next to the LLMs under test, of which it may be one."""
     return f"judge {model.spec}"
 
 
@@ -46,7 +46,7 @@ class Pair:
         return judge_query(self.compared)
 
     def judged(self, model: Model, reply: Reply) -> Judgement:
-        """What the judge's answer says of it; a reply that is no label, or none at all, is no word."""
+        """Return the judgement in a reply; one that is no label, or none at all, has no word."""
         said = read_judge(reply)
         word = said if self.made else word_of(self.compared, said)
         detail = reply.detail or ("" if reply.state is State.OK else reply.state.value)
@@ -67,7 +67,7 @@ class Pair:
 
 
 class Judging:
-    """A judge beside the session whose completions it is asked about. `ask` may be stopped with the session."""
+    """A judge of the completions of a session. `ask` may be stopped with the session."""
 
     def __init__(self, model: Model, session: Session, folder: Path) -> None:
         self.model, self.session = model, session
@@ -79,18 +79,18 @@ class Judging:
         self._found: list[Judgement] = []
 
     async def connect(self) -> None:
-        """Reach the judge. Raises `UsageError`, which says that it is the judge who cannot be reached."""
+        """Reach the judge. Raises `UsageError`, which states that the judge cannot be reached."""
         try:
             await self.model.connect()
         except UsageError as error:
             raise UsageError(f"{option_name('judge')}: {error}") from None
 
     async def close(self) -> None:
-        """Give back what it holds."""
+        """Give back the judge's connections and memory."""
         await self.model.close()
 
     async def ask(self) -> None:
-        """Ask about every completion that has no word of this judge yet, and every made pair; the same once."""
+        """Ask about every completion without a word of this judge, and every made pair; equal pairs once."""
         session, progress, held = self.session, self.session.progress, self.journal.judgements()
         self._before, self._found = set(held), []
         pairs = list(self._pairs())
@@ -116,11 +116,11 @@ class Judging:
             progress.end()
 
     def facts(self) -> LlmFacts:
-        """What it took."""
+        """Return the judge's requests and costs."""
         return self.session.used().get(self.label) or LlmFacts(spec=self.label)
 
     async def surveyed(self) -> Estimate:
-        """What is left to ask of it at most, once it was reached; where that cannot be, it says so. It is closed."""
+        """Return the most that is left to ask, after reaching the judge, or why it cannot be reached; close it."""
         missing = None
         try:
             await self.model.connect()
@@ -131,7 +131,7 @@ class Judging:
         return self.estimate(missing)
 
     def estimate(self, missing: str | None = None) -> Estimate:
-        """What is left to ask of it at most: of a completion that is not there yet, the longest that is shown."""
+        """Return the most that is left to ask; a completion still to come counts at the longest shown length."""
         pairs = [*self._pairs(), *self._to_come()]
         asked, _ = self._left(pairs, self.journal.judgements())
         left = [same[0].query for same in asked]
@@ -139,7 +139,7 @@ class Judging:
         return replace(estimate(self.model, price, len(pairs), len(pairs) - len(left), left, missing), llm=self.label)
 
     def _pairs(self) -> Iterator[Pair]:
-        """The made pairs of every table, and the completions that are there."""
+        """Yield the made pairs of every table, and the completions that are there."""
         for place, cells in grouped(self.cells, lambda cell: cell.name._replace(llm="")).items():
             for made in made_pairs(_unasked(cells[0], cells[0].queries)):
                 yield Pair(place, made.compared, made.word, made.begging)
@@ -148,14 +148,14 @@ class Judging:
             yield from (Pair(cell.name, one) for one in to_judge(cell.test.compared(trials)))
 
     def _to_come(self) -> Iterator[Pair]:
-        """The completions that are not there yet, each as long as one can be that is shown."""
+        """Yield the completions that are not there yet, each as long as one can be that is shown."""
         for cell in self.cells:
             there = self.session.trials.get(cell.name, {})
             left = [query for query in cell.queries if query.id not in there]
             yield from (Pair(cell.name, one) for one in to_judge([longest(own) for own in _unasked(cell, left)]))
 
     def _left(self, pairs: Sequence[Pair], held: Judgements) -> tuple[list[list[Pair]], list[tuple[list[Pair], Reply]]]:
-        """The pairs that are to be asked, the same together, and those whose answers are stored, with these."""
+        """Return the pairs to ask, equal ones together, and the pairs whose replies are stored, with these."""
         model, store, again = self.model, self.session.store, self.session.options.retry_unanswered
         if not model.settled and model.identity is not None and (form := store.form(model.identity, model.version)):
             model.settle(form)
@@ -199,7 +199,7 @@ class Judging:
                 self.session.store.note_form(model.identity, model.version, model.form)
 
     def _note(self, same: Sequence[Pair], reply: Reply) -> None:
-        """Take down what was said; where that cannot be written, nothing more is asked."""
+        """Write down the judgements; if that fails, nothing more is asked."""
         found = [pair.judged(self.model, reply) for pair in same]
         self._found += found
         try:
@@ -211,5 +211,5 @@ class Judging:
 
 
 def _unasked(cell: PlannedCell, queries: Sequence[Query]) -> Sequence[Compared]:
-    """What a cell's queries compare, before anything is said."""
+    """Return the comparisons of a cell's queries before there are answers."""
     return cell.test.compared([Trial(query, Reply("", State.OK)) for query in queries])

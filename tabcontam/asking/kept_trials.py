@@ -1,6 +1,6 @@
 """The trials of a run's cells, read from disk a cell at a time: a run may have more of them than memory holds.
 
-What is held is where each trial stands in its file, in a few numbers. Lines that are appended meanwhile are not seen,
+Memory holds only where each trial stands in its file, in a few numbers. Lines that are appended meanwhile are not seen,
 and a file that takes the place of this one changes nothing here.
 """
 
@@ -27,11 +27,11 @@ BEGINNING = re.compile(rb'(\{%s), "query": (%s), "' % (HEAD, TEXT))
 ENDS = (b'"cached": true}\n', b'"cached": false}\n')  # of a line that no crash cut off
 COPIED = 2**20  # bytes at once
 OTHERS = 2**32 - 1  # the place of a cell that nobody asked for
-Asked = Mapping[CellName, int | None]  # cells, and how many queries of each are its own; None: all that are there
+Asked = Mapping[CellName, int | None]  # cells, each with how many queries are its own; None: all that are there
 
 
 class Stretch(NamedTuple):
-    """Lines that follow one another in a file: their first byte, the number of the first from 1, and their lengths."""
+    """Neighbouring lines of a file: their first byte, the number of the first from 1, and their lengths."""
 
     offset: int
     number: int
@@ -39,13 +39,13 @@ class Stretch(NamedTuple):
 
 
 def identity(file: int) -> list[int]:
-    """What tells an open file from another one that takes its place."""
+    """Return the device and inode of an open file, which another file in its place does not share."""
     found = os.fstat(file)
     return [found.st_dev, found.st_ino]
 
 
 def lines_at(file: BinaryIO, stretches: Iterable[Stretch]) -> list[Line]:
-    """The trials that stand at these stretches of a file, as `KeptTrials` has them."""
+    """Return the trials at these stretches of a file, as `KeptTrials` has them."""
 
     def read(offset: int, size: int) -> bytes:
         file.seek(offset)
@@ -55,7 +55,7 @@ def lines_at(file: BinaryIO, stretches: Iterable[Stretch]) -> list[Line]:
 
 
 def _texts(stretches: Iterable[Stretch], read: Callable[[int, int], bytes]) -> Iterator[tuple[bytes, int]]:
-    """Each line with its number; those of a stretch are read at once."""
+    """Yield each line with its number; those of a stretch are read at once."""
     for offset, number, lengths in stretches:
         text, start = read(offset, sum(lengths)), 0
         for length in lengths:
@@ -65,7 +65,7 @@ def _texts(stretches: Iterable[Stretch], read: Callable[[int, int], bytes]) -> I
 
 
 def _numbered(texts: Iterable[tuple[bytes, int]]) -> list[Line]:
-    """The trials of these lines, each given with its number; what is none is passed over."""
+    """Return the trials of these lines, each with its number; a line that is no trial is skipped."""
     lines = []
     for text, number in texts:
         line = line_of(text)
@@ -76,7 +76,7 @@ def _numbered(texts: Iterable[tuple[bytes, int]]) -> list[Line]:
 
 
 class Written:
-    """Where the trials of cells stand in a file that was just written, cell by cell."""
+    """The places of cells' trials in a file that was just written, cell by cell."""
 
     def __init__(self) -> None:
         self.cells: dict[CellName, tuple[int, int]] = {}
@@ -89,7 +89,7 @@ class Written:
 
         offsets, lengths, bounds = kept.stand(names)
         ends = offsets + lengths
-        breaks = np.flatnonzero(ends[:-1] != offsets[1:]) + 1  # lines that follow one another are copied at once
+        breaks = np.flatnonzero(ends[:-1] != offsets[1:]) + 1  # neighbouring lines are copied at once
         for start, end in zip([0, *breaks.tolist()], [*breaks.tolist(), len(offsets)], strict=True):
             if start < end and not kept.copy_to(file, int(offsets[start]), int(ends[end - 1])):
                 file.write(b"\n")  # the last line of a file that lacks its end
@@ -105,8 +105,8 @@ class Written:
 class KeptTrials:
     """The newest trial of every query of some cells, in the order of the cells.
 
-    Each line has its number in the file, from 1, under "line". Of a cell that has so many queries, what an earlier run
-    in the folder asked beyond them is left out. `shown` makes of a cell's trials what a report shows of them.
+    Each line has its number in the file, from 1, under "line". If `asked` gives a cell's number of queries, trials of
+    an earlier run in the folder beyond it are left out. `shown` turns a cell's trials into those that a report shows.
     """
 
     def __init__(
@@ -140,7 +140,7 @@ class KeptTrials:
 
     @property
     def identity(self) -> list[int]:
-        """What tells the file from another one; nothing where there is none."""
+        """The device and inode of the file; empty if there is none."""
         return [] if self._file is None else identity(self._file)
 
     def __iter__(self) -> Iterator[Line]:
@@ -152,16 +152,16 @@ class KeptTrials:
 
     @property
     def names(self) -> list[CellName]:
-        """The cells of which there are trials."""
+        """The cells that have trials."""
         return [name for name in self._asked if self._of(name)]
 
     def of(self, name: CellName) -> list[Line]:
-        """The trials of a cell, in the order of its queries; none of a cell that is not there."""
+        """Return the trials of a cell, in the order of its queries; none for an unknown cell."""
         lines = _numbered(_texts(self.stretches(name), self._at))
         return self.shown(name, lines) if self.shown else lines
 
     def stretches(self, name: CellName) -> list[Stretch]:
-        """Where the trials of a cell stand in the file."""
+        """Return where the trials of a cell stand in the file."""
         places = self._of(name)
         offsets, lengths, numbers = (
             column[places.start : places.stop] for column in (self._offsets, self._lengths, self._numbers)
@@ -176,7 +176,7 @@ class KeptTrials:
     def stand(
         self, names: Sequence[CellName]
     ) -> "tuple[np.ndarray[Any, Any], np.ndarray[Any, Any], np.ndarray[Any, Any]]":
-        """Where the trials of these cells begin in the file, how long they are, and how many stand before each cell."""
+        """Return where the trials of these cells begin, how long they are, and how many precede each cell."""
         import numpy as np
 
         ranges = [self._of(name) for name in names]
@@ -187,7 +187,7 @@ class KeptTrials:
         return offsets, lengths, bounds
 
     def copy_to(self, file: BinaryIO, start: int, end: int) -> bool:
-        """Copy these bytes of the file to another; whether they end with the end of a line."""
+        """Copy these bytes of the file to another; return whether they end with the end of a line."""
         text = b""
         for place in range(start, end, COPIED):
             text = self._at(place, min(COPIED, end - place))
@@ -204,14 +204,14 @@ class KeptTrials:
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
     def _of(self, name: CellName) -> range:
-        """The places of a cell's trials in the index."""
+        """Return the places of a cell's trials in the index."""
         cell = self._places.get(name)
         if cell is None or self._file is None:
             return range(0)
         return range(self._starts[cell], self._ends[cell])
 
     def _index(self, path: Path) -> None:
-        """Where the newest trial of each query stands, cell by cell."""
+        """Index where the newest trial of each query stands, cell by cell."""
         import numpy as np
 
         found, queries = self._found(path)
@@ -233,7 +233,7 @@ class KeptTrials:
         self._starts, self._ends = bounds[:-1], bounds[1:]
 
     def _found(self, path: Path) -> "tuple[list[np.ndarray[Any, Any]], Sequence[str]]":
-        """Of each trial of these cells its cell, its query, and where its line stands; and the names of queries."""
+        """Return each trial's cell, query, and the place of its line, and the names of queries."""
         import numpy as np
 
         found = array("Q")
@@ -259,12 +259,12 @@ class KeptTrials:
 
 
 def _name(line: bytes, start: int) -> bytes:
-    """What stands in quotes there, with them, up to the next quote."""
+    """Return the text in quotes there, with them, up to the next quote."""
     return line[start - 1 : line.find(b'"', start) + 1]
 
 
 class _Cells:
-    """The places of cells, by their names and by how a line begins that is of theirs."""
+    """The places of cells, by their names and by the beginnings of their lines."""
 
     def __init__(self, places: Mapping[CellName, int]) -> None:
         self.places = places
@@ -274,7 +274,7 @@ class _Cells:
         return self.places.get(name, OTHERS)
 
     def written(self, begins: bytes) -> int:
-        """By the beginning of a line, up to its query."""
+        """Return a cell's place by the beginning of a line, up to its query."""
         place = self._written.get(begins)
         if place is None:
             self._written[begins] = place = self._place(begins)
@@ -299,7 +299,7 @@ class _Queries:
         return self.places.setdefault(name, len(self.places))
 
     def written(self, text: bytes) -> int:
-        """By the name as it stands in a line."""
+        """Return a query's place by its name as it stands in a line."""
         place = self._written.get(text)
         if place is None:
             line = line_of(b'{"query": ' + text + b"}", whole=False) or {}
@@ -308,5 +308,5 @@ class _Queries:
 
 
 def _number(query: str) -> tuple[int, ...]:
-    """The place of a query in its cell: `-0` before its `-0-decoy-1`, and that before `-1`."""
+    """Return the place of a query in its cell: `-0` before its `-0-decoy-1`, and that before `-1`."""
     return tuple(int(digits) for digits in re.findall(r"-(\d+)", query))

@@ -1,10 +1,10 @@
-"""How many requests one LLM is sent at a time: as many as its server takes.
+"""The number of requests that one LLM is sent at a time: as many as its server takes.
 
 Additive increase, multiplicative decrease (Chiu and Jain 1989), as in TCP: the number doubles with every round of
 answers until the server first complains of too many; then a complaint takes a tenth, and a round without one adds one,
-the next two, then four. It never takes so much that the server would have less to do than it did in the last seconds,
-and a little more: else a rate limit would not be used up. From the first complaint on requests are sent evenly over a
-round (pacing), since a rate limit refuses bursts first; so the number may fall below one.
+the next two, then four. A complaint never takes so much that the server would have less to do than it did in the last
+seconds, and a little more: else a rate limit would not be used up. From the first complaint on requests are sent evenly
+over a round (pacing), since a rate limit refuses bursts first; so the number may fall below one.
 """
 
 import asyncio
@@ -25,17 +25,17 @@ CEILING = 256
 SHRINK = 0.9
 LEAST = 0.01
 PRESSURE = 1.2  # of the rate that the server was found to take
-ROUND = 0.25  # seconds, at least, from one look at how it goes to the next
-WINDOW = 2.0  # seconds over which that is counted, or two rounds where these are longer
-MORE = 32  # queries that may wait beside those under way
+ROUND = 0.25  # seconds, at least, between two looks at how it goes
+WINDOW = 2.0  # seconds over which answers are counted, or two rounds if these are longer
+MORE = 32  # queries that may wait besides those under way
 SMOOTHING = 0.1
-TICK = 1e-6  # seconds: a coarse clock says that a quick answer took none
-SLOW = 30.0  # seconds: where answers take longer, and several times as long as the fastest, they stand in a queue
+TICK = 1e-6  # seconds: by a coarse clock a quick answer took none
+SLOW = 30.0  # seconds: if answers take longer, and several times as long as the fastest, they wait in a queue
 QUEUED = 4
 
 
 class Limiter:
-    """Slots for requests. At every change `tell` is given their number before, the number now, and why it shrank."""
+    """Slots for requests. At every change `tell` gets their number before, the number now, and why it shrank."""
 
     def __init__(
         self,
@@ -60,7 +60,7 @@ class Limiter:
 
     @property
     def limit(self) -> int:
-        """Requests at a time."""
+        """The number of requests at a time."""
         return int(self._slots.total_tokens)
 
     async def admit(self, query: object) -> None:
@@ -72,7 +72,7 @@ class Limiter:
         self._queries.release_on_behalf_of(query)
 
     async def take(self, request: object, pause: Pause) -> None:
-        """Wait until it is this request's turn and a slot is free. `pause` waits for as many seconds as it is given."""
+        """Wait until it is this request's turn and a slot is free. `pause` waits for some seconds."""
         if self._paced:
             await self._await_turn(pause)
         if self._slots.available_tokens < 1:
@@ -80,7 +80,7 @@ class Limiter:
         await self._slots.acquire_on_behalf_of(request)
 
     async def _await_turn(self, pause: Pause) -> None:
-        """Stand in line. Only the first in it has a time to be sent: those behind go by the pace that will be then."""
+        """Wait in line. Only the first in it has a time to be sent: those after it go by the pace of that moment."""
         if self._line.locked():
             self._full = self._clock()
         async with self._line:
@@ -95,7 +95,7 @@ class Limiter:
         self._slots.release_on_behalf_of(request)
 
     def answered(self, began: float) -> None:
-        """The server answered a request that was sent at this time. Where all slots were in use it may take more."""
+        """Note an answer to a request sent at this time. If all slots were in use, the server may take more."""
         now = self._clock()
         took = max(now - began, TICK)
         self._answers.append(now)
@@ -111,7 +111,7 @@ class Limiter:
         self._set(self._exact + self._step / answers, "")
 
     def crowded(self, began: float, kind: str) -> None:
-        """The server has too much to do. It is given less once a round: what was sent before says nothing new."""
+        """Note that the server has too much to do. The number shrinks once a round: older requests show nothing new."""
         self._paced = True
         now = self._clock()
         if began >= self._shrunk and now - self._shrunk >= min(self._latency or ROUND, ROUND):
@@ -120,14 +120,14 @@ class Limiter:
             self._step = min(1.0, self._exact / 10)
 
     def _rate(self) -> float:
-        """Answers a second, of late."""
+        """Return the answers per second, of late."""
         now, window = self._clock(), max(WINDOW, 2 * self._latency)
         while self._answers and self._answers[0] < now - window:
             self._answers.popleft()
         return len(self._answers) / window
 
     def _queued(self) -> bool:
-        """Whether more requests would only wait longer at the server, until they time out."""
+        """Return whether more requests would only wait longer at the server, until they time out."""
         return self._latency > max(SLOW, QUEUED * self._fastest)
 
     def _set(self, exact: float, kind: str) -> None:
@@ -146,7 +146,7 @@ class Limiters:
         self._known: dict[tuple[tuple[str, str], ...], Limiter] = {}
 
     def of(self, model: Model, connections: int | None, tell: Callable[[str, int, int, str], None]) -> Limiter:
-        """That of a model, which takes so many requests at a time; None to find out. `tell` hears of each change."""
+        """Return a model's limiter, for `connections` requests; None to find out. `tell` gets each change."""
         identity = model.identity or {"spec": model.spec}
         who = tuple(sorted(identity.items()))
         if who not in self._known:

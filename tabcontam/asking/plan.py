@@ -1,4 +1,4 @@
-"""Every cell with every query, before anything is sent."""
+"""The plan of a run: every cell with every query, before anything is sent."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -44,16 +44,16 @@ IN_WORDS = {
 
 
 def in_words(capabilities: frozenset[Capability]) -> str | None:
-    """What these are, as a phrase; None where there is none."""
+    """Return these capabilities as a phrase; None if there is none."""
     return phrase([words for capability, words in IN_WORDS.items() if capability in capabilities]) or None
 
 
 @dataclass(frozen=True)
 class Subject:
-    """An LLM of the run; `joined` says that it is a control beside the LLMs under test.
+    """A source of the run; `joined` means that it is a control next to the LLMs under test.
 
-    The `reference` is not under test either: what it answers, too, is no sign that rows were seen. A `further` one
-    stands beside memory's share alone.
+    The `reference` is not under test either: if it gives an answer, too, that answer is no sign that rows were seen. A
+    `further` reference is compared with memory's share alone.
     """
 
     model: Model
@@ -63,25 +63,25 @@ class Subject:
 
     @property
     def tested(self) -> bool:
-        """Whether it is an LLM under test, or a body of documents that was named."""
+        """Return whether it is an LLM under test, or a corpus that was named."""
         return not self.joined and not self.reference
 
     @property
     def sequential(self) -> bool:
-        """Whether it may be asked until a table is decided: controls and the reference are asked everything, and
-        documents are searched for every row."""
+        """Return whether it may be asked only until a table is decided: not a control, the reference or a corpus."""
         return self.tested and not self.model.control and not self.model.documents
 
     def takes(self, test: Test) -> bool:
-        """Whether a test is put to it at all: what searches documents to those alone that have some, and to a body of
-        documents nothing else. Whatever else a test needs and it has not is told as a skipped cell."""
+        """Return whether it gets a test at all: a search goes to sources with documents, and a corpus gets nothing
+        else. If it lacks another need of a test, its cell is skipped.
+        """
         if Capability.SEARCH in test.needs:
             return Capability.SEARCH in self.model.capabilities | self.model.may_have
         return not self.model.documents
 
 
 def check_reachable(subjects: Sequence[Subject], lacking: Mapping[str, str]) -> None:
-    """Raises `UsageError` where every LLM under test lacks something, by its `spec`, or the reference does."""
+    """Raise `UsageError` if every LLM under test, or the reference, lacks something. `lacking` goes by `spec`."""
     for subject in subjects:
         if subject.reference and (line := lacking.get(subject.model.spec)):
             raise UsageError(f"{option_name('reference')}: {line}")
@@ -93,9 +93,9 @@ def check_reachable(subjects: Sequence[Subject], lacking: Mapping[str, str]) -> 
 
 @dataclass(frozen=True)
 class Sheet:
-    """The queries of a test about a table, which are the same for every LLM, or the reason why there are none.
+    """The queries of a test about a table, equal for every LLM, or the reason why there are none.
 
-    `beyond` is how many more the test has, which are not the paper's own and are not asked for that reason.
+    `beyond` is how many more the test has that are not asked because they are not the paper's own.
     """
 
     test: Test
@@ -107,7 +107,7 @@ class Sheet:
     prompts: PromptSet = field(default_factory=default_prompts)
 
     def named(self, llm: str) -> CellName:
-        """What tells the cell of an LLM from the others of the run."""
+        """Return the name that distinguishes an LLM's cell from the others of the run."""
         table = self.table
         written, worded = self.serializer.name, self.prompts.name
         return CellName(llm, table.name, table.edition, written, self.test.id, worded, table.split)
@@ -115,13 +115,13 @@ class Sheet:
 
 @dataclass(frozen=True, kw_only=True)
 class PlannedCell(Sheet):
-    """A sheet that is put to one LLM.
+    """A sheet for one LLM.
 
-    `uninformative` says why the queries could not tell memory from guessing at `level`, if so: then none is asked.
-    `table_level` is the p-value at which a table is a finding for sure, whatever the LLM's others show. A cell that is
-    `sequential` is asked in turns with the other tests of its table that are bet on, until these have decided it; one
-    that is `deferred` is asked after them, and only where they have not. `otherwise` is asked in its place where the
-    LLM turns out to tell no log-probabilities.
+    `uninformative` is why the queries could not tell memory from prediction at `level`, if so: then none is asked.
+    `table_level` is the p-value at which a table is a finding for sure, whatever the LLM's others show. A `sequential`
+    cell is asked in turns with the other tests of its table that are bet on, until these have decided it; a `deferred`
+    cell is asked after them, and only if they have not. `otherwise` is asked in its place if the LLM turns out to give
+    no log-probabilities.
     """
 
     subject: Subject
@@ -134,17 +134,17 @@ class PlannedCell(Sheet):
 
     @cached_property
     def name(self) -> CellName:
-        """What tells this cell from the others of the run."""
+        """The name that distinguishes this cell from the others of the run."""
         return self.named(self.subject.model.spec)
 
     @property
     def lacks(self) -> str | None:
-        """What the test needs and the subject does not have; None where it has all, or may turn out to have it."""
+        """The needs of the test that the subject lacks; None if it has them all, or may turn out to have them."""
         return in_words(self._not_had - self.subject.model.may_have)
 
     @property
     def provided(self) -> str | None:
-        """What the test needs, and nobody knows yet whether the subject has it; None where that is known."""
+        """The needs of the test that the subject may turn out to have; None if there is no such need."""
         return in_words(self._not_had & self.subject.model.may_have)
 
     @property
@@ -160,12 +160,12 @@ class PlannedCell(Sheet):
 
     @property
     def queries(self) -> tuple[Query, ...]:
-        """What is to be asked."""
+        """The queries to ask."""
         return () if self.skip or self.uninformative else self.askable
 
     @cached_property
     def askable(self) -> tuple[Query, ...]:
-        """What is written for it; of documents what they can be searched for."""
+        """The queries that are written for it; for documents those that they can be searched for."""
         finds = self.subject.model.finds
         if Capability.SEARCH not in self.test.needs or len(finds) == len(By):
             return self.written
@@ -174,17 +174,17 @@ class PlannedCell(Sheet):
 
 @dataclass(frozen=True)
 class Options:
-    """How a session runs.
+    """The settings of a session.
 
     `alpha`: the level of the run's verdicts, for each LLM or, by `family_over`, for all; `queries`: at most so many in
     each cell, or "paper" for the paper's own alone, of tests that have some; `rows`: how many rows of a table are asked
-    about by the tests that can be asked about any number of them; `samples`: how often an LLM that tells no
-    log-probabilities is asked the same in their place; `temperature`: at which all queries of the tests that can weigh
-    several answers are asked `samples` times; `until_decided`: row tests are asked until
-    a table's verdict is reached, without the paper's own queries unless `papers_too`; a table is let go once an LLM
-    that remembers the share `min_power` of its rows would have been found; `connections`: requests at a time, None to
-    find out; `batch`: by the batch API of those LLMs that have one; `structured`: answers to
-    row tests are held to a JSON schema, where a server does that; the most requests and dollars.
+    about by the tests that can be asked about any number of them; `samples`: how often an LLM that gives no
+    log-probabilities is asked one query in their place; `temperature`: at which all queries of the tests that can weigh
+    several answers are asked `samples` times; `until_decided`: row tests are asked until a table's verdict is reached,
+    without the paper's own queries unless `papers_too`; a table is dropped once an LLM that remembers the share
+    `min_power` of its rows would have been found; `connections`: requests at a time, None to find out; `batch`: by the
+    batch API of those LLMs that have one; `structured`: answers to row tests are held to a JSON schema, if a server
+    does that; the most requests and dollars.
     """
 
     seed: int = 0
@@ -204,7 +204,7 @@ class Options:
     batch: bool = False
     structured: bool = False
     retry_unanswered: bool = False
-    last_failed: bool = False  # ask again what the run's folder has no readable answer to, and nothing else
+    last_failed: bool = False  # ask again only what has no readable answer in the run's folder
     most_requests: int | None = None
     most_dollars: Decimal | None = None
 
@@ -219,14 +219,14 @@ def plan(
     ready: Callable[[Test, Table], None] = lambda test, table: None,
     prompts: Sequence[PromptSet] = (),
 ) -> list[PlannedCell]:
-    """Every cell with every query, before anything is sent. The same seed plans the same queries for every LLM.
+    """Return every cell with every query, before anything is sent. A seed plans equal queries for every LLM.
 
-    The reference has cells of those tests alone whose chances its answers change, and each subject of those that are
-    put to it at all (`Subject.takes`).
+    The reference has cells only of tests whose chances its answers change, and each subject only of those it gets at
+    all (`Subject.takes`).
 
     Tests that show no rows are planned once, under the first serializer, and those that word their own queries under
-    the first of `prompts` (the default set, where none is given). `tell` is told for how many of how many combinations
-    of a test, a table, a serializer and a prompt set the queries are written; `ready` is called before each.
+    the first of `prompts` (the default set, if none is given). `tell` gets for how many of how many combinations of a
+    test, a table, a serializer and a prompt set the queries are written; `ready` is called before each.
     """
     places = [
         (test, table, serializer, words)
@@ -283,7 +283,7 @@ def plan(
 
 
 def _sharing(tests: Sequence[Test], family: Family, subjects: Sequence[Subject], options: Options) -> int:
-    """How many subjects under test share the error budget of a family: one, or all to whom its tests are put."""
+    """Return how many subjects under test share the error budget of a family: one, or all that get its tests."""
     if options.family_over != ALL:
         return 1
     own = [test for test in tests if test.family is family]
@@ -291,7 +291,7 @@ def _sharing(tests: Sequence[Test], family: Family, subjects: Sequence[Subject],
 
 
 def _in_words(subjects: Sequence[Subject], sheets: Sequence[Sheet], options: Options) -> dict[int, Sheet]:
-    """By their places the sheets that can be asked in words as well, as they are asked so, where somebody could be."""
+    """Return, by place, the sheets that can be asked in words as well, in words, if a subject could take them so."""
     found = {}
     for number, sheet in enumerate(sheets):
         test = sheet.test.in_words(options.samples)
@@ -301,9 +301,9 @@ def _in_words(subjects: Sequence[Subject], sheets: Sequence[Sheet], options: Opt
 
 
 def _or_in_words(cell: PlannedCell, worded: Sheet | None, options: Options) -> PlannedCell:
-    """The cell as it is asked of its LLM: in words where that tells no log-probabilities.
+    """Return the cell as it is asked of its LLM: in words if that gives no log-probabilities.
 
-    Where nobody knows yet whether it does, it is asked for them first, unless the user asks for samples.
+    If it is unknown whether it does, the cell is asked for them first, unless the user asks for samples.
     """
     model = cell.subject.model
     if worded is None or model.control or not worded.test.needs <= model.capabilities:
@@ -315,7 +315,7 @@ def _or_in_words(cell: PlannedCell, worded: Sheet | None, options: Options) -> P
 
 
 def _resampled(cell: PlannedCell, options: Options) -> PlannedCell:
-    """The cell with each query several times, where the user asks for that and the test and its LLM can do so."""
+    """Return the cell with each query several times, if the user asks for that and test and LLM allow it."""
     count, at, model = options.samples, options.temperature, cell.subject.model
     if not (count and at and cell.test.resampled) or model.control or Capability.SAMPLE not in model.capabilities:
         return cell
@@ -325,7 +325,7 @@ def _resampled(cell: PlannedCell, options: Options) -> PlannedCell:
 
 
 def _without_papers(sheet: Sheet, options: Options) -> Sheet:
-    """The sheet as it is asked until its table is decided: of the tests of rows without the paper's queries."""
+    """Return the sheet as asked until its table is decided: tests of rows lose the paper's queries."""
     if options.papers_too or sheet.test.family is not Family.ROWS:
         return sheet
     own = tuple(query for query in sheet.written if not query.paper)
@@ -333,14 +333,14 @@ def _without_papers(sheet: Sheet, options: Options) -> Sheet:
 
 
 def _bet_on(sheet: Sheet) -> Sheet:
-    """The sheet with those of its queries alone that have a turn, in the order of these."""
+    """Return the sheet with only those of its queries that have a turn, in the order of the turns."""
     own = [query for query in sheet.written if query.turn is not None]
     unfit = sheet.unfit or (None if own else SPOILED)
     return replace(sheet, written=tuple(sorted(own, key=lambda query: query.turn or 0)), unfit=unfit)
 
 
 def _with_turns(sheets: Sequence[Sheet], reasons: Sequence[str | None]) -> list[Sheet]:
-    """The sheets, with the turns of those queries of a table that are bet on; none has one of what is not asked."""
+    """Return the sheets with turns for the queries of a table that are bet on, but for those that are not asked."""
     found = list(sheets)
     betting = [place for place, sheet in enumerate(sheets) if sheet.test.bet_on and not reasons[place]]
     for own in grouped(betting, lambda place: sheets[place].named("").of_table).values():
@@ -352,7 +352,7 @@ def _with_turns(sheets: Sequence[Sheet], reasons: Sequence[str | None]) -> list[
 def sheet_of(
     test: Test, table: Table, serializer: Serializer, options: Options, prompts: PromptSet | None = None
 ) -> Sheet:
-    """The queries of a test about a table. The same seed asks the same rows, whatever the serializer and the words."""
+    """Return the queries of a test about a table. A seed asks equal rows, whatever the serializer and the words."""
     rng, prompts = seeded(table, options.seed, test.draws_as or test.id), prompts or default_prompts()
     try:
         asking = test.about(options.rows) if options.rows and test.sized else test
@@ -376,7 +376,7 @@ def sheet_of(
 
 
 def _first(queries: Sequence[Query], most: int | None, decides: bool) -> tuple[Query, ...]:
-    """The first queries. A score of pairs needs both: a query whose decoys are all cut off is not asked for one."""
+    """Return the first queries. A score of pairs needs both: a query whose decoys are all cut off is dropped too."""
     asked = without_cut_off(queries[:most], queries[most:] if most else ())
     kept = {query.decoy_of for query in asked}
     cut_off = {query.decoy_of for query in queries[len(asked) :]} - kept - {""}
@@ -384,14 +384,14 @@ def _first(queries: Sequence[Query], most: int | None, decides: bool) -> tuple[Q
 
 
 def has_papers(test: Test) -> bool:
-    """Whether a test can have queries of the paper's own: none has that has no published rule."""
+    """Return whether a test can have queries of the paper's own: it needs a published rule."""
     return test.published is not None
 
 
 def _uninformative(
     sheet: Sheet, written: Mapping[CellName, Sequence[Query]], at: float, options: Options
 ) -> str | None:
-    """Why a sheet is not worth asking, be it with others of its pool. The published rules ask all the same."""
+    """Return why a sheet, alone or pooled, is not worth asking; None if it is, or published rules ask anyway."""
     if options.rules == PAPER or sheet.unfit or not sheet.test.decides:
         return None
     alone = sheet.test.too_small(len(sheet.table.row_set)) or sheet.test.uninformative(sheet.written, at)
@@ -402,10 +402,10 @@ def _uninformative(
 
 
 def rows_shown(cells: Sequence[PlannedCell]) -> dict[tuple[str, str], int]:
-    """For each (LLM, dataset) whose private rows would leave this machine, how many distinct ones the prompts show.
+    """Return how many distinct private rows the prompts would send off this machine, by (LLM, dataset).
 
-    Those of a FILE are private, and whatever was never published, also where the table itself is public. Rows of a
-    shuffled twin are none of the table's: see `shuffled_shown`.
+    The rows of a FILE are private, and so is anything never published, even if the table itself is public. Rows of a
+    shuffled twin do not belong to the table: see `shuffled_shown`.
     """
     rows: dict[tuple[str, str], set[int | str]] = {}
     for cell in cells:
@@ -419,7 +419,7 @@ def rows_shown(cells: Sequence[PlannedCell]) -> dict[tuple[str, str], int]:
 
 
 def shuffled_shown(cells: Iterable[PlannedCell]) -> set[tuple[str, str]]:
-    """The (LLM, dataset) where rows of a private table's twin would leave this machine: other rows, of its cells."""
+    """Return the (LLM, dataset) pairs that would send rows of a private table's twin, made of its cells, elsewhere."""
     return {
         (cell.name.llm, cell.table.named)
         for cell in cells

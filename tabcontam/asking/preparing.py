@@ -1,9 +1,9 @@
 """New tables of a plan, prepared by other processors while this one writes the plan.
 
-What takes seconds to find out about a table is kept in the user's cache folder. So a process that writes the table's
-queries and throws them away saves the run the time: the run reads what was kept. The run begins with the first test of
-the first table and a process with the last of the last; each finding is made by who asks for it first, until they meet.
-Where a process fails, less is kept, and the run finds it out by itself.
+Findings about a table that take seconds are cached in the user's folder. So a process that writes the table's queries
+and throws them away saves the run the time: the run reads the cache. The run begins with the first test of the first
+table and a process with the last of the last; each finding is made by the first that needs it, until they meet. If a
+process fails, less is cached, and the run makes the finding itself.
 """
 
 import asyncio
@@ -28,10 +28,10 @@ from tabcontam.subjects.ray.machines import Machines
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Table
 
-SMALL = 100  # rows of a single new table up to which a process would not be there before the run is done
+SMALL = 100  # rows of a single new table up to which a process would start too late to help
 
 START = starting("tabcontam.asking.preparing")
-BEGIN, END, DONE = "begin", "end", "done"  # how a process begins its lines: it asks to begin, it has ended, all is done
+BEGIN, END, DONE = "begin", "end", "done"  # how a process's lines begin: asks to begin, has ended, all is done
 
 
 @contextmanager
@@ -45,9 +45,9 @@ def prepared_meanwhile(
 ) -> Iterator[Callable[[Test, Table], None]]:
     """Have other processors prepare the new ones of these tables, the last test of the last table first.
 
-    Yields a function to call before the queries of a test about a table are written: with those that were written
-    before it no process begins any more. `check` is called before each finding of the run, and may end the plan.
-    Other `machines`, where there are some, prepare whole tables.
+    Yields a function to call before the queries of a test about a table are written: no process begins those written
+    before it any more. `check` is called before each finding of the run, and may end the plan. Other `machines`, if
+    there are some, prepare whole tables.
     """
     new, own = _new(tables, tests), fitted(tests)
     left, found = Left(new, own), Found(check)
@@ -62,7 +62,7 @@ def prepared_meanwhile(
                 table, test = taken
                 send(process, job_of(None if table is known else table, serializer, [test], options.seed))
                 if not _served(process, found):
-                    return  # it died: what it did not find the run finds by itself
+                    return  # it died: the run makes the findings that it did not make
                 known = table
 
     pool = ThreadPoolExecutor(max(1, workers))
@@ -77,7 +77,7 @@ def prepared_meanwhile(
             working += [pool.submit(work) for _ in range(workers)]
             with shared(found):
                 yield left.write
-        finally:  # also where the user pressed Ctrl-C
+        finally:  # also if the user pressed Ctrl-C
             left.clear()
             for process in processes:
                 process.kill()
@@ -98,7 +98,7 @@ class _Asking:
         return json.loads(sys.stdin.buffer.readline()) is True
 
     def end(self, name: str) -> None:
-        """Tell that a finding is made."""
+        """Report that a finding is made."""
         _tell(END, name)
 
 
@@ -112,7 +112,7 @@ def _cancel(task: "asyncio.Task[None]") -> None:
 
 
 def _served(process: "subprocess.Popen[bytes]", found: Found) -> bool:
-    """Answer a process until it is done with its job; False where it died before."""
+    """Answer a process until it is done with its job; return False if it died before."""
     try:
         for line in process.stdout or ():
             what, name = json.loads(line)
@@ -132,12 +132,12 @@ def _process() -> "subprocess.Popen[bytes]":
 
 
 def takes_long(tables: Sequence[Table], tests: Sequence[Test]) -> bool:
-    """Whether it takes seconds to find out about these tables what the queries of these tests need."""
+    """Return whether it takes seconds to find out about these tables what the queries of these tests need."""
     return _long(_new(tables, tests))
 
 
 def fitted(tests: Sequence[Test]) -> list[Test]:
-    """The tests that need something found out about a table."""
+    """Return the tests that need findings about a table."""
     return [test for test in tests if test.row_test or test.family is Family.SCORE]
 
 
@@ -146,12 +146,12 @@ def _long(new: Sequence[Table]) -> bool:
 
 
 def _new(tables: Sequence[Table], tests: Sequence[Test]) -> list[Table]:
-    """The tables about which something is to be found out."""
+    """Return the tables that need findings."""
     return [table for table in tables if _nothing_kept(table)] if fitted(tests) else []
 
 
 def _nothing_kept(table: Table) -> bool:
-    """Whether nothing is kept of a table yet, and something can be."""
+    """Return whether nothing is cached for a table yet, and something can be."""
     folder = folder_of(table)
     if folder is None or folder.is_dir() or is_shipped(table):
         return False
@@ -163,7 +163,7 @@ def _nothing_kept(table: Table) -> bool:
 
 
 def main() -> None:
-    """For each test that a line of standard input tells about, write its queries for the sake of what is kept."""
+    """For each job in a line of standard input, write the queries of its tests, only to fill the cache."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the business of the run, which ends this process
     gc.disable()  # as the run itself does while it prepares
     table: Table | None = None
@@ -173,7 +173,7 @@ def main() -> None:
             if "table" in job:
                 table = table_from(job["table"])
                 if folder := folder_of(table):
-                    folder.mkdir(parents=True, exist_ok=True)  # also where nothing is kept of it: it is prepared once
+                    folder.mkdir(parents=True, exist_ok=True)  # also if nothing is cached for it: it is prepared once
             if table is not None:
                 write_for_keeps(job, table)
             _tell(DONE)

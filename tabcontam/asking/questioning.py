@@ -1,4 +1,4 @@
-"""Asking what belongs to no table: questions about texts, as a run asks its own, within its limits, replies kept."""
+"""Questions that belong to no table, such as those about texts, asked as a run asks its own, within its limits."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -17,13 +17,13 @@ from tabcontam.evidence.questions import Answer, Reply, State
 from tabcontam.subjects.base import Model
 from tabcontam.subjects.prices import Price
 
-DIGEST = 64  # letters of what a reply is stored under; where the form is to be found out, several stand together
+DIGEST = 64  # letters of a reply's key; if the form is to be found out, several keys stand together
 Asked = tuple[Model, Sequence[Query]]
 
 
 @dataclass
 class Questioning:
-    """Asks LLMs, one stage after another; the limits hold over all of them. `stop` may be called at any time."""
+    """An asker of LLMs, in stages; the limits hold over all of them. `stop` may be called at any time."""
 
     options: Options
     store: Store
@@ -39,24 +39,24 @@ class Questioning:
 
     @property
     def ended(self) -> dict[str, str]:
-        """The LLMs of which nothing more will come, and why."""
+        """The LLMs that answer nothing more, each with the reason."""
         return {spec: asker.ended for spec, asker in self.askers.items() if asker.ended}
 
     @property
     def spent(self) -> bool:
-        """Whether it was the user's limit that ended it."""
+        """Return whether the user's limit ended it."""
         return any(asker.spent for asker in self.askers.values())
 
     def stop(self) -> None:
-        """Ask nothing more; what is on its way is waited for."""
+        """Ask nothing more; requests under way are waited for."""
         self.stopping = True
         for asker in self.askers.values():
             asker.stop()
 
     async def ask(self, asked: Sequence[Asked]) -> list[dict[str, Answer]]:
-        """For each LLM the answers that there are, by the id of the query; the LLMs are asked side by side.
+        """Return each LLM's answers by the id of the query; the LLMs are asked at the same time.
 
-        An answer that is stored is not asked for again, and the same question is asked once.
+        A stored answer is not asked for again, and equal questions are asked once.
         """
         totals: dict[str, int] = {}
         for model, queries in asked:
@@ -68,7 +68,7 @@ class Questioning:
             self.progress.end()
 
     def estimate(self, model: Model, queries: Sequence[Query]) -> Estimate:
-        """What is left to ask of these, at most."""
+        """Return the most that is left to ask of these queries."""
         found, left = self._left(model, queries)
         price = price_for(model, self.prices)
         return estimate(model, price, len(queries), len(found), [same[0] for same in left], None)
@@ -91,7 +91,7 @@ class Questioning:
         return found
 
     def _left(self, model: Model, queries: Sequence[Query]) -> tuple[dict[str, Answer], list[list[Query]]]:
-        """The answers that are stored, and what is left to ask, the same together."""
+        """Return the stored answers, and the queries left to ask, equal ones together."""
         if not model.settled and model.identity is not None:
             if form := self.store.form(model.identity, model.version):
                 model.settle(form)
@@ -132,6 +132,6 @@ class Questioning:
 
 
 def reply_of(answers: Mapping[str, Answer], query: Query) -> Reply:
-    """The reply to a prompt; a failed one where there is none."""
+    """Return the reply to a prompt; a failed one if there is none."""
     answer = answers.get(query.id)
     return answer if isinstance(answer, Reply) else Reply("", State.FAILED, "not asked")

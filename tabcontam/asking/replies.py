@@ -1,8 +1,8 @@
-"""The store of replies: what was paid for is not asked again, whichever run asks.
+"""The store of replies: a reply that was paid for is not asked for again, whichever run asks.
 
-One SQLite file in the user's cache folder. A reply stands there under a hash of what determines it; the file holds no
+One SQLite file in the user's cache folder. A reply's key there is a hash of all that determines it; the file holds no
 prompts and no API keys, and only its owner can read it. The store never stops a run: a damaged file is set aside and a
-new one begun, and where it cannot be used at all the run goes on without it, after one line on standard error.
+new one begun, and if it cannot be used at all the run goes on without it, after one line on standard error.
 """
 
 import hashlib
@@ -55,7 +55,7 @@ TABLES = (
     f"PRAGMA user_version = {SCHEMA}",
 )
 LONGEST = 2**27  # bytes of a stored reply
-# An unknown table or column counts as damage too: the statements are ours, and the file says that it has them.
+# An unknown table or column counts as damage too: the statements are ours, and the file's version promises them.
 _DAMAGE = {
     sqlite3.SQLITE_CORRUPT,
     sqlite3.SQLITE_NOTADB,
@@ -69,7 +69,7 @@ Found = TypeVar("Found")
 
 
 class Facts(TypedDict):
-    """What a store holds; `size` is in bytes, `llms` counts replies by LLM, the most first."""
+    """The contents of a store; `size` is in bytes, `llms` counts replies by LLM, the most first."""
 
     path: str
     size: int
@@ -80,9 +80,9 @@ class Facts(TypedDict):
 def key(
     identity: Mapping[str, str], version: str, form: Form, question: Question, max_tokens: int, repeat: int = 0
 ) -> str:
-    """The hash of what determines an answer, and of nothing else: each sample of a prompt has one of its own.
+    """Return the hash of what determines an answer, and of nothing else: each sample of a prompt has its own.
 
-    That of a prompt is what it was before there were other questions, so that what was paid for then is found.
+    A prompt's hash is as it was before there were other questions, so that replies paid for then are found.
     """
     request: dict[str, Any]
     match question:
@@ -112,19 +112,19 @@ def _hashed(fields: Mapping[str, Any]) -> str:
 
 
 class Store:
-    """Where replies are kept between runs: a file that `open` gives. A store without an open file keeps nothing."""
+    """A store that keeps replies between runs, in a file that `open` opens. Without an open file it keeps nothing."""
 
     def __init__(self, path: Path = Path(FILE)) -> None:
         self.path = path
         self._connection: sqlite3.Connection | None = None
-        self._file: tuple[int, int] | None = None  # what tells the open file from another of the same name
+        self._file: tuple[int, int] | None = None  # device and inode of the open file
         self._replaced = False
 
     @classmethod
     def open(cls, path: Path | None = None) -> "Store":
-        """The store in this file, or in the user's cache folder; the file is made if need be.
+        """Return the store in this file, or in the user's cache folder; the file is made if need be.
 
-        Raises nothing: what goes wrong is one line on standard error.
+        Raises nothing: an error becomes one line on standard error.
         """
         try:
             store = cls(path or cache_folder().parent / FILE)
@@ -136,14 +136,14 @@ class Store:
         return store
 
     def get(self, keys: Iterable[str]) -> dict[str, Answer]:
-        """The replies that are there; one that cannot be read counts as absent."""
+        """Return the stored replies; one that cannot be read counts as absent."""
         wanted = [bytes.fromhex(key) for key in dict.fromkeys(keys)]
         found: dict[str, Answer] = {}
         self._do(lambda connection: found.update(_replies(connection, wanted)), None)
         return found
 
     def put(self, key: str, llm: str, reply: Answer) -> None:
-        """Keep a reply, in place of an older one. A failed reply is not kept."""
+        """Store a reply, in place of an older one. A failed reply is not stored."""
         if reply.state is State.FAILED:
             return
         digest, text = bytes.fromhex(key), _written(reply)
@@ -152,24 +152,24 @@ class Store:
         self._do(lambda file: file.execute("INSERT OR REPLACE INTO replies VALUES (?, ?, ?, ?)", row), None)
 
     def form(self, identity: Mapping[str, str], version: str) -> Form | None:
-        """The form that a server was found to take, if that is known."""
+        """Return the form that a server was found to take, if that is known."""
         server = [bytes.fromhex(_hashed(_server(identity, version)))]
         row = self._do(lambda file: file.execute("SELECT form FROM forms WHERE server = ?", server).fetchone(), None)
         return {form.value.encode(): form for form in Form}.get(row[0]) if row else None
 
     def note_form(self, identity: Mapping[str, str], version: str, form: Form) -> None:
-        """Keep the form that a server was found to take."""
+        """Store the form that a server was found to take."""
         row = (bytes.fromhex(_hashed(_server(identity, version))), form.value)
         self._do(lambda file: file.execute("INSERT OR REPLACE INTO forms VALUES (?, ?)", row), None)
 
     def facts(self) -> Facts:
-        """Where the file is, how large it is with its side files, and whose replies it holds."""
+        """Return where the file is, how large it is with its side files, and how many replies it holds by LLM."""
         llms = self._do(_counted, dict[str, int]())
         size = sum(map(size_of, with_side_files(self.path))) if self._connection else 0
         return {"path": str(self.path), "size": size, "replies": sum(llms.values()), "llms": llms}
 
     def clear(self) -> int:
-        """Drop everything, and tell how many replies that were. Another run may have the file open."""
+        """Drop everything, and return how many replies that were. Another run may have the file open."""
         return self._do(self._cleared, 0)
 
     def close(self) -> None:
@@ -197,7 +197,7 @@ class Store:
         return replies
 
     def _do(self, work: Callable[[sqlite3.Connection], Found], nothing: Found) -> Found:
-        """What `work` gives; on a new file where this one is found damaged, and `nothing` where the store is off."""
+        """Return what `work` returns; on a new file if this one is damaged, and `nothing` if the store is off."""
         for _ in range(2):
             if self._connection is not None and identity_of(self.path) != self._file:
                 self._begin()  # another run has set it aside, or somebody has deleted it
@@ -213,9 +213,9 @@ class Store:
         return nothing
 
     def _begin(self, rid: Callable[[], None] | None = None) -> None:
-        """Open the file, `rid` of the one that was open; if it is damaged, set it aside and begin a new one.
+        """Open the file, after `rid` for the one that was open; if it is damaged, set it aside and begin a new one.
 
-        The folder is held meanwhile, so that of several runs one makes the file and one sets it aside.
+        The folder is locked meanwhile, so that of several runs one makes the file and one sets it aside.
         """
         self.close()
         try:
@@ -268,11 +268,11 @@ class Store:
 
 
 class _OtherSchemaError(sqlite3.Error):
-    """The file is of another schema, and not ours to change."""
+    """The error for a file of another schema, which is not ours to change."""
 
 
 class _ForeignSchemaError(sqlite3.Error):
-    """The file says that it is ours, and what it holds is not: a trigger would run whenever a reply is stored."""
+    """The error for a file that claims to be ours and is not: a trigger would run whenever a reply is stored."""
 
     sqlite_errorcode = sqlite3.SQLITE_SCHEMA
 
@@ -324,13 +324,13 @@ def _counted(connection: sqlite3.Connection) -> dict[str, int]:
 
 def _written(answer: Answer) -> str:
     usage = answer.usage and [answer.usage.prompt, answer.usage.written]
-    words = {"text": answer.text} if isinstance(answer, Reply) else {}  # the others' text is in what they brought
+    words = {"text": answer.text} if isinstance(answer, Reply) else {}  # the others' text is in their own fields
     fields = {"state": answer.state, "detail": answer.detail, "usage": usage, **words, **brought(answer)}
     return json.dumps(fields, separators=(",", ":"))
 
 
 def _read(digest: bytes, text: bytes, checksum: int) -> Answer | None:
-    """The answer of a row; None where it is not what was written, for SQLite does not notice every flipped bit."""
+    """Return a row's answer; None if it is not what was written: SQLite does not notice every flipped bit."""
     try:
         if zlib.crc32(digest + text) != checksum:
             return None
@@ -344,7 +344,7 @@ def _read(digest: bytes, text: bytes, checksum: int) -> Answer | None:
 
 
 def _code(error: Exception) -> int:
-    """SQLite's primary code of an error; 0 where it is none of SQLite's."""
+    """Return SQLite's primary code of an error; 0 if it is not SQLite's."""
     return getattr(error, "sqlite_errorcode", 0) & 0xFF
 
 
@@ -357,9 +357,9 @@ def _say(line: str) -> None:
 
 
 def asked_as(model: Model, query: Query) -> str | None:
-    """What makes a query the same as another for a model; None for one whose replies are not stored.
+    """Return the key that equal queries to a model share; None for a model whose replies are not stored.
 
-    Where the form is not known yet, prompts are the same only if they are in every form.
+    While the form is not known, prompts share a key only if they are equal in every form.
     """
     if model.identity is None:
         return None
@@ -370,6 +370,6 @@ def asked_as(model: Model, query: Query) -> str | None:
 
 
 def same_text(model: Model, table: Table, query: Query) -> str:
-    """What makes a scored text the same as another for a control, which has read one table at a time; "" for others."""
+    """Return the key that equal scored texts of a control share, which has read one table at a time; "" for others."""
     question = query.question
     return f"{id(table)} {question.text}" if model.control and isinstance(question, Passage) else ""

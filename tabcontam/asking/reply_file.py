@@ -1,4 +1,4 @@
-"""The file of the store on disk: private to its owner, held against other runs, told from others of its name."""
+"""The store's file on disk: private to its owner, locked against other runs, distinguished from others of its name."""
 
 import os
 import stat
@@ -15,7 +15,7 @@ SIDE_FILES = ("-wal", "-shm")
 def make_private(path: Path) -> None:
     """Make the file if there is none; let nobody else read it. SQLite gives its side files the same mode.
 
-    A file that is there is never opened: closing it again would drop the locks that SQLite holds in this process.
+    An existing file is never opened: closing it again would drop the locks that SQLite holds in this process.
     """
     with suppress(FileExistsError):
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
@@ -28,7 +28,7 @@ def make_private(path: Path) -> None:
 
 @contextmanager
 def held(folder: Path) -> Iterator[None]:
-    """Hold a folder against other runs. Raises OSError where they hold it for too long."""
+    """Lock a folder against other runs. Raises OSError if they hold it for too long."""
     try:
         import fcntl
     except ImportError:  # Windows: there nobody can rename a file that another run has open
@@ -53,19 +53,19 @@ def held(folder: Path) -> Iterator[None]:
 
 
 def with_side_files(path: Path) -> list[Path]:
-    """The file and what SQLite writes beside it."""
+    """Return the file and the files that SQLite writes next to it."""
     return [path, *(path.with_name(path.name + side) for side in SIDE_FILES)]
 
 
 def free_name(path: Path, moment: datetime) -> Path:
-    """A name beside the file that nothing has yet."""
+    """Return an unused name next to the file."""
     stem = f"{path.stem}.damaged-{moment:%Y-%m-%dT%H-%M-%S}"
     names = (path.with_name(f"{stem}{'' if number == 1 else f'-{number}'}{path.suffix}") for number in range(1, 10**6))
     return next(name for name in names if not any(file.exists() for file in with_side_files(name)))
 
 
 def identity_of(path: Path) -> tuple[int, int] | None:
-    """What tells a file from another of the same name; None where there is none."""
+    """Return the device and inode of a file, which another of its name does not share; None if there is none."""
     with suppress(OSError):
         status = path.stat()
         return status.st_dev, status.st_ino
@@ -73,7 +73,7 @@ def identity_of(path: Path) -> tuple[int, int] | None:
 
 
 def size_of(path: Path) -> int:
-    """The bytes of a file; 0 where there is none."""
+    """Return the bytes of a file; 0 if there is none."""
     with suppress(OSError):
         return path.stat().st_size
     return 0

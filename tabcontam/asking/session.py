@@ -1,4 +1,4 @@
-"""Ask, judge, record: the session alone knows who asks whom, in what order, and what was answered before."""
+"""A session asks, judges and records: it alone knows which LLM gets which query, in what order, with which answers."""
 
 import asyncio
 import contextlib
@@ -37,7 +37,7 @@ from tabcontam.verdicts.rules import PAPER
 
 @dataclass
 class Session(Account):
-    """One run over planned cells. `ask()` may be stopped at any time; `results()` tells what there is."""
+    """One run over planned cells. `ask()` may be stopped at any time; `results()` returns the results so far."""
 
     cells: Sequence[PlannedCell]
     options: Options
@@ -69,7 +69,7 @@ class Session(Account):
         self._turns = turns_of(self.cells, self.options, self._conceded)
 
     async def connect(self) -> None:
-        """Reach every LLM first. Raises `UsageError` when none under test can be reached, or not the reference."""
+        """Reach every LLM first. Raises `UsageError` if none under test can be reached, or the reference cannot."""
         subjects = self._subjects()
         with self.progress.doing("connecting"):
             reached = await asyncio.gather(*(subject.model.connect() for subject in subjects), return_exceptions=True)
@@ -82,9 +82,9 @@ class Session(Account):
         check_reachable(subjects, self.unreachable)
 
     async def hold(self, asks: bool = True) -> None:
-        """Where answers are to be held to a schema, find out by one request which servers do that.
+        """If answers are to be held to a schema, find out by one request which servers do that.
 
-        The others are asked in chat form. Without `asks` one of which nothing is stored is taken to do it.
+        The others are asked in chat form. Without `asks`, a server with nothing stored counts as one that does.
         """
         if self.options.structured:
             chatting = [subject.model for subject in self._reached() if subject.model.form is Form.CHAT]
@@ -97,14 +97,14 @@ class Session(Account):
         same = asked_as(model, query)
         found = list(self.store.get([same] if same and " " not in same else []).values())
         if asks and not found:
-            with contextlib.suppress(StoppedError):  # whatever is asked next says why
+            with contextlib.suppress(StoppedError):  # the next query shows why
                 found.append(await self._asker(model).ask(model, query, lambda answer: None))
                 self._put(model, query, model.spec, found[0])
         if asks or found:
             model.held = any(isinstance(reply, Reply) and is_held(reply) for reply in found)
 
     def _asker(self, model: Model) -> Asker:
-        """Who asks an LLM, with its limiter and its price."""
+        """Return the asker of an LLM, with its limiter and its price."""
         if model.spec not in self.askers:
             limiter = self.limiters.of(model, self.options.connections, self.progress.limit)
             price = price_for(model, self.prices)
@@ -112,7 +112,7 @@ class Session(Account):
         return self.askers[model.spec]
 
     def recall(self) -> None:
-        """Take the answers that the folder holds, then the store. Raises `UsageError` for what a batch is to bring."""
+        """Take the answers in the folder, then in the store. Raises `UsageError` for those that a batch will bring."""
         for subject in self._reached():
             self._reword(subject)
         self._recall_held(self.cells)
@@ -138,7 +138,7 @@ class Session(Account):
                 keep(cell, trial)
 
     def _reword(self, subject: Subject) -> list[PlannedCell]:
-        """The cells that are asked in words from now on, since this LLM turned out to tell no log-probabilities."""
+        """Return the cells asked in words from now on, since this LLM turned out to give no log-probabilities."""
         lacking = [cell for cell in self._cells_of(subject) if cell.lacks]
         changed = {id(cell): cell.otherwise for cell in lacking if cell.otherwise is not None}
         if changed:
@@ -147,9 +147,9 @@ class Session(Account):
         return list(changed.values())
 
     async def ask(self) -> None:
-        """Ask what has no answer yet, all LLMs side by side; one that is loaded here keeps to a thread of its own.
+        """Ask what has no answer yet, all LLMs at the same time; a model that is loaded here has its own thread.
 
-        The reference is asked before them: no verdict rests on what it might still answer, wherever a run ends.
+        The reference is asked before them: wherever a run ends, no verdict depends on answers it might still give.
         """
         subjects = self._reached()
         self.progress.begin({subject.model.spec: len(self._places(subject)) for subject in subjects})
@@ -168,7 +168,7 @@ class Session(Account):
                 await self._ask_whole(first)
             self._referring = False
             if self.references:
-                for cell in self.cells:  # of which answers were known before
+                for cell in self.cells:  # some of their answers were known before
                     self._end_if_found(cell)
             await asyncio.gather(*(self._ask_whole(subject) for subject in subjects if not subject.reference))
         finally:
@@ -176,7 +176,7 @@ class Session(Account):
             self.progress.end()
 
     def stop(self) -> None:
-        """Ask nothing more; what is on its way is waited for, but for what takes minutes."""
+        """Ask nothing more; requests under way are waited for, unless they take minutes."""
         self.stopping = True
         for asker in self.askers.values():
             asker.stop()
@@ -184,12 +184,12 @@ class Session(Account):
             subject.model.stop()
 
     async def close(self) -> None:
-        """Give back what the LLMs hold."""
+        """Give back the LLMs' connections and memory."""
         for subject in self._subjects():
             await subject.model.close()
 
     def estimates(self) -> list[Estimate]:
-        """What is left to ask of each LLM, once the answers that there are have been recalled."""
+        """Return what is left to ask of each LLM, once the answers that there are have been recalled."""
         found = []
         for subject in self._subjects():
             model, places = subject.model, self._places(subject)
@@ -213,7 +213,7 @@ class Session(Account):
         return [(cell, query) for cell in self._cells_of(subject) for query in cell.queries]
 
     def _cells_of(self, subject: Subject) -> Sequence[PlannedCell]:
-        """The cells of one LLM, found by one look at all of them: a large run has millions."""
+        """Return the cells of one LLM, found by one look at all of them: a large run has millions."""
         if not self._own:
             self._own |= grouped(self.cells, lambda cell: id(cell.subject))
         return self._own.get(id(subject), ())
@@ -227,7 +227,7 @@ class Session(Account):
             if not self._answered(cell, query) and self._again.allows(cell, query):
                 same = asked_as(model, query) or same_text(model, cell.table, query) or str(number)
                 pending.setdefault(same, []).append((cell, query))
-        # Of a prompt nothing can be stored for one whose form is still to be found out.
+        # A prompt to a model whose form is still to be found out has several keys, and no stored reply.
         stored = {} if model.identity is None else self.store.get(asked for asked in pending if " " not in asked)
         for found, reply in stored.items():
             trials = [
@@ -242,7 +242,7 @@ class Session(Account):
         self._pending[model.spec] = pending
 
     def _settle(self, model: Model) -> None:
-        """Tell a model the form that an earlier run found it to take, or note what this one finds."""
+        """Give a model the form that an earlier run found it to take, or note that this one has to find out."""
         if not model.settled and model.identity is not None:
             form = self.store.form(model.identity, model.version)
             if form is not None:
@@ -251,7 +251,7 @@ class Session(Account):
                 self._unsettled.add(model.spec)
 
     def _stand_by(self) -> None:
-        """What was to be asked again and was not has the answer that it had."""
+        """Restore the old answers of queries that were to be asked again and were not."""
         for cell, trial in self._again.unreadable.values():
             if not self._answered(cell, trial.query):
                 self._file(cell, trial)
@@ -263,10 +263,10 @@ class Session(Account):
         await subject.model.rest()
 
     async def _ask_one(self, subject: Subject) -> None:
-        """Everything one LLM is asked, as many at a time as its limiter has slots.
+        """Ask one LLM everything, as many queries at a time as its limiter has slots.
 
-        First comes what is asked in any case, in the order of the plan; then every table that is asked in turns, and
-        last what these leave undecided. In batches nothing is asked in turns.
+        First come the queries that are asked in any case, in the order of the plan; then every table that is asked in
+        turns, and last those that these leave undecided. In batches nothing is asked in turns.
         """
         if self.options.batch and subject.model.batches:
             await self._ask_in_batches(subject, subject.model.batches)
@@ -281,7 +281,7 @@ class Session(Account):
             await self._ask_reworded(subject, cells)
 
     async def _ask_reworded(self, subject: Subject, cells: Sequence[PlannedCell]) -> None:
-        """Ask in words what was to be asked by log-probabilities, where the first of these was in vain."""
+        """Ask in words the queries for log-probabilities, since the first of these was in vain."""
         self.progress.more(subject.model.spec, sum(len(cell.queries) for cell in cells))
         self._recall_held(cells)
         before = set(self._recalled)
@@ -293,7 +293,7 @@ class Session(Account):
         await self._ask_all(subject, lambda cell: any(cell is own for own in cells))
 
     async def _ask_in_batches(self, subject: Subject, batches: Batches) -> None:
-        """All prompts of one LLM in batches, and what has no place in one besides."""
+        """Ask all prompts of one LLM in batches, and its other queries one by one."""
         asker, notes = self.askers[subject.model.spec], BatchNotes(self.journal.path.parent)
         ask_now, take = partial(self._ask_now, asker), partial(self._take, asker)
         self.batched.append(own := InBatches(subject.model, batches, asker, notes, self.journal, ask_now, take))
@@ -310,7 +310,7 @@ class Session(Account):
                     return
 
     async def _jobs(self, subject: Subject, wanted: Callable[[PlannedCell], bool]) -> AsyncIterator[Job]:
-        """The unanswered queries of one LLM's wanted cells, in order; it is prepared for each table once it is due."""
+        """Yield the unanswered queries of one LLM's wanted cells, in order; prepare it for each table once due."""
         model, table = subject.model, None
         for places in self._pending[subject.model.spec].values():
             left = tuple(place for place in places if wanted(place[0]) and not self._over(place[0]))
@@ -322,7 +322,7 @@ class Session(Account):
                 yield Job(model, left)
 
     async def _ask_in_turns(self, subject: Subject, turns: Turns) -> None:
-        """The queries about a table in turns: those at once that are needed whatever is answered to them."""
+        """Ask the queries about a table in turns; those needed whatever the others' answers are go together."""
         asker, first = self.askers[subject.model.spec], turns.cells[0]
         model, known = subject.model, turns.take(self._taken)
         if known:
@@ -354,7 +354,7 @@ class Session(Account):
                 self.found_by.setdefault(asker.llm, first.name)
 
     async def _prepared(self, subject: Subject, table: Table) -> Model:
-        """The model that answers for a table. Where none can be made, its cells are skipped and it is not asked."""
+        """Return the model that answers for a table. If none can be made, its cells are skipped and it is not asked."""
         own = [cell for cell in self._cells_of(subject) if cell.table is table]
         queries = [query for cell in own for query in cell.queries]
         try:
@@ -366,11 +366,11 @@ class Session(Account):
             self.skips.update({cell.name: str(skip) for cell in own})
             return subject.model
         finally:
-            self.progress.at(subject.model.spec, table.named)  # the time left is reckoned from answers alone
+            self.progress.at(subject.model.spec, table.named)  # the time left is estimated from answers alone
 
     def _over(self, cell: PlannedCell) -> bool:
-        """Whether nothing more is to be asked for this cell."""
-        lacks = bool(cell.lacks)  # which the first that is asked may find out
+        """Return whether nothing more is to be asked for this cell."""
+        lacks = bool(cell.lacks)  # which the first query may find out
         spared = bool(self._spared(cell))
         return self.stopping or lacks or cell.name.llm in self.found_by or cell.name in self.skips or spared
 
@@ -408,7 +408,7 @@ class Session(Account):
             self.store.note_form(model.identity, model.version, model.form)
 
     def _record(self, cell: PlannedCell, trial: Trial) -> None:
-        """Write a trial down; where that fails, ask nothing more and keep the line for `Journal.rescue`."""
+        """Write a trial down; if that fails, ask nothing more and keep the line for `Journal.rescue`."""
         exposure = self._exposure_of(cell, trial.query)
         line = trial_line(cell.name._asdict(), cell.subject.model.sent_in, trial, self.options.rules == PAPER, exposure)
         try:
@@ -420,7 +420,7 @@ class Session(Account):
         return read_trial(cell.test, trial, cell.serializer, self.dictionary)
 
     def _file(self, cell: PlannedCell, trial: Trial) -> None:
-        """Keep a read trial; of a table that is asked in turns it waits for its own."""
+        """Keep a read trial; if its table is asked in turns, it waits for its own."""
         if (turns := self._turns_of(cell)) is not None:
             turns.wait(cell, trial)
         else:
@@ -434,7 +434,7 @@ class Session(Account):
             self._record(cell, trial)
 
     def _answered(self, cell: PlannedCell, query: Query) -> bool:
-        """Whether a query has a usable answer."""
+        """Return whether a query has a usable answer."""
         turns = self._turns_of(cell)
         return query.id in self.trials.get(cell.name, {}) or (turns is not None and turns.has(cell, query))
 

@@ -1,11 +1,11 @@
-"""A run in parts, for several machines without a cluster: which cells of the plan each of them asks.
+"""A run in parts, for several machines without a cluster: the cells of the plan that each of them asks.
 
-What stays together is all that is asked of an LLM about a dataset, in every edition, split, serializer and prompt set:
-tests of one pool are weighed together, tables are asked in turns across tests, and a control is built once for a table.
-Beside a reference all LLMs on a dataset stay together, since what it answers counts for nothing in any of their cells.
+All queries to an LLM about a dataset stay together, in every edition, split, serializer and prompt set: tests of one
+pool are weighed together, tables are asked in turns across tests, and a control is built once for a table. With a
+reference all LLMs on a dataset stay together, since its answers count for nothing in any of their cells.
 
-The parts are neighbours in the plan, LLM by LLM, so that a machine opens few LLMs and holds few tables in memory; where
-they are cut follows from the numbers of queries alone, as whole numbers, and is the same on every machine.
+The parts are neighbours in the plan, LLM by LLM, so that a machine opens few LLMs and holds few tables in memory; the
+cuts follow from the numbers of queries alone, as whole numbers, and are equal on every machine.
 """
 
 import hashlib
@@ -30,7 +30,7 @@ class Shard:
 
     @classmethod
     def read(cls, text: str) -> "Shard":
-        """The part that is written as `3/8`. Raises ValueError for any other text."""
+        """Return the part that is written as `3/8`. Raises ValueError for any other text."""
         first, slash, last = text.partition("/")
         if not (slash and first.isdecimal() and last.isdecimal() and 1 <= int(first) <= int(last)):
             raise ValueError(f"{text!r} is no part of a run; write for example 3/8, the third of eight")
@@ -38,7 +38,7 @@ class Shard:
 
 
 def part_of(cells: Sequence[PlannedCell], shard: Shard) -> list[PlannedCell]:
-    """The cells of one part, in the order of the plan. Raises `UsageError` where there are fewer units than parts."""
+    """Return the cells of one part, in the plan's order. Raises `UsageError` if there are fewer units than parts."""
     together = any(cell.subject.reference for cell in cells)
     units = list(grouped(cells, lambda cell: ("" if together else cell.name.llm, cell.name.dataset)).values())
     if len(units) < shard.of:
@@ -54,9 +54,9 @@ def part_of(cells: Sequence[PlannedCell], shard: Shard) -> list[PlannedCell]:
 
 
 def spans(loads: Sequence[int], parts: int) -> list[tuple[int, int]]:
-    """Loads, in order, in so many spans of neighbours whose largest sum is as small as it can be; none is empty.
+    """Divide loads, in order, into `parts` spans whose largest sum is as small as it can be; none is empty.
 
-    There are at least as many loads as parts. Returns for each the places of its first load and of that behind it.
+    There are at least as many loads as parts. Returns each span's first place, and the place after its last.
     """
     low, high = max(loads), sum(loads)
     while low < high:
@@ -69,7 +69,7 @@ def spans(loads: Sequence[int], parts: int) -> list[tuple[int, int]]:
 
 
 def _filled(loads: Sequence[int], most: int, least: int) -> list[tuple[int, int]]:
-    """Spans in order, each as long as its sum is at most `most`, or shorter where fewer than `least` would be found."""
+    """Return spans in order, each with a sum of at most `most`, or shorter if there would be fewer than `least`."""
     found: list[tuple[int, int]] = []
     first, load = 0, 0
     for place, own in enumerate(loads):
@@ -82,10 +82,10 @@ def _filled(loads: Sequence[int], most: int, least: int) -> list[tuple[int, int]
 
 
 def digest(cells: Sequence[PlannedCell]) -> str:
-    """The SHA-256 of a whole plan, in hexadecimal digits: of its cells and of what their queries ask, in order.
+    """Return the SHA-256 of a whole plan, in hexadecimal digits: of its cells and their queries, in order.
 
-    What was written for a cell counts, whether it is asked or not: what an LLM lacks can show once it is reached, and
-    each machine reaches the LLMs of its own part alone.
+    All queries written for a cell count, asked or not: what an LLM lacks can show once it is reached, and each machine
+    reaches the LLMs of its own part alone.
     """
     whole = hashlib.sha256()
     known: dict[int, str] = {}  # LLMs share the queries of a sheet

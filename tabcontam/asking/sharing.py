@@ -1,4 +1,4 @@
-"""Who does what while new tables are prepared: what nobody has begun yet, and who makes which finding."""
+"""The division of work while new tables are prepared: the tests that are left, and the owner of each finding."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -15,7 +15,7 @@ Key = tuple[int, str]  # a table and a test of it
 
 
 class Left:
-    """The tests of new tables that nobody has begun yet: this run takes the first, whoever helps it the last.
+    """The tests of new tables that nobody has begun yet: this run takes the first, its helpers take the last.
 
     A process of this machine takes a test, and another machine a whole table, of which nobody has begun anything. A
     table is offered to a machine before it has room for it. Until it claims the table others may take it all the same.
@@ -33,16 +33,16 @@ class Left:
         self._written: set[Key] = set()
 
     def __len__(self) -> int:
-        """How many tests are left."""
+        """Return how many tests are left."""
         return len(self._left)
 
     @property
     def untouched(self) -> int:
-        """Of how many tables nobody has begun anything."""
+        """The number of tables of which nobody has begun anything."""
         return len(self._untouched)
 
     def write(self, test: Test, table: Table) -> None:
-        """This run writes a test about a table now, and is done with the one before."""
+        """Note that this run writes a test about a table now, and is done with the one before."""
         with self._lock:
             if self._writing is not None:
                 self._written.add(self._writing)
@@ -51,7 +51,7 @@ class Left:
             self._untouched.pop(id(table), None)
 
     def take(self) -> tuple[Table, Test] | None:
-        """The last test that is left, of a table that is offered to another machine only where there is no other."""
+        """Return the last test that is left; of a table offered to another machine only if there is no other."""
         with self._lock:
             key = next((key for key in reversed(self._left) if key[0] not in self._offered), None)
             key = key or next(reversed(self._left), None)
@@ -61,7 +61,7 @@ class Left:
             return self._left.pop(key)
 
     def offer(self) -> Table | None:
-        """The last table of which nobody has begun anything, and which is offered to nobody else."""
+        """Return the last table of which nobody has begun anything, and which is offered to nobody else."""
         with self._lock:
             for place in reversed(self._untouched):
                 if place not in self._offered and self._offers[place] < OFFERS:
@@ -71,7 +71,7 @@ class Left:
             return None
 
     def claim(self, table: Table) -> bool:
-        """Whether the machine that a table is offered to is to prepare it: nobody has begun it meanwhile."""
+        """Return whether the machine that a table is offered to shall prepare it: nobody has begun it meanwhile."""
         with self._lock:
             if self._untouched.pop(id(table), None) is None:
                 return False
@@ -85,7 +85,7 @@ class Left:
             self._offered.discard(id(table))
 
     def give_back(self, table: Table) -> None:
-        """What a machine claimed and did not prepare is left again, but for what this run has begun meanwhile."""
+        """Take back a claimed table that was not prepared, but for the tests that this run has begun meanwhile."""
         with self._lock:
             own = self._every.get(id(table), {})
             self._left |= {key: each for key, each in own.items() if key not in self._written}
@@ -93,7 +93,7 @@ class Left:
                 self._untouched[id(table)] = table
 
     def clear(self) -> None:
-        """Nothing is left: the plan is written."""
+        """Drop everything that is left: the plan is written."""
         with self._lock:
             for held in (self._every, self._left, self._untouched):
                 held.clear()
@@ -101,14 +101,14 @@ class Left:
 
 @dataclass(frozen=True)
 class Finding:
-    """Who makes a finding, and whether it is there by now, or they gave up."""
+    """The owner of a finding, and whether it is there by now, or was given up."""
 
     owner: object
     ended: Event
 
 
 class Found:
-    """What the run and its helpers find, each of them once: the run's own side of sharing the work."""
+    """The findings of the run and its helpers, each made once: the run's own side of sharing the work."""
 
     backwards = False
 
@@ -119,7 +119,7 @@ class Found:
         self._lock = Lock()
 
     def begin(self, name: str, owner: object = None) -> bool:
-        """Whether the owner, by default the run, is to make a finding; waits where somebody else makes it."""
+        """Return whether the owner, by default the run, shall make a finding; wait if somebody else makes it."""
         if owner is None:
             self._check()
         if prepared := self._elsewhere.get(str(Path(name).parent)):
@@ -132,22 +132,22 @@ class Found:
         return False
 
     def end(self, name: str) -> None:
-        """A finding can be read, or was not made."""
+        """Note that a finding can be read, or was not made."""
         self._findings[name].ended.set()
 
     def prepare(self, folder: Path) -> None:
-        """Another machine prepares the table that has this folder: whoever needs what is kept there waits for it."""
+        """Note that another machine prepares the table of this folder, so that all who need its findings wait."""
         self._elsewhere[str(folder)] = Event()
 
     def prepared(self, folder: Path, names: Iterable[str]) -> None:
-        """It does so no more, and has made these findings."""
+        """Note that the other machine has ended, and has made these findings."""
         for name in names:
             with self._lock:
                 self._findings.setdefault(name, Finding(folder, Event())).ended.set()
         self._elsewhere.pop(str(folder)).set()
 
     def free(self, owner: object = None) -> None:
-        """End all findings, or those of one owner: nobody is to wait for them any longer."""
+        """End all findings, or those of one owner, so that nobody waits for them any longer."""
         with self._lock:
             for finding in self._findings.values():
                 if owner is None or finding.owner is owner:

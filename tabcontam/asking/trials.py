@@ -43,14 +43,14 @@ RESULTS = "results.json"
 JUNIT = "junit.xml"
 RECALLED = "recalled.csv"
 UNREAD = "unread"  # why nothing was read in a text
-NUMBER = "line"  # of a line that was read: where it stands in its file, from 1; never written
-PASSAGE, ENDINGS, LOOKUP = "passage", "endings", "lookup"  # how a line names what is no prompt
+NUMBER = "line"  # of a line that was read: its place in its file, from 1; never written
+PASSAGE, ENDINGS, LOOKUP = "passage", "endings", "lookup"  # a line's names for questions that are no prompts
 Line = dict[str, Any]
 Key = tuple[str, ...]
 
 
 def open_folder(path: Path) -> Path:
-    """The run's folder, made if need be and tried for writing. Raises `UsageError`."""
+    """Return the run's folder, made if need be and tried for writing. Raises `UsageError`."""
     check_own_files(path)
     try:
         path.mkdir(parents=True, exist_ok=True)
@@ -65,9 +65,9 @@ def open_folder(path: Path) -> Path:
 
 
 class Journal:
-    """`trials.jsonl`: one line a trial, appended and flushed as each answer arrives.
+    """The file `trials.jsonl`: one line a trial, appended and flushed as each answer arrives.
 
-    A line that a crash cut off is passed over when the file is read, and ended before the next one is written.
+    A line that a crash cut off is skipped when the file is read, and ended before the next one is written.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -76,11 +76,11 @@ class Journal:
         self._whole = False  # whether the file is known to end with a whole line
 
     def lines(self) -> Iterator[Line]:
-        """The trials that are there, oldest first."""
+        """Return the trials in the file, oldest first."""
         return (line for _, line in self.numbered())
 
     def numbered(self) -> Iterator[tuple[int, Line]]:
-        """The trials that are there, oldest first, each with the number of its line in the file, from 1."""
+        """Yield the trials in the file, oldest first, each with the number of its line, from 1."""
         if not self.path.exists():
             return
         with self.path.open("rb") as file:
@@ -89,7 +89,7 @@ class Journal:
                     yield number, line
 
     def append(self, line: Mapping[str, Any]) -> None:
-        """Add one trial; it is with the operating system when this returns. Raises OSError, and keeps the line."""
+        """Add one trial; the operating system has it when this returns. Raises OSError, and keeps the line."""
         try:
             self._write(line)
         except OSError:
@@ -97,7 +97,7 @@ class Journal:
             raise
 
     def rescue(self) -> None:
-        """Write down what could not be written before: here, or else in the system's temporary folder, or on stderr.
+        """Write down the unsaved lines: here, or else in the system's temporary folder, or on stderr.
 
         Raises `UsageError` with the place where the answers are.
         """
@@ -123,7 +123,7 @@ class Journal:
             ) from error
 
     def _write(self, line: Mapping[str, Any]) -> None:
-        """Add a line in one call of the system where it can be: an answer waits for no more than that."""
+        """Add a line in one call of the system if it can be: an answer waits for no more than that."""
         text = as_lines([line]).encode("utf-8", "backslashreplace")
         if not self._whole and cut_off(self.path):
             text = b"\n" + text
@@ -135,13 +135,13 @@ class Journal:
 
 
 def line_of(text: bytes, *, whole: bool = True) -> Line | None:
-    """The trial that a line holds; None where it holds none, as where a crash cut it off.
+    """Return the trial that a line holds; None if it holds none, for example if a crash cut it off.
 
     Unless it is to be `whole`, any object counts.
     """
     line: object
     try:
-        line = _fast_reader()(text)  # what it does not take is left to what takes more
+        line = _fast_reader()(text)  # the slower reader below takes more
     except ValueError:
         try:
             line = json.loads(text.decode("utf-8", "replace"))
@@ -173,7 +173,7 @@ STATES = frozenset(State)
 
 
 def is_trial(line: object) -> bool:
-    """Whether a line of trials.jsonl is a trial; anything else in the file is passed over."""
+    """Return whether a line of trials.jsonl is a trial; anything else in the file is skipped."""
     if not isinstance(line, dict):
         return False
     for name, types in FIELDS.items():
@@ -184,7 +184,7 @@ def is_trial(line: object) -> bool:
 
 @contextmanager
 def alone(folder: Path) -> Iterator[None]:
-    """Hold a run's folder: two runs at once would ask, and pay for, everything twice. Raises `UsageError`.
+    """Lock a run's folder: two runs at once would ask, and pay for, everything twice. Raises `UsageError`.
 
     The lock goes with the process, however it ends.
     """
@@ -203,19 +203,19 @@ def alone(folder: Path) -> Iterator[None]:
 
 
 def as_lines(lines: Iterable[Mapping[str, Any]]) -> str:
-    """trials.jsonl's text, without the numbers of lines that stood elsewhere."""
+    """Return the lines as trials.jsonl's text, without the numbers that they had in another file."""
     kept = ({name: value for name, value in line.items() if name != NUMBER} for line in lines)
     return "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in kept)
 
 
 def line_key(line: Mapping[str, Any]) -> Key:
-    """What tells one trial of a folder from another."""
+    """Return the key of a trial, which no other trial of its folder has."""
     return tuple(str(line.get(name)) for name in (*CellName._fields, "query"))
 
 
 def sent(question: Question, form: Form) -> str | list[dict[str, str]]:
-    """What was sent, as trials.jsonl holds it: of a prompt the rendering, of endings what they go on from, of a lookup
-    its texts, a line each; values that are compared with each other stand behind those that are to be beside them.
+    """Return a question as trials.jsonl holds it: a prompt's rendering, the text before endings, a lookup's texts, a
+    line each; values searched for next to others come after these.
     """
     match question:
         case Passage():
@@ -232,7 +232,7 @@ def sent(question: Question, form: Form) -> str | list[dict[str, str]]:
 
 
 def _sought(question: Lookup) -> str:
-    """What is looked for, in words that a person can follow."""
+    """Return what a lookup searches for, in words that a person can follow."""
     if question.by is not By.CELLS:
         return "\n".join(question.texts)
     beside = ", ".join(question.beside)
@@ -244,7 +244,7 @@ def _sought(question: Lookup) -> str:
 def trial_line(
     cell: Mapping[str, str], form: Form, trial: Trial, paper_rules: bool, exposure: float | None = None
 ) -> Line:
-    """One trial as a line of trials.jsonl; `exposure` is how many copies of its row the LLM is known to have read."""
+    """Return a trial as a line of trials.jsonl; `exposure` is how many copies of its row the LLM has read."""
     query, reply = trial.query, trial.reply
     by_feature = by_id()[cell["test"]].by_feature
     return {
@@ -273,7 +273,7 @@ def trial_line(
 
 
 def asked_in(question: Question, form: Form) -> Line:
-    """What of a line is the question: "question" names its kind, where it is no prompt."""
+    """Return the fields of a line that hold the question: "question" names its kind, unless it is a prompt."""
     written: Line = {"prompt": sent(question, form)}
     match question:
         case Passage():
@@ -287,7 +287,7 @@ def asked_in(question: Question, form: Form) -> Line:
 
 
 def looked_up(question: Lookup) -> Line:
-    """What a lookup asks for, as trials.jsonl and the store hold it."""
+    """Return the fields of a lookup, as trials.jsonl and the store hold them."""
     return {
         "texts": list(question.texts),
         "most": question.most,
@@ -298,7 +298,7 @@ def looked_up(question: Lookup) -> Line:
 
 
 def brought(answer: Answer) -> Line:
-    """What an answer brought besides its text, as trials.jsonl and the store hold it."""
+    """Return the fields of an answer besides its text, as trials.jsonl and the store hold them."""
     match answer:
         case Reply():
             told = answer.log_probability
@@ -313,7 +313,7 @@ def brought(answer: Answer) -> Line:
 
 
 def judged(trial: Trial, paper_rules: bool) -> Line:
-    """What of a line depends on how its reply was read."""
+    """Return the fields of a line that depend on how its reply was read."""
     reading = trial.reading
     if reading is None:
         return {"parsed": None, "hit": None, "readable": None, UNREAD: None}
@@ -322,7 +322,7 @@ def judged(trial: Trial, paper_rules: bool) -> Line:
 
 
 def trial_of(line: Mapping[str, Any]) -> Trial:
-    """The trial of a line, to be read again. Raises KeyError, TypeError or ValueError for a line that is none."""
+    """Return the trial of a line, to be read again. Raises KeyError, TypeError or ValueError if it is none."""
     question, expected, test = question_of(line), line["expected"], by_id()[line["test"]]
     asked = tuple(expected if isinstance(expected, dict) else line["asked"])
     if test.by_feature and not (asked and isinstance(expected, dict)):
@@ -350,17 +350,17 @@ def trial_of(line: Mapping[str, Any]) -> Trial:
 
 
 def row_of(line: Mapping[str, Any]) -> int | None:
-    """The table's row that a line asks about, from 0; None where it asks about none."""
+    """Return the table's row that a line asks about, from 0; None if it asks about none."""
     return _whole(line.get("row"))
 
 
 def _whole(held: object) -> int | None:
-    """A whole number that is not below 0; None for anything else."""
+    """Return a whole number that is not below 0; None for anything else."""
     return held if isinstance(held, int) and not isinstance(held, bool) and held >= 0 else None
 
 
 def _lies_in(line: Mapping[str, Any]) -> dict[str, str]:
-    """In which columns a line's answers lie. Raises ValueError where that is no mapping of texts."""
+    """Return the columns that hold a line's answers. Raises ValueError if that is no mapping of texts."""
     held = line.get("lies_in") or {}
     if not isinstance(held, Mapping) or not all(isinstance(name, str) for name in held.values()):
         raise ValueError(f"no columns in {held!r}"[:200])
@@ -368,7 +368,7 @@ def _lies_in(line: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _values(line: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
-    """All values of a line's features that have few. Raises ValueError for anything else."""
+    """Return all values of a line's features that have few. Raises ValueError for anything else."""
     held = line.get("values") or {}
     if not isinstance(held, Mapping) or not all(
         isinstance(values, list) and all(isinstance(value, str) for value in values) for values in held.values()
@@ -378,7 +378,7 @@ def _values(line: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
 
 
 def question_of(line: Mapping[str, Any]) -> Question:
-    """The question that a line holds; of a prompt the one rendering that was sent."""
+    """Return the question that a line holds; of a prompt the one rendering that was sent."""
     prompt, kind = line["prompt"], line.get("question")
     if kind == PASSAGE:
         return Passage(prompt)
@@ -395,7 +395,7 @@ def question_of(line: Mapping[str, Any]) -> Question:
 
 
 def token_of(held: Sequence[Any]) -> Token:
-    """A token as it is held in JSON. Raises TypeError or ValueError for anything else."""
+    """Return a token from its JSON. Raises TypeError or ValueError for anything else."""
     text, log_probability, mean, deviation = held
     if not isinstance(text, str):
         raise TypeError(f"no text: {text!r}"[:200])
@@ -404,14 +404,14 @@ def token_of(held: Sequence[Any]) -> Token:
 
 
 def answer_of(line: Mapping[str, Any]) -> Answer:
-    """The answer that a line holds. Raises KeyError, TypeError or ValueError for a line that is none."""
+    """Return the answer that a line holds. Raises KeyError, TypeError or ValueError if it is none."""
     kind = {PASSAGE: Scores, ENDINGS: Likelihoods, LOOKUP: Matches}.get(line.get("question", ""), Reply)
     held = {"tokens": None, **line, "text": line["reply"], "detail": line.get("detail") or ""}
     return answer_held(kind, held)
 
 
 def answer_held(kind: type[Answer], held: Mapping[str, Any], usage: Usage | None = None) -> Answer:
-    """The answer of a kind that is held in JSON. Raises KeyError, TypeError or ValueError where none is."""
+    """Return the answer of a kind from its JSON. Raises KeyError, TypeError or ValueError if there is none."""
     state, detail = State(held["state"]), held["detail"]
     if kind is Scores:
         return Scores(tuple(map(token_of, held["scores"])), state, detail, usage)
@@ -427,7 +427,7 @@ def answer_held(kind: type[Answer], held: Mapping[str, Any], usage: Usage | None
 
 
 def _guess(held: Mapping[str, Any], may_be_nothing: bool) -> Guess:
-    """A guess as a line holds it. Raises ValueError where it has no probabilities: a p-value is made of them."""
+    """Return a guess from a line. Raises ValueError if it has no probabilities: a p-value is made of them."""
     guess = Guess(**{**held, "coarser": tuple(map(Rounded.read, held.get("coarser", ())))})
     known = [*guess.values.values(), guess.rest, guess.missing] if isinstance(guess.values, dict) else [None]
     if not all(isinstance(chance, int | float) and 0 <= chance <= 1 for chance in known):
@@ -438,11 +438,11 @@ def _guess(held: Mapping[str, Any], may_be_nothing: bool) -> Guess:
 
 
 def answers(line: Line, query: Query) -> bool:
-    """Whether a line's question is this query's, in any form: which one a server takes shows only once it is asked."""
+    """Return whether a line's question is this query's, in any form: only an answer shows which a server takes."""
     question = query.question
     return any(asked_in(question, form).items() <= line.items() for form in _forms(question))
 
 
 def _forms(question: Question) -> Iterable[Form]:
-    """The forms in which a question can be sent: what is no prompt has one alone."""
+    """Return the forms in which a question can be sent: one that is no prompt has a single form."""
     return Form if isinstance(question, Prompt) else (Form.COMPLETION,)

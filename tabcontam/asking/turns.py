@@ -1,4 +1,4 @@
-"""Tables that are asked in turns until they are decided: what was answered before is taken up when its turn comes.
+"""Tables that are asked in turns until they are decided: earlier answers are taken up when their turn comes.
 
 A run that finds every answer in a folder or in the store decides after as many queries as one that pays for them.
 """
@@ -15,7 +15,7 @@ from tabcontam.verdicts.until_decided import Decided, Deciding
 
 Slot = tuple[PlannedCell, Query]
 Taken = Callable[[PlannedCell, Trial], None]  # keeps a trial
-Conceded = Callable[[PlannedCell, Trial], Trial]  # a trial without what the reference answered, too
+Conceded = Callable[[PlannedCell, Trial], Trial]  # returns a trial without the part that the reference answered, too
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +33,7 @@ class Job:
 
 @dataclass(eq=False)
 class Turns:
-    """The queries of one LLM about one table in their turns, and those answers that wait for theirs."""
+    """The queries of one LLM about one table in their turns, and the answers that wait for their turn."""
 
     cells: Sequence[PlannedCell]
     slots: Sequence[Slot]
@@ -42,7 +42,7 @@ class Turns:
 
     @classmethod
     def of(cls, cells: Sequence[PlannedCell], options: Options, conceded: Conceded) -> "Turns":
-        """Those of the cells of one LLM and one table."""
+        """Return the turns of the cells of one LLM and one table."""
         slots = sorted(((cell, query) for cell in cells for query in cell.queries), key=lambda slot: slot[1].turn or 0)
         by_test = {cell.test.id: cell for cell in cells}
 
@@ -54,12 +54,12 @@ class Turns:
 
     @property
     def decided(self) -> Decided | None:
-        """How the table was decided, if it has been."""
+        """The decision on the table, if it has been made."""
         return self.deciding.decided
 
     @property
     def next(self) -> list[Slot]:
-        """What is still to be asked whatever is answered to it, and has no answer."""
+        """The unanswered queries that must be asked whatever the answers to the others are."""
         return [slot for slot in self._needed if not self.has(*slot)]
 
     @property
@@ -68,7 +68,7 @@ class Turns:
         return self.slots[first : first + len(self.deciding.next)]
 
     def has(self, cell: PlannedCell, query: Query) -> bool:
-        """Whether the answer to a query is there and waits for its turn."""
+        """Return whether the answer to a query is there and waits for its turn."""
         return (cell.name, query.id) in self.waiting
 
     def wait(self, cell: PlannedCell, trial: Trial) -> None:
@@ -76,7 +76,7 @@ class Turns:
         self.waiting[cell.name, trial.query.id] = trial
 
     def take(self, taken: Taken) -> int:
-        """Take up the answers whose turn has come, up to the first that is not there; how many they were."""
+        """Take up the answers whose turn has come, up to the first missing one; return how many they were."""
         before = len(self.deciding.trials)
         while needed := self._needed:
             for cell, query in needed:
@@ -89,6 +89,6 @@ class Turns:
 
 
 def turns_of(cells: Sequence[PlannedCell], options: Options, conceded: Conceded) -> dict[CellName, Turns]:
-    """The turns of each LLM and table that is asked in turns."""
+    """Return the turns of each LLM and table that is asked in turns."""
     own = grouped([cell for cell in cells if cell.sequential and cell.queries], lambda cell: cell.name.of_table)
     return {place: Turns.of(cells, options, conceded) for place, cells in own.items()}

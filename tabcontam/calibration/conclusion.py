@@ -1,4 +1,4 @@
-"""What a study of the tests on a table comes to: one sentence for each family of tests."""
+"""The conclusions of a study of the tests on a table: one sentence for each family of tests."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -7,7 +7,7 @@ from tabcontam.groups import grouped
 
 Rate = Mapping[str, float | int | None]
 RateOf = Callable[[Sequence[str], Sequence[str], bool], Rate]
-"""How often tests find any of some answerers: answerers, the tests' ids, and whether these are weighed together."""
+"""The rate at which tests find answerers, by answerers, test ids, and whether the tests are weighed together."""
 TELLING = 0.1  # the share of remembered rows that a conclusion names first
 SURE = 0.95  # the share of runs from which on an LLM is called sure to be found
 
@@ -15,9 +15,9 @@ SURE = 0.95  # the share of runs from which on an LLM is called sure to be found
 def conclusions(
     tests: Sequence[Test], ignorant: Sequence[str], expert: str, memorisers: Mapping[str, float], rate_of: RateOf
 ) -> list[dict[str, object]]:
-    """What the tests of each family find and what they miss, as JSON; families of which nothing was asked are left out.
+    """Return as JSON what the tests of each family find and what they miss, without families that were not asked.
 
-    `ignorant` know nothing of the table, `expert` its card and no row, `memorisers` a share of its rows.
+    `ignorant` answerers know nothing of the table, `expert` its card and no row, `memorisers` a share of its rows.
     """
     found: list[dict[str, object]] = []
     for family, own in grouped(tests, lambda test: test.family).items():
@@ -41,7 +41,7 @@ def conclusions(
 
 
 def _of_rows(family: Family, rates: Mapping[float, Rate], nobody: Rate) -> str:
-    """The telling share first, and the least share that is found nearly always, if that is another one."""
+    """Return a sentence with the telling share first, then the least share that is found nearly always."""
     shares = [min(rates, key=lambda share: abs(share - TELLING))]
     sure = [share for share, rate in rates.items() if (rate["rate"] or 0.0) >= SURE]
     if sure and min(sure) not in shares:
@@ -57,5 +57,5 @@ def _in_runs(rate: Rate) -> str:
 
 
 def _nobody(who: str, rate: Rate) -> str:
-    """What is found of those who know nothing, and how often that may happen at most."""
+    """Return in words how often answerers without knowledge are found, and the upper limit of that rate."""
     return f"{who} was found in {rate['found']:,} of {rate['runs']:,} (at most {rate['upper']:.1%} with 95% confidence)"

@@ -1,4 +1,4 @@
-"""Dose and response: how often tests find LLMs by how many copies of a table's rows these are known to have read."""
+"""Dose and response: how often tests find LLMs, by how many copies of a table's rows these are known to have read."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,17 +9,17 @@ from tabcontam.groups import grouped
 from tabcontam.statistics.correlations import spearman
 from tabcontam.statistics.exact import clopper_pearson
 
-TABLE = "table"  # the verdict on the table, which its row tests come to together
+TABLE = "table"  # the name of the joint verdict of a table's row tests
 HALF, NEARLY_ALL = 0.5, 0.95  # the shares that a smallest exposure is stated for
-LEAST_ARMS = 4  # of one LLM and table, whose order by copies says something
+LEAST_ARMS = 4  # of one LLM and table, whose order by copies is informative
 
 
 @dataclass(frozen=True)
 class Observation:
-    """What one test, or the table's verdict, said of rows of one table that one LLM has read so many copies of.
+    """A verdict of one test, or of the table, on rows of one table of which one LLM has read a number of copies.
 
-    `test` is the test's id, or `TABLE`; `p_value` is None where it has none; `rows` is how many rows have this
-    exposure, where the table's rows have several.
+    `test` is the test's id, or `TABLE`; `p_value` is None if it has none; `rows` is how many rows have this exposure,
+    if the table's rows have several.
     """
 
     llm: str
@@ -32,12 +32,12 @@ class Observation:
 
     @property
     def found(self) -> bool:
-        """Whether it was called contaminated."""
+        """True if it was called contaminated."""
         return self.verdict is Verdict.CONTAMINATED
 
     @property
     def told(self) -> bool:
-        """Whether it could tell: neither was it uninformative nor was there no answer."""
+        """True if it was decided: it was neither uninformative nor without an answer."""
         return self.verdict in (Verdict.CONTAMINATED, Verdict.NOT_DETECTED)
 
 
@@ -46,7 +46,7 @@ class Rung:
     """The pairs of an LLM and a table's rows at one number of copies.
 
     `found` of `pairs` were called contaminated, which is the share `share` with the exact 95 % interval from `low` to
-    `high` (Clopper and Pearson 1934); for `untold` others the test could not tell, and they count as not found.
+    `high` (Clopper and Pearson 1934); for `untold` others the test was undecided, and they count as not found.
     """
 
     copies: float
@@ -62,11 +62,11 @@ class Rung:
 class Dose:
     """The response of one test to the number of copies, or of the table's verdict.
 
-    `half` and `nearly_all` are the smallest numbers of copies from which on it finds so many of the pairs, None where
-    no such number was tried; `unread` are the p-values of pairs that were never read, from the smallest; `uniform` is
-    the p-value of their one-sided Kolmogorov-Smirnov test against being smaller than uniform, None without any;
-    `correlation` is the median over LLMs and tables with four arms or more of the rank correlation of copies with how
-    small the arm's p-value is (Spearman), over `arms` of them.
+    `half` and `nearly_all` are the smallest numbers of copies from which on it finds so many of the pairs, None if no
+    such number was tried; `unread` are the p-values of pairs that were never read, from the smallest; `uniform` is the
+    p-value of their one-sided Kolmogorov-Smirnov test against being smaller than uniform, None without any;
+    `correlation` is the median over LLMs and tables with four arms or more of the rank correlation (Spearman) of copies
+    with how small the arm's p-value is, over `arms` of them.
     """
 
     test: str
@@ -81,10 +81,10 @@ class Dose:
 
 
 def doses(observations: Sequence[Observation], families: Mapping[str, Family]) -> list[Dose]:
-    """What each test says by the number of copies, in the order in which tests first occur; the table's verdict first.
+    """Return each test's response to the number of copies, the table's verdict first, then in order of occurrence.
 
-    `families` are those of the tests by id. Observations without a verdict are scores and left out, as is what was
-    skipped: it was not asked.
+    `families` are those of the tests by id. Observations without a verdict are scores and left out, as are skipped
+    ones, which were not asked.
     """
     asked = [one for one in observations if one.verdict not in (None, Verdict.SKIPPED)]
     by_test = grouped(sorted(asked, key=lambda one: one.test != TABLE), lambda one: one.test)
@@ -117,7 +117,7 @@ def _rung(copies: float, own: Sequence[Observation]) -> Rung:
 
 
 def _from(rungs: Sequence[Rung], share: float) -> float | None:
-    """The smallest number of copies above 0 from which on at least this share was found at every number."""
+    """Return the least number of copies above 0 from which on at least this share is found at every number."""
     least = None
     for rung in reversed(rungs):
         if rung.copies == 0 or rung.share < share:
@@ -127,7 +127,7 @@ def _from(rungs: Sequence[Rung], share: float) -> float | None:
 
 
 def _not_smaller(p_values: Sequence[float]) -> float | None:
-    """How likely so many small p-values are where each is uniform on 0 to 1, or larger; None without any."""
+    """Return the chance of so many small p-values if each is uniform on 0 to 1, or larger; None without any."""
     if not p_values:
         return None
     from scipy.stats import kstest
@@ -136,7 +136,7 @@ def _not_smaller(p_values: Sequence[float]) -> float | None:
 
 
 def _correlations(own: Sequence[Observation]) -> list[float]:
-    """For each LLM and table with several arms, how their p-values go with their copies."""
+    """Return for each LLM and table with several arms how their p-values go with their copies."""
     found = []
     for arms in grouped(own, lambda one: (one.llm, one.dataset)).values():
         known = [(one.copies, -one.p_value) for one in arms if one.p_value is not None]

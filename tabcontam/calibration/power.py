@@ -1,7 +1,7 @@
-"""What the tests find on a table and what they miss, measured: simulated answerers are asked as an LLM would be.
+"""A measurement of the tests' power on a table: simulated answerers are asked as an LLM would be.
 
 A run is planned, asked, read and decided as any other: real prompts, real reading, all verdicts of an answerer at one
-level. What is measured is how often those are found who know nothing of the rows, and those who know a share of them.
+level. The result is how often answerers are found that know nothing of the rows, and those that know a share of them.
 """
 
 import asyncio
@@ -48,7 +48,7 @@ EXPERT = "schema-expert"  # knows the card and no row
 SHARES = (0.05, 0.1, 0.25, 0.5, 1.0)
 MEMORISERS = {f"memoriser:{share:g}": share for share in SHARES}
 ANSWERERS = (*IGNORANT, EXPERT, *MEMORISERS)
-TOGETHER = "table"  # what the row tests say together
+TOGETHER = "table"  # the joint verdict of the row tests
 APART = 1_000_000  # between the first runs of two seeds
 WORTH = 8.0  # seconds of work left from which on a second process pays
 Trials = dict[str, list[Trial]]  # by the test's id
@@ -56,7 +56,7 @@ Trials = dict[str, list[Trial]]  # by the test's id
 
 @dataclass(frozen=True)
 class Judged:
-    """What came of one answerer in one run: its cells by test, and the verdict on the table, where rows were tested."""
+    """The results of one answerer in one run: by test, and the verdict on the table if rows were tested."""
 
     cells: Mapping[str, Result]
     table: TableVerdict | None
@@ -64,32 +64,32 @@ class Judged:
 
     @property
     def parts(self) -> Mapping[str, Result | TableVerdict]:
-        """The cells and, under `TOGETHER`, the table."""
+        """The results and, under `TOGETHER`, the table."""
         return {**self.cells, TOGETHER: self.table} if self.table else self.cells
 
     def of(self, test: str) -> list[Result]:
-        """The cell of a test, or those that the table's verdict rests on."""
+        """Return the result of a test, or those that the table's verdict rests on."""
         return [self.cells[one] for one in (self.row_tests if test == TOGETHER else (test,))]
 
     def queries(self, test: str) -> int:
-        """How many queries were asked."""
+        """Return how many queries were asked."""
         return sum(cell.queries for cell in self.of(test))
 
     def undecided(self, test: str) -> tuple[str, str | None]:
-        """The verdict of what was not asked, and the reason: that of the first cell that has the same verdict."""
+        """Return the verdict of a test that was not asked, and the reason of the first result with that verdict."""
         verdict = self.parts[test].verdict
         return str(verdict), next(cell.reason for cell in self.of(test) if cell.verdict is verdict)
 
 
 @dataclass(frozen=True)
 class Planned:
-    """The cells of a run, the same for every answerer, and how replies were read: the same ones are read once."""
+    """The plan of a run, the same for every answerer, with all readings: equal replies are read once."""
 
     cells: Sequence[PlannedCell]
     readings: dict[tuple[str, Answer], Reading] = field(default_factory=dict)
 
     def read(self, cell: PlannedCell, query: Query, reply: Answer) -> Reading:
-        """The reading of a reply to a query of this plan."""
+        """Return the reading of a reply to a query of this plan."""
         key = (query.id, reply)
         if key not in self.readings:
             self.readings[key] = cell.test.read(query, as_read(reply), cell.serializer, english())
@@ -105,14 +105,14 @@ def planned(
     prompts: PromptSet | None = None,
     until_decided: bool = False,
 ) -> Planned:
-    """The plan of a run, in the words of one prompt set. Its prompts are written once for all answerers."""
+    """Return the plan of a run, in the words of one prompt set. Its prompts are written once for all answerers."""
     subject = Subject(SimulatedModel("oracle", seed))
     options, words = Options(seed=seed, alpha=alpha, until_decided=until_decided), () if prompts is None else (prompts,)
     return written_once(plan([subject], [table], [serializer], tests, options, prompts=words))
 
 
 def written_once(cells: Iterable[PlannedCell]) -> Planned:
-    """Return the plan of these cells; each question is written at its first use and kept."""
+    """Return the plan of these cells; each question is written at its first use and cached."""
 
     def once(query: Query) -> Query:
         return replace(query, write=cache(query.write))
@@ -121,14 +121,14 @@ def written_once(cells: Iterable[PlannedCell]) -> Planned:
 
 
 def ask(run: Planned, answerer: str, seed: int) -> Trials:
-    """Every query of a planned run, by test, with an answerer's reply and its reading. Raises `UsageError`."""
+    """Return every query of a planned run, by test, with a reply and its reading. Raises `UsageError`."""
     queries = [query for cell in run.cells for query in cell.queries]
     model = SimulatedModel(answerer, seed)
     return asyncio.run(asked_of(run, model.prepare(run.cells[0].table, queries) if run.cells else model))
 
 
 async def asked_of(run: Planned, model: Model) -> Trials:
-    """Every query of a planned run, by test, with the answer of a model that is prepared for its table."""
+    """Return every query of a planned run, by test, with the answer of a model that is prepared for its table."""
     trials: Trials = {}
     for cell in run.cells:
         requests = [Request(query.question, query.max_tokens) for query in cell.queries]
@@ -139,7 +139,7 @@ async def asked_of(run: Planned, model: Model) -> Trials:
 
 
 def judge(run: Planned, trials: Trials, alpha: float, rules: str = CALIBRATED) -> Judged:
-    """What a planned run, of one table and serializer, makes of its trials."""
+    """Return the verdicts on the trials of a planned run, of one table and serializer."""
     facts = {cell.test.id: cell.test.facts for cell in run.cells}
     asked = {cell.name: trials[cell.test.id] for cell in run.cells}
     cells = conclude([_cell(cell, asked, rules) for cell in run.cells], rules, alpha, facts)
@@ -159,7 +159,7 @@ def _cell(cell: PlannedCell, trials: Mapping[CellName, Sequence[Trial]], rules: 
 
 @dataclass(frozen=True)
 class Study:
-    """What is to be measured: `runs` runs of every answerer on each dataset, at level `alpha`."""
+    """A specification of what is measured: `runs` runs of every answerer on each dataset, at level `alpha`."""
 
     datasets: tuple[str, ...]
     serializer: str = DEFAULT
@@ -175,15 +175,15 @@ class Study:
     known: tuple[str, ...] = ()
 
     def tables(self) -> list[Table]:
-        """The tables by name or file, with the rows that may be known. Raises `UsageError`."""
+        """Return the tables by name or file, with the rows that may be known. Raises `UsageError`."""
         named = dict.fromkeys(self.datasets)
         tables, _ = load_tables(named, target=self.target, name=self.name, form=self.text)
         return list(with_known(tables, load_known(self.known, self.text)))
 
     def tests(self) -> list[Test]:
-        """The tests that have a verdict and are put to LLMs.
+        """Return the tests that have a verdict and that LLMs can be asked.
 
-        Raises `UsageError` where an expression cannot be read, or matches none of them.
+        Raises `UsageError` if an expression cannot be read, or matches none of them.
         """
         every = chooses(self.expression, self.marks)
         tests = [test for test in all_tests() if test.decides and not test.only_with and (every or not test.on_request)]
@@ -201,7 +201,10 @@ RunNumber = tuple[int, int]  # the number of the table, and that of the run on i
 
 
 def measure(study: Study, tell: Tell) -> dict[str, object]:
-    """The measured rates as JSON holds them; `tell` is given the runs done and all runs. Raises `UsageError`."""
+    """Return the measured rates as JSON. Raises `UsageError`.
+
+    `tell` is called with the number of runs done and of all runs.
+    """
     tests, serializer, tables = study.tests(), load_serializer(study.serializer), study.tables()
     prompts = load_prompt_set(study.prompts)
     runs: dict[RunNumber, ByAnswerer] = {}
@@ -224,7 +227,7 @@ def measure(study: Study, tell: Tell) -> dict[str, object]:
 def _runs(
     study: Study, tables: Sequence[Table], tests: Sequence[Test], serializer: Serializer, prompts: PromptSet
 ) -> Iterator[tuple[RunNumber, ByAnswerer]]:
-    """Every run with its place; side by side where that pays."""
+    """Yield every run with its place; several processes share the work if that pays."""
     places = list(product(range(len(tables)), range(study.runs)))
     while places:
         place, number = places.pop(0)
@@ -232,7 +235,7 @@ def _runs(
         run = run_once(tables[place], tests, serializer, study.seed * APART + number, study.alpha, prompts)
         took = perf_counter() - began
         yield (place, number), run
-        # The first run of a table also finds out what all of its runs share.
+        # The first run of a table also computes what all of its runs share.
         if number and took * len(places) > WORTH:
             yield from _side_by_side(study, tests, places)
             return
@@ -246,7 +249,7 @@ def run_once(
     alpha: float,
     prompts: PromptSet | None = None,
 ) -> ByAnswerer:
-    """What comes of one plan for every answerer."""
+    """Return the results of one plan for every answerer."""
     plan_of_all = planned(table, tests, serializer, seed, alpha, prompts)
     return {answerer: judge(plan_of_all, ask(plan_of_all, answerer, seed), alpha) for answerer in ANSWERERS}
 
@@ -254,7 +257,7 @@ def run_once(
 def _side_by_side(
     study: Study, tests: Sequence[Test], places: Sequence[RunNumber]
 ) -> Iterator[tuple[RunNumber, ByAnswerer]]:
-    """Runs in as many processes as there are processors, in whatever order they end; none outlives this."""
+    """Yield runs from one process per processor, in the order in which they end; none outlives this call."""
     left, busy = list(places), dict[Connection, RunNumber]()
     workers = [_worker(study, tests) for _ in range(min(len(left), os.cpu_count() or 1))]
     try:
@@ -270,7 +273,7 @@ def _side_by_side(
                     busy[ours] = left.pop(0)
                     ours.send(busy[ours])
                 yield place, found
-    finally:  # also where the user pressed Ctrl-C
+    finally:  # also if the user pressed Ctrl-C
         for ours, process in workers:
             process.kill()
             process.join()
@@ -278,11 +281,11 @@ def _side_by_side(
 
 
 def _worker(study: Study, tests: Sequence[Test]) -> tuple[Connection, SpawnProcess]:
-    """A process and what to talk to it by. It has a pipe of its own, so that killing it leaves no lock behind."""
+    """Return a process and a connection to it. It has a pipe of its own, so that killing it leaves no lock."""
     context = get_context("spawn")  # not forked: a library that computes in threads may hang in the copy
     ours, theirs = context.Pipe()
     process = context.Process(target=_work, args=(theirs, study, tests), daemon=True)
-    with _interrupts_ignored():  # what it inherits: Ctrl-C is the first process's business
+    with _interrupts_ignored():  # it inherits this: only the first process handles Ctrl-C
         process.start()
     theirs.close()
     return ours, process
@@ -301,12 +304,12 @@ def _interrupts_ignored() -> Iterator[None]:
 
 
 def _work(theirs: Connection, study: Study, tests: Sequence[Test]) -> None:
-    """In a process of its own: make each run whose place comes, until this process is ended."""
+    """Make each run whose place comes, in a process of its own, until the process is killed."""
     tables, serializer, prompts = study.tables(), load_serializer(study.serializer), load_prompt_set(study.prompts)
     while True:
         try:
             place, number = theirs.recv()
-        except EOFError:  # nobody is there any more
+        except EOFError:  # the first process has ended
             return
         try:
             seed = study.seed * APART + number
@@ -316,21 +319,21 @@ def _work(theirs: Connection, study: Study, tests: Sequence[Test]) -> None:
 
 
 def rate_of(found: int, runs: int) -> dict[str, float | int | None]:
-    """The share of runs that were found, and its exact upper limit at 95 % confidence (Clopper and Pearson 1934)."""
+    """Return the share of runs that were found, and its exact upper limit at 95 % (Clopper and Pearson 1934)."""
     if not runs:
         return {"found": 0, "runs": 0, "rate": None, "upper": None}
     return {"found": found, "runs": runs, "rate": found / runs, "upper": clopper_pearson(found, runs, 0.9)[1]}
 
 
 def rate(runs: Sequence[ByAnswerer], answerers: Sequence[str], test: str) -> dict[str, float | int | None]:
-    """How often a test finds any of these answerers, over the runs in which it is asked."""
+    """Return how often a test finds any of these answerers, over the runs in which it is asked."""
     asked = [run[answerer].parts[test] for run in runs for answerer in answerers if run[answerer].queries(test)]
     return rate_of(sum(part.verdict is Verdict.CONTAMINATED for part in asked), len(asked))
 
 
 def _rate_of(runs: Sequence[ByAnswerer], answerers: Sequence[str], tests: Sequence[str], together: bool) -> Rate:
-    """How often any of these tests, or their verdict together, finds any of these answerers, where they are asked."""
-    if together:  # which says nothing of a family that is not asked beside another one
+    """Return how often any of these tests, or their joint verdict, finds any of these answerers, over asked runs."""
+    if together:  # the joint verdict is no evidence about a family that is not asked next to another one
         own = [run for run in runs if any(run[one].queries(test) for one in answerers for test in tests)]
         return rate(own, answerers, TOGETHER)
     asked = [[run[one].cells[test] for test in tests if run[one].queries(test)] for run in runs for one in answerers]
@@ -352,7 +355,7 @@ def _dataset(table: Table, tests: Sequence[Test], runs: Sequence[ByAnswerer]) ->
 
 
 def _measured(test: str, of_rows: bool, runs: Sequence[ByAnswerer]) -> dict[str, object]:
-    """What a test, or the table, is worth: of words the expert is to be found, of rows the memorisers alone."""
+    """Return the rates of a test, or of the table: tests of words have to find the expert, row tests memorisers."""
     first = [next(iter(run.values())) for run in runs]
     idle = Counter(one.undecided(test) for one in first if not one.queries(test))
     ((verdict, reason), _), *_ = [*idle.most_common(1), ((None, None), 0)]

@@ -1,4 +1,4 @@
-"""The command line: what each command takes, with its help. `commands.py` does what they say."""
+"""The parser of the command line: the arguments of each command, with its help. `commands.py` runs the commands."""
 
 import argparse
 from collections.abc import Sequence
@@ -35,7 +35,7 @@ LISTED = ("datasets", "llms", "tests", "serializers", "prompts")
 
 
 def parser() -> argparse.ArgumentParser:
-    """The whole command line."""
+    """Return the parser of the whole command line."""
     main_parser = Parser(
         prog="tabcontam",
         description="How much of a table has an LLM already seen?",
@@ -80,13 +80,13 @@ def parser() -> argparse.ArgumentParser:
 
 
 def commands_of(main_parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
-    """The commands of the command line by their names."""
+    """Return the parsers of the commands by name."""
     chosen = next(each for each in main_parser._actions if isinstance(each, argparse._SubParsersAction))
     return dict(chosen.choices)
 
 
 def typed(arguments: Sequence[str] | None) -> set[str]:
-    """The options and words that stand in a command line, by their names in the namespace; it is one without fault."""
+    """Return the names, in the namespace, of the options and words in a valid command line."""
     anew = parser()
     for command in commands_of(anew).values():
         for action in command._actions:

@@ -1,4 +1,4 @@
-"""The command `chronology`: accuracies of past runs before and after training data end. Nobody is asked."""
+"""The command `chronology`: accuracies of past runs before and after training data end. No LLM is asked."""
 
 import argparse
 from typing import Any

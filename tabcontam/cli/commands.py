@@ -1,6 +1,6 @@
-"""Commands: read arguments, call, print; nothing else.
+"""The commands, which read arguments, call the package and print; nothing else.
 
-Everything heavy is imported where a command needs it, so that `--help` and `list` start at once.
+Heavy modules are imported where a command needs them, so that `--help` and `list` start at once.
 """
 
 import argparse
@@ -33,17 +33,17 @@ from tabcontam.version import __version__
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; its exit code."""
+    """Run one command; return its exit code."""
     began = time.monotonic()
     command_line = parser()
     complete(command_line)
     options = command_line.parse_args(arguments, argparse.Namespace(began=began))
-    if options.command is None:  # whoever types `tabcontam` wants to know what there is; a script forgot its command
+    if options.command is None:  # a person wants the list of commands; a script forgot its command
         command_line.print_help()
         return Exit.USAGE
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")  # a name or a reply may hold what the terminal cannot show
+            stream.reconfigure(errors="backslashreplace")  # names and replies may hold unprintable characters
     try:
         with _ended_as_by_ctrl_c():
             _set_defaults(options, command_line, arguments)
@@ -69,11 +69,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 @contextmanager
 def _ended_as_by_ctrl_c() -> Iterator[None]:
-    """End as by Ctrl-C where a scheduler ends the process or its terminal goes, unless these signals are ignored."""
+    """End as by Ctrl-C if a scheduler ends the process or its terminal goes, unless these signals are ignored."""
     shown = [stream for stream in (1, 2) if os.isatty(stream)]
 
     def interrupt(number: int, frame: FrameType | None) -> None:
-        if number != signal.SIGTERM:  # there is no terminal any more that could show something
+        if number != signal.SIGTERM:  # no terminal is left for output
             with open(os.devnull, "wb") as nowhere:
                 for stream in shown:
                     os.dup2(nowhere.fileno(), stream)
@@ -84,7 +84,7 @@ def _ended_as_by_ctrl_c() -> Iterator[None]:
 
     before = {}
     for number in (getattr(signal, name, None) for name in ("SIGTERM", "SIGHUP")):
-        with suppress(ValueError):  # not the main thread: signals are its caller's business
+        with suppress(ValueError):  # not the main thread: its caller handles signals
             if number is not None and signal.getsignal(number) is signal.SIG_DFL:
                 before[number] = signal.signal(number, interrupt)
     try:
@@ -97,7 +97,7 @@ def _ended_as_by_ctrl_c() -> Iterator[None]:
 def _set_defaults(
     options: argparse.Namespace, command_line: argparse.ArgumentParser, arguments: Sequence[str] | None
 ) -> None:
-    """What a project's pyproject.toml sets is told before anything is asked; a run has it in its report, too."""
+    """Set and print a project's defaults from pyproject.toml before anything is asked; a run's report has them, too."""
     if not hasattr(options, "no_defaults"):
         return
     from tabcontam.cli.defaults import set_defaults

@@ -1,6 +1,6 @@
 """Completion in a shell, by argcomplete: the shell runs the command itself to learn what may come next.
 
-argcomplete is imported where a shell asks, and nowhere else.
+argcomplete is imported only when a shell asks.
 """
 
 import argparse
@@ -20,7 +20,7 @@ def completion(options: argparse.Namespace) -> None:
 
 
 def complete(command_line: argparse.ArgumentParser) -> None:
-    """Where a shell asks what may come next, tell it and end the process; else nothing."""
+    """Answer a shell that asks what may come next, and end the process; do nothing if no shell asks."""
     if ASKED not in os.environ:
         return
     import argcomplete
@@ -35,7 +35,7 @@ def complete(command_line: argparse.ArgumentParser) -> None:
 
 
 def names_and_files(names: Callable[[], Iterable[str]]) -> Callable[..., list[str]]:
-    """What completes a name, and a file where there is one; a project that is wrong offers no names."""
+    """Return a completer of names and of files; if a user's own cards or prompts are invalid, it offers no names."""
 
     def completer(prefix: str, **context: Any) -> list[str]:
         from argcomplete.completers import FilesCompleter

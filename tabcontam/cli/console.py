@@ -1,4 +1,4 @@
-"""Where the report is printed."""
+"""The console to which the report is printed."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -7,7 +7,7 @@ if TYPE_CHECKING:
 
 
 def console_of(color: str = "auto") -> "Console":
-    """The console for a choice of --color: "auto", "always" or "never"."""
+    """Return the console for a choice of --color: "auto", "always" or "never"."""
     from rich.console import Console
 
     class ReportConsole(Console):

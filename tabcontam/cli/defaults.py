@@ -1,11 +1,11 @@
 """`[tool.tabcontam]` of pyproject.toml: a project's defaults for `run`, `gate` and `power`, under the options' names.
 
-The nearest pyproject.toml with such a table counts, from the current folder up, as with pytest and ruff. What is typed
-goes before it, and `--no-defaults` leaves it aside. What it set stands in the run's results.
+The nearest pyproject.toml with such a table counts, from the current folder up, as with pytest and ruff. A typed option
+takes precedence, and `--no-defaults` ignores the file. The values that were set stand in the run's results.
 
-Whoever types a command in a folder that others wrote must not find that the folder sent rows, keys or money anywhere.
-So a file names neither addresses nor key variables, allows no rows to leave, and sets no prices; an LLM that it names
-is one of the catalogue, or on this machine, and is only asked where no network lies between.
+A command in a folder of another author must never send rows, keys or money anywhere because of that folder. So a file
+names neither addresses nor key variables, allows no rows to leave, and sets no prices; an LLM that it names is in the
+catalogue or on this machine, and is only asked without a network in between.
 """
 
 import argparse
@@ -21,7 +21,7 @@ from tabcontam.verdicts.wording import visible
 
 FILE, TABLE, GATE = "pyproject.toml", "[tool.tabcontam]", "[tool.tabcontam.gate]"
 COMMANDS = ("run", "gate", "power")
-# The options that a file may set; any other is typed.
+# The options that a file may set; any other must be typed.
 SETTABLE = (
     "llm", "dataset", "reference", "serializer", "prompts", "k", "m", "target", "name", "known", "no-controls", "rules",
     "alpha", "family-over", "until-decided", "seed", "queries", "rows", "samples", "temperature", "shots", "batch-size",
@@ -35,15 +35,15 @@ WHY_NOT = {
     "prices": "what a run may cost is for whoever pays to say",
     "out": "a run's folder belongs to one command",
 }
-FILES = ("dataset", "known", "serializer", "prompts", "baseline")  # that are looked for beside the pyproject.toml
+FILES = ("dataset", "known", "serializer", "prompts", "baseline")  # looked for next to the pyproject.toml
 LLMS = ("llm", "reference")
-HERE = ("control", "simulated", "ollama")  # providers whose LLMs a file may name; where Ollama listens it cannot say
+HERE = ("control", "simulated", "ollama")  # providers whose LLMs a file may name; it cannot set where Ollama listens
 Actions = Mapping[str, argparse.Action]
 
 
 @dataclass(frozen=True)
 class Defaults:
-    """What a file set of a command's options: their values by their place in the namespace, and as they are typed."""
+    """The options that a file set: their values by their place in the namespace, and the words as typed."""
 
     file: str
     values: Mapping[str, Any]
@@ -56,9 +56,9 @@ class Defaults:
 def set_defaults(
     options: argparse.Namespace, commands: Mapping[str, argparse.ArgumentParser], typed: Callable[[], Collection[str]]
 ) -> str:
-    """Set what was not typed as the project's file says, and tell it in a line; empty where it says nothing.
+    """Set options that were not typed from the project's file; return a line that reports them, empty if none were set.
 
-    `typed()` has the names of what was typed. Raises `UsageError` for a key or a value that the file may not have.
+    `typed()` returns the names of the typed options. Raises `UsageError` for a key or a value that is not allowed.
     """
     if options.command not in COMMANDS or options.no_defaults or (found := _found()) is None:
         return ""
@@ -73,7 +73,7 @@ def set_defaults(
     asks = options.command != "gate" or _makes_a_run(options, words, table)
     judges = options.command == "gate" or getattr(options, "gate", False)
     given = {**(table if asks else {}), **(conditions if judges else {})}
-    # An LLM under test is none of those whose exposure is known, about which `power` may be asked.
+    # The models that `power` may ask are of known exposure, so an LLM under test is none of them.
     own = [name for name in by_name(commands[options.command]) if options.command != "power" or name not in LLMS]
     read = {key: value for key, value in given.items() if key in own}
     made = _defaults(file, read, by_name(commands[options.command]), words)
@@ -84,24 +84,24 @@ def set_defaults(
 
 
 def _makes_a_run(options: argparse.Namespace, typed: Collection[str], table: Mapping[str, Any]) -> bool:
-    """Whether a gate asks now: it is given no folder, and an LLM and a dataset, typed or by the file."""
+    """Return whether a gate makes a run now: it has no folder, and an LLM and a dataset, typed or from the file."""
     named = ("llm" in typed or "llm" in table) and ("dataset" in typed or "dataset" in table)
     return options.folder is None and named
 
 
 def by_name(parser: argparse.ArgumentParser) -> dict[str, argparse.Action]:
-    """The options of a command by their names without dashes."""
+    """Return the options of a command by their names without dashes."""
     return {name.lstrip("-"): action for action in parser._actions for name in action.option_strings}
 
 
 def _found() -> tuple[str, dict[str, Any]] | None:
-    """The nearest file with a table for tabcontam, as it is written from here, and that table. Raises `UsageError`."""
+    """Return the nearest file with a table for tabcontam, as a relative path, and that table. Raises `UsageError`."""
     here = Path.cwd()
     for folder in (here, *here.parents):
         path = folder / FILE
         try:
             content = read_regular(path)
-        except OSError:  # it is not there, or not ours to read
+        except OSError:  # it does not exist, or may not be read
             continue
         if b"tabcontam" not in content:
             continue
@@ -121,7 +121,7 @@ def _found() -> tuple[str, dict[str, Any]] | None:
 
 
 def _check_keys(file: str, table: str, given: Mapping[str, Any], known: Actions) -> None:
-    """Raises `UsageError` for the first key that may not stand in this table."""
+    """Raise `UsageError` for the first key that this table may not have."""
     allowed, other = ALLOWED[table], next(name for name in ALLOWED if name != table)
     for key in given:
         if key in allowed:
@@ -165,7 +165,9 @@ def _shown(value: object) -> str:
 
 
 def _value(file: str, key: str, value: Any, action: argparse.Action) -> Any:
-    """A TOML value as the option has it; None for a switch that is off. Raises ValueError or an ArgumentTypeError."""
+    """Return a TOML value in the option's type, None for a switch that is off. Raises ValueError if it is invalid, or
+    `ArgumentTypeError` from the option's own converter.
+    """
     if action.nargs == 0:
         if not isinstance(value, bool):
             raise ValueError("write true or false")
@@ -199,7 +201,7 @@ def _one(file: str, key: str, value: Any, action: argparse.Action) -> Any:
 
 
 def _check_llm(spec: str) -> None:
-    """Raises ValueError for an LLM that no file may name: at an address, with a key, or of a paid service's choice."""
+    """Raise ValueError for an LLM that no file may name: with an address or a key, or of a provider not in `HERE`."""
     provider, colon, _ = spec.partition(":")
     if any(sign in spec for sign in ("@", "#", "=", "://")) or (colon and provider not in HERE):
         raise ValueError(
@@ -209,7 +211,7 @@ def _check_llm(spec: str) -> None:
 
 
 def _beside(file: str, value: str) -> str:
-    """A file's path from here, where it is one beside the pyproject.toml; any other name as it is."""
+    """Return the path of a file next to the pyproject.toml, relative to here; any other name as it is."""
     path = Path(os.path.dirname(file), value)
     looks = "/" in value or os.sep in value or Path(value).suffix
     return str(path) if looks and path.exists() else value

@@ -1,4 +1,4 @@
-"""`doctor`: what a run finds on this machine, and what to do about what is missing."""
+"""The command `doctor`: the facts that a run finds on this machine, and advice about what is missing."""
 
 import argparse
 from dataclasses import asdict
@@ -8,7 +8,7 @@ from tabcontam.errors import Exit
 
 
 def doctor(options: argparse.Namespace) -> int:
-    """Print every check as it is made. The exit code is 4 where a plain `run` cannot work."""
+    """Print every check as it is made. The exit code is 4 if a plain `run` cannot work."""
     from tabcontam.runs.checkup import State, checkup
     from tabcontam.verdicts.wording import visible
 

@@ -1,4 +1,4 @@
-"""The command `expose`: make models whose exposure is known, with what is being learned on standard error."""
+"""The command `expose`: make models whose exposure is known, with the progress of training on standard error."""
 
 import argparse
 from collections import Counter
@@ -68,7 +68,7 @@ def expose(options: argparse.Namespace) -> int:
 
 
 def _note(step: "Step") -> str:
-    """Return the loss, the speed and the time left, which follows from the speed: a resumed training has read some."""
+    """Return the loss, the speed and the time left at that speed, as a resumed training has read some tokens before."""
     from tabcontam.report.asked import duration
 
     left = f", about {duration((step.of - step.tokens) / step.pace)} left" if step.tokens < step.of else ""

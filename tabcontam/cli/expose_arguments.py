@@ -1,4 +1,4 @@
-"""What `expose` takes: which tables are to be read how often, in which form, and where the models go."""
+"""The arguments of `expose`: the tables to be read and how often, their form, and the folder of the models."""
 
 import argparse
 

@@ -1,4 +1,4 @@
-"""The command `fresh`: what it takes, and what it prints."""
+"""The command `fresh`: its arguments and its output."""
 
 import argparse
 from collections.abc import Mapping
@@ -97,9 +97,9 @@ def fresh(options: argparse.Namespace) -> int:
 
 
 def feed_meant(words: Mapping[str, Any]) -> "Feed | None":
-    """The feed of texts that is meant in the words of `tabcontam.fresh`; None for a table.
+    """Return the feed of texts that is named in the words of `tabcontam.fresh`, or None for a table.
 
-    Raises `UsageError` for days between which nothing lies, and for words that mean nothing there.
+    Raises `UsageError` for days with nothing between them, and for words without a meaning for that source.
     """
     from tabcontam.errors import option, option_name
 
@@ -116,7 +116,7 @@ def feed_meant(words: Mapping[str, Any]) -> "Feed | None":
 
 
 def _is_given(name: str, value: object) -> bool:
-    """Whether a user said something: that there is no header, too."""
+    """Return whether a user set a value; that there is no header counts, too."""
     return value not in (None, [], (), False) or (name == "header" and value is False)
 
 
@@ -144,7 +144,7 @@ def _feed(words: Mapping[str, Any]) -> "Feed | None":
 
 
 def order_of(words: Mapping[str, Any], feed: "Feed") -> "FreshOrder":
-    """The set of texts that is to be made, in the words of `tabcontam.fresh`."""
+    """Return the set of texts to make, in the words of `tabcontam.fresh`."""
     from tabcontam.asking.plan import Options
     from tabcontam.feeds.collecting import MOST
     from tabcontam.runs.fresh import FreshOrder
@@ -200,7 +200,7 @@ def _texts(options: argparse.Namespace, feed: "Feed") -> int:
 
 
 def rows_written(words: Mapping[str, Any]) -> "tuple[FreshRows, Path, Path]":
-    """The fresh rows of a table, in the words of `tabcontam.fresh`, and the card and the file that hold them now."""
+    """Write the fresh rows of a table, in the words of `tabcontam.fresh`; return them, their card and their file."""
     from tabcontam.asking.trials import open_folder
     from tabcontam.feeds.rows import fresh_rows, written
     from tabcontam.tables.readers.base import text_format

@@ -1,4 +1,4 @@
-"""What the help of the command line says where several commands say it, and its longer texts."""
+"""Help texts that several commands share, and the longer help texts of the command line."""
 
 DATASET = "NAME[@EDITION][#SPLIT]|FILE[#TABLE][#SPLIT]|URL"
 DATASET_HELP = (

@@ -1,4 +1,4 @@
-"""The command `index`: what it takes, and what it prints."""
+"""The command `index`: its arguments and its output."""
 
 import argparse
 import os
@@ -60,7 +60,7 @@ def index(options: argparse.Namespace) -> int:
                 begun: list[int] = []
 
                 def told(read: int, of: int, text: int) -> None:
-                    begun.append(read)  # what an interrupted command had read says nothing of how long this one takes
+                    begun.append(read)  # the share of an interrupted command is no part of this one's speed
                     tell(read - begun[0] >> 20, of - begun[0] >> 20)
                     showing.note(f"{_size(text)} of text so far")
 
@@ -103,5 +103,5 @@ def _several(number: int, what: str) -> str:
 
 
 def _size(number: int) -> str:
-    """So many bytes, for people."""
+    """Return a number of bytes, for people."""
     return f"{number / 1e6:,.1f} MB" if number < 10**9 else f"{number / 1e9:,.2f} GB"

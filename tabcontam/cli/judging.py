@@ -1,4 +1,4 @@
-"""`judge`: people say which completions of a run match, in the terminal or on a page; and how far all judges agree."""
+"""The command `judge`: people judge which completions match, in the terminal or on a page; and how judges agree."""
 
 import argparse
 import sys
@@ -104,7 +104,7 @@ def _write_page(sheet: "Sheet", file: "Path") -> None:
 
 
 def _in_terminal(sheet: "Sheet") -> tuple[int, Exit | None]:
-    """Show what is left, one pair at a time; how many words are new, and how it ended, if that was early."""
+    """Show the pairs that are left, one at a time; return how many judgements are new, and an early end's exit code."""
     left, new = sheet.left, 0
     if not left:
         print(f"{sheet.by} has judged all {len(sheet.items)} pairs", file=sys.stderr)
@@ -133,7 +133,7 @@ def _likeness(word: str) -> "Likeness":
 
 
 def _asked() -> str | None:
-    """A word, `q` to stop, or None to skip; asked again until it is one of these. The end of input stops."""
+    """Return a judgement, `q` to stop, or None to skip; other input is asked again. The end of input stops."""
     while True:
         try:
             typed = input(ASKED).strip().lower()

@@ -1,4 +1,4 @@
-"""The command `ladder`: ask models of known exposure about their tables, and show what is found by copies read."""
+"""The command `ladder`: ask models of known exposure about their tables, and show the results by copies read."""
 
 import argparse
 import sys
@@ -31,7 +31,7 @@ examples:
 
 @dataclass(frozen=True)
 class Rungs:
-    """What is to be asked of the models of a folder."""
+    """The questions for one model of a folder."""
 
     llm: Path
     datasets: tuple[str, ...]
@@ -99,13 +99,13 @@ def ladder(options: argparse.Namespace) -> int:
 
 
 def climb(made: argparse.Namespace) -> int:
-    """The same for the models that `expose` has made, with its own options for tables."""
+    """Run `ladder` for the models that `expose` has made, with its own options for tables."""
     asked = {"folders": [made.out], "out": None, "serializer": [], "tests": None, "marks": None, "open": False}
     return ladder(argparse.Namespace(**(vars(made) | asked)))
 
 
 def _planned(options: argparse.Namespace, out: Path) -> tuple[list[Rungs], list[Path]]:
-    """What is asked of which model, and the runs that are there. Raises `UsageError`."""
+    """Return the models to ask, each with its tables, and the existing runs. Raises `UsageError`."""
     from tabcontam.runs.ladder import run_folders
     from tabcontam.subjects.known.exposed.made import models_in, tables_read
 
@@ -138,7 +138,7 @@ def _forms(card: "Card") -> tuple[str, ...]:
 
 
 def _interrupted(rung: Rungs, options: argparse.Namespace, shown: "Progress") -> bool:
-    """Ask one model; whether the user stopped it. Raises `UsageError` where it gives no answer."""
+    """Ask one model; return whether the user stopped it. Raises `UsageError` if it gives no answer."""
     from tabcontam.asking.plan import Options
     from tabcontam.runs.run import RunOrder, execute, prepare
     from tabcontam.tables.readers.base import text_format

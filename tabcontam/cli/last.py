@@ -1,4 +1,4 @@
-"""The run that is meant where a person names none. A script always names it: what is newest there is chance."""
+"""The default run of a command at a terminal: the newest. A script must name its run, since its newest is chance."""
 
 import sys
 from typing import TYPE_CHECKING
@@ -8,14 +8,14 @@ if TYPE_CHECKING:
 
 
 def on_terminal() -> bool:
-    """Whether a person types here and reads here."""
+    """Return whether a person types here and reads here."""
     return all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout))
 
 
 def last_run(command: str) -> "Path | None":
-    """The folder of the newest run, which a line on standard error names with its age; None where no terminal is.
+    """Return the folder of the newest run, named with its age on standard error; None if there is no terminal.
 
-    Raises `UsageError` where there is no run.
+    Raises `UsageError` if there is no run.
     """
     if not on_terminal():
         return None

@@ -1,4 +1,4 @@
-"""`list datasets|llms|tests|serializers|prompts`: what there is to name, read from TOML and docstrings alone."""
+"""The command `list datasets|llms|tests|serializers|prompts`: all that can be named, from TOML and docstrings alone."""
 
 import inspect
 import re
@@ -20,7 +20,7 @@ Item = dict[str, Any]
 
 
 def tests() -> list[Item]:
-    """Every contamination test; its docstring is its page, and its first sentence what it is in a line."""
+    """Return every contamination test; its docstring is its page, and the first sentence its description in a line."""
     from tabcontam.evidence.registry import all_tests
 
     items = []
@@ -34,7 +34,7 @@ def tests() -> list[Item]:
 
 
 def serializers() -> list[Item]:
-    """Every shipped serializer, and those of the user's own that TABCONTAM_PATH offers."""
+    """Return every shipped serializer, and the user's own that TABCONTAM_PATH offers."""
     from tabcontam.tables.serializers import all_serializers
 
     items = []
@@ -45,7 +45,7 @@ def serializers() -> list[Item]:
 
 
 def prompts() -> list[Item]:
-    """Every shipped prompt set with the text of its file, and the user's own that TABCONTAM_PATH offers."""
+    """Return every shipped prompt set with the text of its file, and the user's own that TABCONTAM_PATH offers."""
     from tabcontam.evidence.prompts import all_prompts
 
     return [
@@ -55,9 +55,9 @@ def prompts() -> list[Item]:
 
 
 def llms() -> list[Item]:
-    """How an LLM is named: by a word of the catalogue, or by its provider, which may be another package's.
+    """Return the ways to name an LLM: by a word of the catalogue, or by its provider, which another package may supply.
 
-    A broken provider is a line on standard error.
+    A broken provider is reported as a line on standard error.
     """
     from tabcontam.entry_points import package
     from tabcontam.subjects.catalogue import load_catalogue
@@ -118,7 +118,7 @@ def _named(entry: "Entry", price: "Price | None") -> Item:
 
 
 def _papers(entry: "Entry") -> str:
-    """Which weights the paper asked, and where that is stated: its section 4.1 names those of OpenAI alone."""
+    """Return which weights the paper asked, and where that is stated; its section 4.1 names those of OpenAI alone."""
     stated = f"{entry.size:g}B and names" if entry.size else "names"
     source = (
         "its text" if entry.openai else f"its code; its text {'states ' if entry.size else ''}{stated} no checkpoint"
@@ -127,7 +127,7 @@ def _papers(entry: "Entry") -> str:
 
 
 def datasets() -> list[Item]:
-    """Every shipped dataset card with its editions, and the user's own that TABCONTAM_PATH offers."""
+    """Return every shipped dataset card with its editions, and the user's own that TABCONTAM_PATH offers."""
     from tabcontam.tables.cards import all_cards
 
     items = []
@@ -152,20 +152,20 @@ def datasets() -> list[Item]:
 
 
 def _completed(card: "Card") -> str:
-    """Until when a card's data grew, and the column that dates its rows; empty for data that were released at once."""
+    """Return until when a card's data grew, and the column that dates its rows; empty for data released at once."""
     until = f", up to {card.completed}" if card.completed else ""
     return f"{until}, rows dated by {card.dated_by}" if card.dated_by else until
 
 
 def _with_source(about: str, source: str) -> str:
-    """What a thing is, and the file that it is from, if that is the user's own."""
+    """Return a description, and the file that it is from, if that is the user's own."""
     return "; ".join(part for part in (about, source and f"from {source}") if part)
 
 
 def matching(what: str, items: Sequence[Item], patterns: Sequence[str]) -> list[Item]:
-    """The items that all patterns match: by a part of a name, by words of the rest, or by a glob of a whole name.
+    """Return the items that all patterns match: a part of a name, words of the rest, or a glob of a whole name.
 
-    Case, blanks, `-` and `_` count for nothing. Raises `UsageError` where none is left, with the nearest names.
+    Case, blanks, `-` and `_` are ignored. Raises `UsageError` with the nearest names if no item is left.
     """
     found = [item for item in items if all(_matches(item, pattern) for pattern in patterns)]
     if not found:
@@ -187,7 +187,7 @@ def _matches(item: Item, pattern: str) -> bool:
 
 
 def _names(item: Item) -> list[str]:
-    """Every name of an item."""
+    """Return every name of an item."""
     card = item.get("card", {})
     entry = item.get("entry", {})
     others = [card.get("title"), *card.get("aliases", ()), entry.get("title"), *entry.get("aliases", ())]
@@ -196,12 +196,12 @@ def _names(item: Item) -> list[str]:
 
 
 def _plain(text: str) -> str:
-    """A text without what does not count in it; of a glob, what is in brackets stays as it is."""
+    """Return a text without the characters that are ignored; brackets in a glob stay as they are."""
     return re.sub(r"[\s_-]+(?![^\[]*\])", "", text.casefold())
 
 
 def as_text(items: Sequence[Item], verbose: bool) -> str:
-    """The items as aligned lines; with `verbose`, each with its text below."""
+    """Return the items as aligned lines; with `verbose`, each with its text below."""
     width = max(len(item["name"]) for item in items)
     lines = []
     for item in items:
@@ -212,5 +212,5 @@ def as_text(items: Sequence[Item], verbose: bool) -> str:
     return "\n".join(lines)
 
 
-# The things of each kind: `name`, `about` in a line, `text` with what is known, for datasets the whole `card`.
+# The items of each kind: `name`, `about` in a line, `text` with all details, for datasets the whole `card`.
 LISTED = {"datasets": datasets, "llms": llms, "tests": tests, "serializers": serializers, "prompts": prompts}

@@ -1,4 +1,4 @@
-"""`--open`: the report in the user's browser, where there is one."""
+"""The option `--open`: the report in the user's browser, if there is one."""
 
 import sys
 from typing import TYPE_CHECKING
@@ -8,7 +8,7 @@ if TYPE_CHECKING:
 
 
 def open_page(index: "Path") -> None:
-    """Show a report's first page in the browser that the system names; without one, a line says where the page is."""
+    """Show a report's first page in the browser that the system names; without one, print a line with its path."""
     import webbrowser
 
     try:

@@ -1,4 +1,4 @@
-"""argparse as the command line uses it: our exit code, one line in place of the usage text, near misses named."""
+"""A parser for the command line: argparse with our exit code, one line in place of the usage text, and suggestions."""
 
 import argparse
 import os
@@ -10,14 +10,15 @@ from tabcontam.errors import Exit, near
 
 
 class Parser(argparse.ArgumentParser):
-    """argparse with our exit code, and one line instead of the usage text. An option is written out: `--verb` is none,
-    so that no option of a later version changes what a script does."""
+    """argparse with our exit code, and one line instead of the usage text. Options cannot be abbreviated (`--verb`), so
+    that no option of a later version changes what a script does.
+    """
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **{"allow_abbrev": False, **options})
 
     def _get_formatter(self) -> argparse.HelpFormatter:
-        """As argparse's, which asks `shutil` how wide the terminal is: that takes longer to import than all of ours."""
+        """Return argparse's formatter without `shutil`, whose import takes longer than all of ours."""
         try:
             columns = int(os.environ.get("COLUMNS") or 0) or os.get_terminal_size(1).columns
         except (ValueError, OSError):  # no number, or no terminal
@@ -27,7 +28,7 @@ class Parser(argparse.ArgumentParser):
         return made
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
-        """As argparse's, but the command itself refuses what it does not know, and names its nearest option."""
+        """Parse as argparse does, but let the command itself refuse unknown words and name its nearest option."""
         options, strange = super().parse_known_args(args, namespace)
         last = next(iter(self._get_positional_actions()[-1:]), None)
         if strange and last and last.nargs in ("*", "+") and not any(word.startswith("-") for word in strange):
@@ -41,7 +42,7 @@ class Parser(argparse.ArgumentParser):
         return options, strange
 
     def _meant(self, word: str) -> str:
-        """The option that a strange word comes near to, or whose value it is: a file after `run`."""
+        """Return the option that is close to an unknown word, or that takes it as its value: a file after `run`."""
         if word.startswith("-"):
             known = list(self._option_string_actions)
             longer = [option for option in known if word.startswith("--") and option.startswith(word)]
@@ -50,7 +51,7 @@ class Parser(argparse.ArgumentParser):
         return f"--dataset {word}" if named else ""
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
-        """As argparse's, but what is none of the choices is told with the one that it comes near to."""
+        """Check as argparse does, but name the closest choice in the error."""
         if action.choices is None or value in action.choices:
             return
         if isinstance(action, argparse._SubParsersAction):
@@ -64,13 +65,13 @@ class Parser(argparse.ArgumentParser):
         raise argparse.ArgumentError(action, f"{value!r} is none of {', '.join(choices)}{meant}")
 
     def error(self, message: str) -> NoReturn:
-        """One line, exit code 4."""
+        """Print one line and exit with code 4."""
         print(f"tabcontam: {message}; see {self.prog} --help", file=sys.stderr)
         raise SystemExit(Exit.USAGE)
 
 
 def _unknown_command(word: str, commands: Collection[str]) -> str:
-    """The line for what is no command, with the nearest that is one; a file there is what `run` would be given."""
+    """Return the line for an unknown command, with the closest one; a file of that name suggests `run`."""
     if found := near(word, commands, limit=1):
         advice = f"did you mean {found[0]}?"
     elif os.path.isfile(word):

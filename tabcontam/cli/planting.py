@@ -1,4 +1,4 @@
-"""The command `plant`: what it takes, and what it prints. Nothing of the key is printed."""
+"""The command `plant`: its arguments and its output, which holds nothing of the key."""
 
 import argparse
 import csv
@@ -104,7 +104,7 @@ def plant(options: argparse.Namespace) -> int:
 
 
 def _names(text: str) -> list[str]:
-    """Names with commas between; one that holds a comma stands in double quotes."""
+    """Return names separated by commas; a name with a comma stands in double quotes."""
     names = [name.strip() for name in next(csv.reader([text]), [])]
     if not names or not all(names):
         raise argparse.ArgumentTypeError(f"{text!r} names no columns; write A,B")
@@ -112,7 +112,7 @@ def _names(text: str) -> list[str]:
 
 
 def _tolerance(text: str) -> "tuple[str | None, Decimal]":
-    """`5%`: no column, and 5; `price=0.20`: the column, and the amount."""
+    """Return no column and 5 for `5%`, and the column and the amount for `price=0.20`."""
     from decimal import Decimal, InvalidOperation
 
     column, equals, amount = text.rpartition("=")
@@ -165,7 +165,7 @@ def _told(planting: "Planting", options: argparse.Namespace) -> str:
 
 
 def _aligned(line: "Sequence[str]", widths: "Sequence[int]") -> str:
-    """Names to the left, numbers to the right."""
+    """Return a line with the name to the left and the numbers to the right."""
     name, *numbers = line
     cells = [number.rjust(width) for number, width in zip(numbers, widths[1:], strict=True)]
     return "  ".join([name.ljust(widths[0]), *cells])

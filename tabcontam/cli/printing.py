@@ -1,4 +1,4 @@
-"""What several commands print: results, JSON, and the command itself as the run records it."""
+"""The output that several commands share: results, JSON, and the command itself as the run records it."""
 
 import argparse
 import os
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def print_results(
     results: "RunResults", folder: "Path", options: argparse.Namespace, trials: "Iterable[Trial] | None" = None
 ) -> None:
-    """Print a report. Its trials are read from its folder where they are not given."""
+    """Print a report. Without `trials` they are read from its folder."""
     from tabcontam.report.github import plain_log
     from tabcontam.report.terminal import print_header, print_report
     from tabcontam.runs.shown import shown_lines
@@ -54,5 +54,5 @@ def command_line() -> str:
 
 
 def read_no_more() -> None:
-    """`| head` closed the pipe: nobody reads on, nothing is wrong."""
+    """Discard further output after `| head` closed the pipe, which is no error."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,4 +1,4 @@
-"""The commands that judge or show again what was answered: `rescore`, `report` and `replay`. Nobody is asked."""
+"""The commands that judge or show past answers again: `rescore`, `report` and `replay`. No LLM is asked."""
 
 import argparse
 import gc
@@ -75,11 +75,11 @@ def report(options: argparse.Namespace) -> None:
     summarize(results)
     if options.open:
         open_page(out / "index.html")
-    gc.freeze()  # the process ends now: to look for garbage among all of this once more would take seconds
+    gc.freeze()  # the process ends now: searching all of this for garbage once more would take seconds
 
 
 def _write_excluded(options: argparse.Namespace) -> None:
-    """The rows that were recalled in these runs, in one file that is replaced as a whole. Raises `UsageError`."""
+    """Write the rows that were recalled in these runs to a file that is replaced as a whole. Raises `UsageError`."""
     from tabcontam.paths import replace_file
     from tabcontam.report.recalled_rows import merged, render_excluded, told
     from tabcontam.runs.folder import load_whole
@@ -110,7 +110,7 @@ def _write_excluded(options: argparse.Namespace) -> None:
 
 
 def _write_format(options: argparse.Namespace, results: "RunResults") -> None:
-    """One document, on standard output or in a file that is replaced as a whole. Raises `UsageError`."""
+    """Write one document to standard output or to a file that is replaced as a whole. Raises `UsageError`."""
     from tabcontam.paths import replace_file
     from tabcontam.report.formats import check_shape, render_form
 

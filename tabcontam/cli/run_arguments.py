@@ -1,4 +1,4 @@
-"""What `run` and `gate` take: whom to ask about what, how, and how much of it."""
+"""The arguments of `run` and `gate`: the LLMs, the tables, how they are asked, and how much."""
 
 import argparse
 from collections.abc import Sequence
@@ -98,7 +98,7 @@ def add_gate(command: argparse.ArgumentParser) -> None:
 
 
 def asked(options: argparse.Namespace) -> list[str]:
-    """The options of `gate` that were given and say how to ask: all but whom, and about what."""
+    """Return the given options of `gate` that set how to ask: all but those for the LLM and the dataset."""
     group = Parser(add_help=False)
     _add_asking(group)
     chosen = [action for action in group._actions if action.dest not in ("llm", "dataset")]
@@ -107,9 +107,9 @@ def asked(options: argparse.Namespace) -> list[str]:
 
 
 def _add_asking(run: argparse.ArgumentParser) -> None:
-    """What a run asks, and how: the same for `run` and `gate`, in the words of `tabcontam.run`.
+    """Add the arguments of a run that `run` and `gate` share, in the words of `tabcontam.run`.
 
-    No option has a default of its own but None, nothing or what its absence says: `asked` tells what was typed.
+    No option has a default except None, empty or the meaning of its absence, so that `asked` finds the typed ones.
     """
     what = run.add_argument_group("what is tested")
     what.add_argument("--llm", action="append", default=[], metavar="[LABEL=]SPEC", help=LLM_HELP)
@@ -171,7 +171,7 @@ def _add_asking(run: argparse.ArgumentParser) -> None:
 
 
 def add_sending(how: "argparse._ArgumentGroup", forms: Sequence[str] = FORMS, about: str = "") -> None:
-    """How prompts go to an LLM, in one of these forms, and which rows may."""
+    """Add the options of how prompts go to an LLM, in one of these forms, and whether rows may be sent."""
     how.add_argument(
         "--batch-size",
         type=positive,
@@ -197,7 +197,7 @@ def add_files(group: "argparse._ArgumentGroup | argparse.ArgumentParser") -> Non
 
 
 def add_reading(group: "argparse._ArgumentGroup | argparse.ArgumentParser") -> None:
-    """What cannot be guessed of a FILE, and how its text is read."""
+    """Add the options for the facts of a FILE that cannot be guessed, and for reading its text."""
     group.add_argument("--target", metavar="COLUMN", help="the column of a FILE that is to be classified")
     group.add_argument("--name", metavar="TEXT", help=NAME_HELP)
     add_text_format(group)

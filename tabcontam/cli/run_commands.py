@@ -1,4 +1,4 @@
-"""The commands that ask: `run` and `gate`. Everything heavy is imported where it is needed."""
+"""The commands that ask: `run` and `gate`. Heavy modules are imported where they are needed."""
 
 import argparse
 import gc
@@ -33,7 +33,7 @@ def run(options: argparse.Namespace) -> int:
     baseline = _baseline(options, options.out)
     outcome = _executed(options)
     results = outcome.results
-    if not options.json:  # the last line says what time passed, with that of writing the report in it
+    if not options.json:  # the last line reports the time, including that of writing the report
         from dataclasses import replace
 
         results = replace(results, run=replace(results.run, seconds=outcome.seconds))
@@ -77,7 +77,7 @@ def gate(options: argparse.Namespace) -> int:
 
 
 def order_of(words: Mapping[str, Any], command: str) -> "RunOrder":
-    """What is to be run, in the words of `tabcontam.run`; None is the default, and `command` is what the user typed."""
+    """Return the run to make, in the words of `tabcontam.run`; None is the default, `command` is what was typed."""
     from tabcontam.asking.plan import Options
     from tabcontam.runs.run import RunOrder
     from tabcontam.subjects.ray.cluster import check_engine
@@ -141,7 +141,7 @@ def order_of(words: Mapping[str, Any], command: str) -> "RunOrder":
 
 
 def _check_gate(options: argparse.Namespace) -> None:
-    """Raises `UsageError` for conditions without a gate, and for a gate without a run."""
+    """Raise `UsageError` for conditions without a gate, and for a gate without a run."""
     alone = options.min_power is not None and not options.until_decided
     conditions = {"--fail-on": bool(options.fail_on), "--baseline": options.baseline is not None, "--min-power": alone}
     conditions["--max-memory-share"] = options.max_memory_share is not None
@@ -154,7 +154,7 @@ def _check_gate(options: argparse.Namespace) -> None:
 
 
 def _prepared(options: argparse.Namespace) -> tuple["Run", "Progress"]:
-    """The planned run, and what shows its progress from the start, before anything heavy is imported."""
+    """Return the planned run and its progress display, which starts before heavy imports."""
     if options.last_failed and options.out is None:
         options.out = last_run("asked again is what has no readable answer: the run")
     from tabcontam.report.progress import progress
@@ -172,7 +172,9 @@ def _prepared(options: argparse.Namespace) -> tuple["Run", "Progress"]:
 
 
 def _check_llms_of_file(run: "Run", named: Sequence[str]) -> None:
-    """Raises `UsageError` for an LLM behind a network that only a project's file names: it costs, and learns."""
+    """Raise `UsageError` for an LLM over a network that only a project's file names: it costs money and sees the
+    queries.
+    """
     for subject in run.subjects:
         if subject.model.spec in named and not subject.model.local:
             typed = f"--reference {subject.model.spec}" if subject.reference else f"--llm {subject.model.spec}"
@@ -182,7 +184,7 @@ def _check_llms_of_file(run: "Run", named: Sequence[str]) -> None:
 
 
 def _executed(options: argparse.Namespace) -> "Outcome":
-    run, shown = _prepared(options)  # which shows that something is done, before more is imported
+    run, shown = _prepared(options)  # it shows progress before more is imported
     from tabcontam.report.github import summarize
     from tabcontam.runs.run import execute
 
@@ -192,7 +194,7 @@ def _executed(options: argparse.Namespace) -> "Outcome":
 
 
 def ended(outcome: "Outcome") -> Exit:
-    """How a run ended. Raises `UsageError` where no LLM gave a single reply."""
+    """Print how a run ended; return its exit code. Raises `UsageError` if no LLM gave a single reply."""
     for line in outcome.going_on:
         print(line, file=sys.stderr)
     if outcome.results.run.interrupted:
@@ -204,7 +206,7 @@ def ended(outcome: "Outcome") -> Exit:
 
 
 def _baseline(options: argparse.Namespace, folder: "Path | None") -> "Baseline | None":
-    """The run behind --baseline, read before anything is asked. Raises `UsageError`, also for the run itself."""
+    """Return the run of --baseline, read before anything is asked. Raises `UsageError`, also if it is the same run."""
     if options.baseline is None:
         return None
     from tabcontam.runs.folder import load
@@ -223,7 +225,7 @@ def _judged(
     datasets: Sequence[str] = (),
     file: TextIO | None = None,
 ) -> int:
-    """Say what the gate decides, and exit as it does."""
+    """Print the decision of the gate; return its exit code."""
     from tabcontam.report.github import annotate
     from tabcontam.verdicts.baseline import judge_new
 
@@ -245,7 +247,7 @@ def _judged(
             for finding in judgement.findings:
                 print(f"{finding.conclusion}: {finding}")
         print(judgement, file=file or sys.stdout, flush=True)
-    except BrokenPipeError:  # the exit code is what a script reads
+    except BrokenPipeError:  # a script reads only the exit code
         read_no_more()
     return judgement.exit_code
 

@@ -1,4 +1,4 @@
-"""What is typed behind an option, read as its type; argparse prints the line of what is none."""
+"""Converters of typed option values, each to its type; argparse prints the error line of an invalid one."""
 
 import argparse
 from typing import TYPE_CHECKING
@@ -16,28 +16,28 @@ SUMMARY = "cnuaspAN"
 
 
 def path(text: str) -> "Path":
-    """The name of a file or folder."""
+    """Return the path of a file or folder."""
     from pathlib import Path
 
     return Path(text)
 
 
 def folder(text: str) -> "Path":
-    """The name of a folder."""
+    """Return the path of a folder."""
     if not text.strip():
         raise argparse.ArgumentTypeError("the folder has no name")
     return path(text)
 
 
 def summary(text: str) -> str:
-    """The letters behind -r."""
+    """Return the letters after -r."""
     if strange := [letter for letter in text if letter not in SUMMARY]:
         raise argparse.ArgumentTypeError(f"{strange[0]!r} is none of {SUMMARY}")
     return text
 
 
 def shard(text: str) -> "Shard":
-    """One part of a run, as 3/8."""
+    """Return one part of a run, such as 3/8."""
     from tabcontam.asking.shards import Shard
 
     try:
@@ -47,7 +47,7 @@ def shard(text: str) -> "Shard":
 
 
 def positive(text: str) -> int:
-    """A whole number above 0."""
+    """Return a whole number above 0."""
     number = int(text) if text.isdecimal() else 0
     if number < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number above 0")
@@ -55,7 +55,7 @@ def positive(text: str) -> int:
 
 
 def queries(text: str) -> "Queries":
-    """A whole number above 0, or the word for the paper's own."""
+    """Return a whole number above 0, or the word for the paper's own."""
     if text == PAPER:
         return PAPER
     try:
@@ -65,7 +65,7 @@ def queries(text: str) -> "Queries":
 
 
 def shots(text: str) -> tuple[int, ...]:
-    """Whole numbers from 0 on, with commas between them."""
+    """Return whole numbers from 0 on, separated by commas, sorted and without repeats."""
     parts = [part.strip() for part in text.split(",")]
     if not all(part.isdecimal() for part in parts):
         raise argparse.ArgumentTypeError(f"{text!r} is no list of numbers of shots; write for example 0,4,16")
@@ -73,7 +73,7 @@ def shots(text: str) -> tuple[int, ...]:
 
 
 def draws(text: str) -> int:
-    """A whole number from 1 to 5."""
+    """Return a whole number from 1 to 5."""
     number = positive(text)
     if number > 5:
         raise argparse.ArgumentTypeError(f"{text!r} is more than 5: each draw asks about another fifth of the table")
@@ -81,7 +81,7 @@ def draws(text: str) -> int:
 
 
 def level(text: str) -> float:
-    """A number between 0 and 1."""
+    """Return a number between 0 and 1."""
     try:
         share = float(text)
     except ValueError:
@@ -92,7 +92,7 @@ def level(text: str) -> float:
 
 
 def temperature(text: str) -> float:
-    """A temperature at which answers are drawn: above 0, and 2 at most."""
+    """Return a temperature at which answers are drawn: above 0, and 2 at most."""
     try:
         number = float(text)
     except ValueError:
@@ -103,12 +103,12 @@ def temperature(text: str) -> float:
 
 
 def rate(text: str) -> float:
-    """A learning rate: a number between 0 and 1."""
+    """Return a learning rate: a number between 0 and 1."""
     return level(text)
 
 
 def dollars(text: str) -> "Decimal":
-    """A sum of US dollars above 0."""
+    """Return a sum of US dollars above 0."""
     from decimal import Decimal, InvalidOperation
 
     try:
@@ -121,7 +121,7 @@ def dollars(text: str) -> "Decimal":
 
 
 def copies(text: str) -> tuple[int, ...]:
-    """Whole numbers with commas between."""
+    """Return whole numbers separated by commas."""
     parts = [part.strip() for part in text.split(",")]
     if strange := [part for part in parts if not part.isdecimal()]:
         raise argparse.ArgumentTypeError(f"{strange[0]!r} is not a whole number; write them as 0,1,4,16")

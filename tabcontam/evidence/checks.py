@@ -1,6 +1,6 @@
-"""What is checked before a query is sent: nothing that is asked may stand in its prompt, or follow from it.
+"""Checks before a query is sent: nothing that is asked may stand in its prompt, or follow from it.
 
-A query that fails is drawn again; where that does not help the cell is `skipped` with the reason.
+A query that fails is drawn again; if that does not help, the result is `skipped` with the reason.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -22,13 +22,13 @@ Item = TypeVar("Item")
 
 
 def rendered(prompt: Prompt) -> str:
-    """Everything that any rendering of a prompt says."""
+    """Return the text of all renderings of a prompt."""
     said = (*(message.content for message in prompt.chat), prompt.completion, prompt.seq2seq)
     return "\n".join(dict.fromkeys(said))
 
 
 def given_away(word: str, text: str) -> bool:
-    """Whether a word stands in a text, or all its pieces do (`sepal width` where `sepal length, petal width` stand)."""
+    """Return whether a word stands in a text, or all its pieces do (`sepal width` in `sepal length, petal width`)."""
     word = without_note(word)
     folded = _folded(text)
     if (len(word) > PREFIX and word.casefold() in folded) or stands_whole(word, text):
@@ -53,12 +53,12 @@ def _shown(text: str) -> frozenset[str]:
 
 
 def hidden(words: Iterable[str], text: str) -> tuple[str, ...]:
-    """The words that a text does not give away."""
+    """Return the words that a text does not give away."""
     return tuple(word for word in words if not given_away(word, text))
 
 
 def drawn(draw: Callable[[], Item | None], reason: str, tries: int = TRIES) -> Item:
-    """What `draw` returns at last. Raises `Skip` with the reason when it returns None every time."""
+    """Return the first item from `draw` that is not None. Raises `Skip` with the reason if all `tries` return None."""
     for _ in range(tries):
         if (item := draw()) is not None:
             return item
@@ -66,7 +66,7 @@ def drawn(draw: Callable[[], Item | None], reason: str, tries: int = TRIES) -> I
 
 
 def check_comparable(table: Table) -> None:
-    """Raises `Skip` where an answer may hold any row of a large file, and a sample of it is there to compare with."""
+    """Raise `Skip` if only a sample of a large file is there to compare with an answer that may hold any row."""
     if table.whole is not None:
         raise Skip(
             f"the LLM may write any of the file's {table.rows_in_file:,} rows, and only {len(table.rows):,} are kept "
@@ -75,7 +75,7 @@ def check_comparable(table: Table) -> None:
 
 
 def determined_rows(table: Table, shown: Sequence[int], asked: Sequence[int]) -> list[int]:
-    """The rows that no other row fits in the shown cells with another answer in the asked ones; none that is known."""
+    """Return the rows whose asked cells follow from the shown ones, as no other row differs; no known rows."""
 
     def find() -> list[int]:
         shown_of, asked_of = itemgetter(*shown), itemgetter(*asked)
@@ -91,19 +91,19 @@ def determined_rows(table: Table, shown: Sequence[int], asked: Sequence[int]) ->
 
 
 def alone_rows(table: Table, column: int) -> list[int]:
-    """The rows that share all cells before a column with no other row: no cell from it on is needed to know which.
+    """Return the rows that share all cells before a column with no other row.
 
-    None is a row that the LLM may know.
+    No cell from the column on is needed to identify them. Rows that the LLM may know are left out.
     """
     shared = cached_fact(table, "shared beginnings", lambda: _shared_beginnings(table))[column]
     return not_known(table, (row for row in range(len(table.rows)) if row not in shared))
 
 
 def _shared_beginnings(table: Table) -> list[frozenset[int]]:
-    """For each column the rows that have the cells before it in common with another row."""
+    """Return for each column the rows that have the cells before it in common with another row."""
     every = table.with_beside
     found = [frozenset(range(len(every)))]
-    first = dict.fromkeys(found[0], 0)  # of the rows that begin alike, for each row that is not alone
+    first = dict.fromkeys(found[0], 0)  # for each row that is not alone, the first row that begins alike
     for cells in list(zip(*every, strict=True))[:-1]:
         firsts: dict[tuple[int, Cell], int] = {}
         first = {row: firsts.setdefault((group, cells[row]), row) for row, group in first.items()}

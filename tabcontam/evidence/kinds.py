@@ -1,4 +1,4 @@
-"""The words by which contamination tests and their outcomes are told apart: kinds, families, verdicts, marks."""
+"""The enumerations that classify contamination tests and their results: kinds, families, verdicts, marks."""
 
 from enum import StrEnum
 from typing import Literal
@@ -6,12 +6,12 @@ from typing import Literal
 from tabcontam.evidence.questions import Capability
 
 Measure = Literal["score", "membership", "zero_shot", "one_shot"]  # the columns of the ranking
-GENERATED = "generated"  # what is measured of outputs: it stands in a figure beside accuracies
-RECALLED = "recalled"  # what of an accuracy is memory: a score of classification that is no accuracy itself
+GENERATED = "generated"  # a measure of outputs, in a figure next to accuracies
+RECALLED = "recalled"  # memory's part of an accuracy: a score of classification that is no accuracy itself
 
 
 class Kind(StrEnum):
-    """What a test measures."""
+    """The kind of thing that a test measures."""
 
     KNOWLEDGE = "knowledge"
     MEMORIZATION = "memorization"
@@ -22,10 +22,10 @@ class Kind(StrEnum):
 
 
 class Family(StrEnum):
-    """The tests that share a kind of evidence and an error budget: what one family finds changes nothing in another."""
+    """The tests that share a kind of evidence and an error budget: findings of one family change nothing in another."""
 
     KNOWLEDGE = "knowledge"  # the dataset is known
-    ROWS = "rows"  # its rows were seen: by what the LLM answers
+    ROWS = "rows"  # its rows were seen: by the LLM's answers
     LIKELIHOOD = "likelihood"  # its rows were seen: by log-probabilities
     ORDER = "order"  # its rows were seen: by the order in which they stand
     CORPUS = "corpus"  # documents hold its rows
@@ -33,10 +33,10 @@ class Family(StrEnum):
 
 
 class Given(StrEnum):
-    """What a user gives so that a test can be asked at all."""
+    """The input from a user without which a test cannot be asked."""
 
     NOTHING = ""
-    KEY = "key"  # that the digits of a planted table were drawn from
+    KEY = "key"  # the key from which the digits of a planted table were drawn
     WITHHELD = "withheld"  # rows of a table's source that were never published
 
 
@@ -44,11 +44,11 @@ SHOWING_ROWS = frozenset({Family.ROWS, Family.LIKELIHOOD, Family.ORDER, Family.C
 NEEDED = {Capability.GENERATE: "text", Capability.SCORE: "logprobs", Capability.SEARCH: "corpus"}  # marks of `needs`
 RONVAL = "ronval2024"  # Ronval, Dupont and Nijssen 2024
 OF_ROWS, OF_A_PAPER = "rows", "paper"  # marks of tests that can show rows, and of those with a published rule
-RANKS = "scores"  # the mark of scores by which rows are ranked before a twin's: a half where nothing tells them apart
+RANKS = "scores"  # the mark of scores that rank rows before a twin's: a half if nothing distinguishes them
 
 
 class Verdict(StrEnum):
-    """The five words of a judged cell; never fold one into another."""
+    """The five words for a judged result; never fold one into another."""
 
     CONTAMINATED = "contaminated"
     NOT_DETECTED = "not detected"

@@ -2,11 +2,12 @@
 
 A set has a template for each kind of query, and a template two texts. Its `question` is the chat message and the
 sequence-to-sequence text. Its `completion` is for base models and ends where the answer is its natural continuation:
-with the beginning of a row, or with a label as the web has it (`Features:`). Both hold placeholders such as `{title}`.
-What stands in for these is put in as it is, once: a cell that reads `{title}` stays what it is.
+with the beginning of a row, or with a label as web pages have it (`Features:`). Both hold placeholders such as
+`{title}`. A placeholder is filled in once, and the text that replaces it stays as it is: a cell that reads `{title}`
+keeps that text.
 
-What all queries of a cell begin with is computed once, by a server or a model in this process. So where a cell has a
-hundred queries, the shipped sets ask before the rows, and the last of these ends with the answer's label.
+A server, or a model in this process, computes the common beginning of a result's queries once. So for a result of a
+hundred queries, the shipped sets ask before the rows, and the last row ends with the answer's label.
 """
 
 import re
@@ -39,7 +40,7 @@ STOP = ("\n",)
 
 @dataclass(frozen=True, kw_only=True)
 class Template:
-    """How a kind of query is worded. `system` is the system text where it is not the set's."""
+    """The wording of one kind of query. `system` is the system text if it is not the set's."""
 
     question: str
     completion: str
@@ -48,14 +49,14 @@ class Template:
 
 @dataclass(frozen=True, kw_only=True)
 class LabelledTemplate(Template):
-    """How rows are worded that have an answer each, of which the last one's is asked: that ends before its answer."""
+    """The wording of rows that each have an answer; the last row is the asked one and ends before its answer."""
 
     row: str
 
 
 @dataclass(frozen=True, kw_only=True)
 class ChoiceTemplate(LabelledTemplate):
-    """How a question is worded that has these answers alone; `two` and `more` say which, by their number."""
+    """The wording of a question with a closed list of answers; `two` and `more` list them, by their number."""
 
     completion_row: str
     two: str
@@ -65,7 +66,7 @@ class ChoiceTemplate(LabelledTemplate):
 class Holds(NamedTuple):
     """The placeholders that a text must have, those that it may have, and the one that it must end with, if any.
 
-    Of `shown|prefix` it must have one.
+    `shown|prefix` demands one of the two.
     """
 
     needed: str
@@ -74,7 +75,7 @@ class Holds(NamedTuple):
 
 
 TITLE = Holds("title")
-# For each template, what its texts hold. Where both texts hold the same, it stands under "question".
+# For each template, the placeholders of its texts. If both texts have the same ones, they stand under "question".
 TEXTS: Mapping[str, Mapping[str, Holds]] = {
     "feature_list_informed": {"question": Holds("title features")},
     "feature_list_uninformed": {"question": TITLE},
@@ -109,9 +110,9 @@ TEXTS: Mapping[str, Mapping[str, Holds]] = {
 
 @dataclass(frozen=True, kw_only=True)
 class PromptSet:
-    """One wording of all queries, with a method for each kind of them that writes the prompt.
+    """One wording of all queries, with a method for each kind of query that writes its prompt.
 
-    `source` is the user's own file that it is from, "" for a shipped one. An empty `system` sends no system message.
+    `source` is the user's own file of the set, "" for a shipped one. An empty `system` sends no system message.
     """
 
     name: str
@@ -136,31 +137,31 @@ class PromptSet:
         return Path(self.source) if self.source else shipped(KIND) / f"{self.name}{SUFFIX}"
 
     def feature_list(self, title: str, shown: Sequence[str]) -> Prompt:
-        """Tests 1 and 2: which features does the dataset have, beside those that are shown?"""
+        """Return the prompt of tests 1 and 2: which features does the dataset have besides those shown?"""
         template = self.feature_list_informed if shown else self.feature_list_uninformed
         return self._prompt(template, title=title, features=", ".join(shown))
 
     def dataset_of_features(self, features: Sequence[str]) -> Prompt:
-        """Test 3: which dataset has these features?"""
+        """Return the prompt of test 3: which dataset has these features?"""
         return self._prompt(self.recognition_features, features=", ".join(features))
 
     def dataset_of_rows(self, rows: Sequence[str]) -> Prompt:
-        """Test 4: which dataset has these rows?"""
+        """Return the prompt of test 4: which dataset has these rows?"""
         return self._prompt(self.recognition_examples, rows="\n".join(rows))
 
     def feature_values(self, title: str, feature: str, rows: Sequence[str], shown: Sequence[str]) -> Prompt:
-        """Tests 5 and 6: which values does a feature take, beside those that the rows show?"""
+        """Return the prompt of tests 5 and 6: which values does a feature take besides those that the rows show?"""
         template = self.feature_values_informed if rows else self.feature_values_uninformed
         count, values = str(len(rows)), ", ".join(shown)
         return self._prompt(template, title=title, feature=feature, rows="\n".join(rows), count=count, values=values)
 
     def incomplete_row(self, title: str, rows: Sequence[str], shown: str, asked: Sequence[str], prefix: str) -> Prompt:
-        """Test 7: how does this row go on? `prefix` is the row up to where the first asked value stands."""
+        """Return the prompt of test 7: how does this row go on? `prefix` is the row up to the first asked value."""
         words = {"title": title, "rows": "\n".join(rows), "shown": shown, "prefix": prefix}
         return self._prompt(self.incomplete_completion, **words, asked=", ".join(asked), count=str(len(asked)))
 
     def next_row(self, title: str, features: Sequence[str], rows: Sequence[str]) -> Prompt:
-        """Test 8: which row comes next? What a base model goes on with stands on a line of its own."""
+        """Return the prompt of test 8: which row comes next? A base model continues on a line of its own."""
         words = {"title": title, "features": ", ".join(features), "rows": "\n".join(rows)}
         written = self._prompt(self.full_completion, **words)
         return replace(written, completion=written.completion + "\n")
@@ -168,17 +169,17 @@ class PromptSet:
     def missing_feature(
         self, title: str, features: Sequence[str], rows: Sequence[str], shown: str, asked: str, prefix: str
     ) -> Prompt:
-        """Test 9: which value does this row have? `prefix` is the row up to where the asked value stands."""
+        """Return the prompt of test 9: which value does this row have? `prefix` is the row up to the asked value."""
         words = {"title": title, "features": ", ".join(features), "rows": "\n".join(rows), "asked": asked}
         return self._prompt(self.feature_completion, **words, shown=shown, prefix=prefix)
 
     def is_member(self, title: str, examples: Sequence[tuple[str, str]], row: str) -> Prompt:
-        """Is this row part of the dataset, or was it changed? The examples have their answers, Yes or No."""
+        """Return the prompt that asks if this row is part of the dataset; `examples` have their answers, Yes or No."""
         rows = _labelled(self.membership.row, examples, row, {})
         return self._prompt(self.membership, title=title, rows=rows)
 
     def class_of(self, shots: Sequence[tuple[str, str]], row: str, question: str, answers: Sequence[str]) -> Prompt:
-        """0- and 1-shot classification of one row (after TabLLM, Hegselmann et al. 2023)."""
+        """Return the prompt of 0- and 1-shot classification of one row (after TabLLM, Hegselmann et al. 2023)."""
         template = self.classification
         several = " or ".join(filter(None, (", ".join(answers[:-1]), *answers[-1:])))
         choice = _filled(template.two if len(answers) <= 2 else template.more, {"answers": several})
@@ -199,12 +200,12 @@ def _renderings(system: str, question: str, completion: str, stop: Sequence[str]
 
 
 def _filled(text: str, words: Mapping[str, str]) -> str:
-    """A text with what stands in for its placeholders; what is put in is not looked at again."""
+    """Return a text with its placeholders filled in; the inserted text is not searched for placeholders."""
     return PLACEHOLDER.sub(lambda found: words[found[1]], text)
 
 
 def _labelled(text: str, examples: Sequence[tuple[str, str]], row: str, words: Mapping[str, str]) -> str:
-    """The examples with their answers, and the asked row up to where its own stands."""
+    """Return the examples with their answers, then the asked row up to its own answer."""
     asked = text.removesuffix("{answer}").rstrip()
     shown = [_filled(text, {**words, "row": example, "answer": answer}) for example, answer in examples]
     return "\n\n".join([*shown, _filled(asked, {**words, "row": row})])
@@ -213,9 +214,9 @@ def _labelled(text: str, examples: Sequence[tuple[str, str]], row: str, words: M
 def ask(
     context: str, question: str, continuation: str, stop: Sequence[str] = STOP, system: str | None = None
 ) -> Prompt:
-    """The three renderings of one query of a test that writes its own; `continuation` is for base models.
+    """Return the three renderings of one query of a test that writes its own; `continuation` is for base models.
 
-    The system text is that of the default set, where none is given.
+    The default system text is that of the default set.
     """
     system = default_prompts().system if system is None else system
     return _renderings(system, f"{context}\n\n{question}", continuation, stop)
@@ -223,28 +224,28 @@ def ask(
 
 @cache
 def load_prompts() -> Mapping[str, PromptSet]:
-    """The shipped prompt sets by name, the default first."""
+    """Return the shipped prompt sets by name, the default first."""
     found = map(from_file, shipped_files(KIND))
     return {item.name: item for item in sorted(found, key=lambda item: (item.name != DEFAULT, item.name))}
 
 
 def default_prompts() -> PromptSet:
-    """The set that words queries where no other is named."""
+    """Return the default prompt set."""
     return load_prompts()[DEFAULT]
 
 
 def all_prompts() -> dict[str, PromptSet]:
-    """The shipped sets and the user's own that TABCONTAM_PATH offers. Raises `UsageError` as they are read."""
+    """Return the shipped sets and the user's own in TABCONTAM_PATH. Raises `UsageError` when a bad set is looked up."""
     return with_own(KIND, load_prompts(), partial(own_or_shipped, KIND, known=load_prompts(), load=from_file))
 
 
 def load_prompt_set(spec: str) -> PromptSet:
-    """A prompt set by name, or a user's own TOML file. Raises `UsageError`."""
+    """Return the prompt set of a name or of a user's own TOML file. Raises `UsageError`."""
     return named(KIND, spec, load_prompts(), from_file)
 
 
 def from_file(path: Path) -> PromptSet:
-    """The prompt set in a TOML file. Raises `UsageError` where it is none, with the file and the key."""
+    """Return the prompt set in a TOML file. Raises `UsageError` with the file and the key if it holds none."""
     raw = {"name": path.stem, "about": "", **read_toml(path, KIND)}
     where = f"prompt set {path}"
     try:
@@ -258,7 +259,7 @@ def from_file(path: Path) -> PromptSet:
 
 
 def _template(where: str, name: str, raw: object) -> Any:
-    """A template of a file. Raises ValueError with what is wrong in it."""
+    """Return a template of a file. Raises `ValueError` with what is wrong in it."""
     if not isinstance(raw, Mapping):
         raise ValueError(f"{where} {'is lacking' if raw is None else f'cannot be {raw!r}'}; write it as [{name}]")
     kind = _kinds()[name]

@@ -1,14 +1,14 @@
-"""What a subject can be asked, and what comes back: the four kinds of question, each with its kind of answer.
+"""The four kinds of question that can be asked, each with its kind of answer.
 
 | question  | is                                        | answer         |
 |-----------|-------------------------------------------|----------------|
 | `Prompt`  | to be answered in words                   | `Reply`        |
 | `Passage` | a text to be scored as it stands          | `Scores`       |
 | `Endings` | endings of a text that are to be compared | `Likelihoods`  |
-| `Lookup`  | texts to be found in a body of documents  | `Matches`      |
+| `Lookup`  | texts to be found in a corpus             | `Matches`      |
 
-Every answer says what became of the request, whatever was asked: its `state`, a `detail` where that is not `ok`, what
-the server charged and how long it took.
+Every answer reports what became of the request: its `state`, a `detail` if that is not `ok`, what the server charged
+and how long it took.
 """
 
 from dataclasses import dataclass, field, replace
@@ -17,13 +17,13 @@ from typing import NamedTuple, TypeVar
 
 from tabcontam.reading.wrapping import EDGES, set_off, without_marks, without_thought
 
-LONGEST = 10_000  # characters of a reply that are read, many times what is asked for: reading takes its time
+LONGEST = 10_000  # characters of a reply that are read, many times what is asked for: reading takes time
 
 
 class State(StrEnum):
-    """What became of a request."""
+    """The outcome of a request."""
 
-    OK = "ok"  # usable, also when it ran into the token limit but the asked item was complete before it
+    OK = "ok"  # usable, also if it ran into the token limit after the asked item was complete
     TRUNCATED = "truncated"  # cut before the asked item was complete
     REFUSED = "refused"  # a fact of the protocol: content filter, refusal field, safety block
     EMPTY = "empty"  # no text
@@ -34,15 +34,15 @@ READ = (State.OK, State.TRUNCATED)  # replies that brought a text
 
 
 class Capability(StrEnum):
-    """What a test can need of a subject."""
+    """A capability of a source that a test can need."""
 
     GENERATE = "generate"  # answers a `Prompt`
     CHAT = "chat"  # takes messages with roles
     COMPLETION = "completion"  # goes on with a text
     SCORE = "score"  # answers a `Passage` and `Endings`
-    MOMENTS = "moments"  # tells the mean and the deviation at each token of a `Passage`
+    MOMENTS = "moments"  # reports the mean and the deviation at each token of a `Passage`
     SEARCH = "search"  # answers a `Lookup`
-    SEED = "seed"  # is told a seed for its sampling
+    SEED = "seed"  # takes a seed for its sampling
     SAMPLE = "sample"  # draws its answer to a `Prompt` anew each time, at a temperature
     INSTRUCTIONS = "instructions"  # understands a question; a control does not
 
@@ -59,9 +59,9 @@ class Message:
 class Prompt:
     """A question in words in its three renderings: chat, completion (base models), sequence-to-sequence.
 
-    It is answered by greedy decoding. Where `sample` is a number from 1, the answer is drawn at the `temperature`, and
-    the number tells one draw from the next: it is part of what an answer is stored under, and it is the seed of a
-    server that takes one.
+    It is answered by greedy decoding. If `sample` is 1 or more, the answer is drawn at the `temperature`, and the
+    number distinguishes the draws: it is part of the key under which an answer is stored, and the seed for a server
+    that takes one.
     """
 
     chat: tuple[Message, ...]
@@ -70,12 +70,12 @@ class Prompt:
     stop: tuple[str, ...] = ("\n",)  # the stop strings of the completion
     temperature: float = 0.0
     sample: int = 0
-    values: tuple[str, ...] = ()  # the features whose values an answer can be held to give; see `evidence.structured`
+    values: tuple[str, ...] = ()  # the features that a server can be made to answer by; see `evidence.structured`
 
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A text whose tokens are to be scored, each given all before it. The subject is asked nothing and says nothing."""
+    """A text whose tokens are to be scored, each given all before it. The model is asked nothing and writes nothing."""
 
     text: str
 
@@ -89,22 +89,22 @@ class Endings:
 
 
 class By(StrEnum):
-    """How the texts of a `Lookup` are compared with a document. Digits always count."""
+    """The way in which the texts of a `Lookup` are compared with a document. Digits always count."""
 
     LETTERS = "letters"  # letter by letter, as they stand
-    WORDS = "words"  # their words in a row: case, and what stands between words, do not count
-    SIGNS = "signs"  # their letters and digits in a row: blanks and punctuation do not count, case does
-    CELLS = "cells"  # as values of a row, in any rendering: whole words, numbers by their value, beside other values
+    WORDS = "words"  # their words in sequence: case, and the text between words, do not count
+    SIGNS = "signs"  # their letters and digits in sequence: blanks and punctuation do not count, case does
+    CELLS = "cells"  # as values of a row, in any rendering: whole words, numbers by their value, next to other values
 
 
 @dataclass(frozen=True, slots=True)
 class Lookup:
-    """Texts that are to be found in a body of documents: any one of them is a find, and each is counted by itself.
+    """Texts that are to be found in a corpus: any one of them is a find, and each is counted by itself.
 
-    With `By.CELLS` each text is a value that is compared with the others, as an ending is: the same values `beside` it
-    have to stand close by, in any order and each at a place of its own, but for `lacking` of them at most.
+    With `By.CELLS` each text is a value that is compared with the others, as an ending is: the values `beside` it have
+    to stand close by, in any order and each at a place of its own, but for at most `lacking` of them.
 
-    At most `most` places are told; the documents that hold one are all counted.
+    At most `most` places are reported; the documents that hold one are all counted.
     """
 
     texts: tuple[str, ...]
@@ -119,7 +119,7 @@ Question = Prompt | Passage | Endings | Lookup
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens that a server charged for an answer, over all requests it took: what it read, and all that was written."""
+    """The tokens that a server charged for an answer, over all requests it took: those it read, and all it wrote."""
 
     prompt: int
     written: int
@@ -127,24 +127,24 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What an LLM answered to a `Prompt`, and what became of the request."""
+    """The answer of an LLM to a `Prompt`, and the outcome of the request."""
 
     text: str
     state: State
     detail: str = ""  # why it is not ok
-    tokens: int | None = None  # of the answer, where known
-    usage: Usage | None = None  # what the server says it charged, thinking included; None where it says nothing
+    tokens: int | None = None  # of the answer, if known
+    usage: Usage | None = None  # as the server reports it, thinking included; None if it does not
     seconds: float | None = field(default=None, compare=False)  # without the wait for its turn; None if not asked now
-    log_probability: float | None = None  # of all tokens written, in nats, if told
+    log_probability: float | None = None  # of all tokens written, in nats, if reported
 
 
 class Token(NamedTuple):
     """A token of a scored text.
 
     `log_probability` is in nats, given everything before the token. `mean` and `deviation` are those of the
-    log-probability of a token drawn from the distribution that the model has there, in nats, as Min-K%++ compares them
-    (Zhang et al. 2025, "Min-K%++", equation 3); None where the distribution is not told. A first token that is scored
-    given nothing has a log-probability of 0.0 where nobody says more.
+    log-probability of a token drawn from the model's distribution at that place, in nats, as Min-K%++ compares them
+    (Zhang et al. 2025, "Min-K%++", equation 3); None if the distribution is not reported. A first token that is scored
+    given nothing has a log-probability of 0.0 if none is reported.
     """
 
     text: str
@@ -155,12 +155,12 @@ class Token(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """The tokens of a `Passage`, which joined are its text, and what became of the request."""
+    """The tokens of a `Passage`, which joined are its text, and the outcome of the request."""
 
     tokens: tuple[Token, ...]
     state: State
     detail: str = ""  # why it is not ok
-    usage: Usage | None = None  # what the server says it charged; None where it says nothing
+    usage: Usage | None = None  # as the server reports it; None if it does not
     seconds: float | None = field(default=None, compare=False)  # without the wait for its turn; None if not asked now
 
     @property
@@ -171,16 +171,16 @@ class Scores:
 
 @dataclass(frozen=True, slots=True)
 class Likelihoods:
-    """How likely each of the `Endings` is, and what became of the request.
+    """The likelihood of each of the `Endings`, and the outcome of the request.
 
     `values` has a natural-log probability for each ending, in their order: that of the whole text, less one number that
-    is the same for all of them. So the values of one answer can be compared with each other, and with nothing else.
+    all of them share. So the values of one answer can be compared with each other, and with nothing else.
     """
 
     values: tuple[float, ...]
     state: State
     detail: str = ""  # why it is not ok
-    usage: Usage | None = None  # what the server says it charged; None where it says nothing
+    usage: Usage | None = None  # as the server reports it; None if it does not
     seconds: float | None = field(default=None, compare=False)  # without the wait for its turn; None if not asked now
 
     @property
@@ -192,11 +192,11 @@ class Likelihoods:
 class Match(NamedTuple):
     """A place where a text of a `Lookup` was found.
 
-    `source` names the document as its body does, `offset` is the place in it of the first character of what was found
-    (of a row: of the first of its values), in bytes of its text as UTF-8 where the body knows it, else -1. `quote` is
-    the text as it stands there with some of what is around it; `begin` and `end` say which characters of the quote were
-    found, so that they can be marked. `text` is the place of the text in the `Lookup`, and `lacking` how many of the
-    values beside it are not there.
+    `source` is the name of the document in its corpus. `offset` is the place of the first character found (of a row: of
+    the first of its values), in bytes of the document as UTF-8 if the corpus knows it, else -1. `quote` is the text as
+    it stands there with some of what is around it; `begin` and `end` delimit the characters of the quote that were
+    found, so that they can be marked. `text` is the place of the text in the `Lookup`, and `lacking` the number of
+    values beside it that are absent.
     """
 
     source: str
@@ -210,25 +210,25 @@ class Match(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Matches:
-    """Where the texts of a `Lookup` stand, and what became of the request.
+    """The places of the texts of a `Lookup`, and the outcome of the request.
 
-    `documents` counts those that hold one of the texts, and `counts` those that hold each of them, in their order;
-    `found` has some of the places, none if there is none, of every text that was found at least one where there is
-    room. `more` says that counting ended early: there are at least so many documents.
+    `documents` counts those that hold one of the texts, and `counts` those that hold each of them, in their order.
+    `found` has some of the places, none if there is none, and at least one of every text that was found if there is
+    room. `more` is true if counting ended early: there are at least so many documents.
     """
 
     found: tuple[Match, ...]
     documents: int
     state: State
     detail: str = ""  # why it is not ok
-    usage: Usage | None = None  # what the server says it charged; None where it says nothing
+    usage: Usage | None = None  # as the server reports it; None if it does not
     seconds: float | None = field(default=None, compare=False)  # without the wait for its turn; None if not asked now
     counts: tuple[int, ...] = ()
     more: bool = False
 
     @property
     def text(self) -> str:
-        """What was found, a line a place."""
+        """The quotes of the places, a line each."""
         return "\n".join(match.quote for match in self.found)
 
 
@@ -239,14 +239,14 @@ Said = TypeVar("Said", bound=Answer)
 
 
 def as_read(answer: Said) -> Said:
-    """What of an answer a test reads: of a reply the first 10,000 characters behind the thinking, if there is some."""
+    """Return the part of an answer that tests read: of a reply the first 10,000 characters after any thinking."""
     if not isinstance(answer, Reply):
         return answer
     return replace(answer, text=set_off(without_marks(without_thought(answer.text.strip(EDGES))[0])[:LONGEST]))
 
 
 def without_answer(question: Question, state: State, detail: str) -> Answer:
-    """The answer to a question that brought nothing: its kind is that of the question."""
+    """Return an empty answer to a question, of the class that belongs to the question."""
     match question:
         case Prompt():
             return Reply("", state, detail)

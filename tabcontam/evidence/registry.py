@@ -1,7 +1,7 @@
 """The contamination tests: the built-in ones, in the order of the paper's Table 1, and those of other packages.
 
 A test of another package is an entry point of the group `tabcontam.tests`: its name is the test's id, its object the
-test's class. One that cannot be taken is a line on standard error, and never keeps the others from working.
+test's class. One that cannot be loaded is a line on standard error, and never keeps the others from working.
 """
 
 import sys
@@ -68,7 +68,7 @@ BUILT_IN = (
 
 @cache
 def all_tests() -> tuple[Test, ...]:
-    """Every test of this installation."""
+    """Return every test of this installation."""
     built_in = built_in_tests()
     points, complaints = entry_points.offered(GROUP, "test", {test.id for test in built_in})
     others = []
@@ -84,22 +84,22 @@ def all_tests() -> tuple[Test, ...]:
 
 @cache
 def by_id() -> dict[str, Test]:
-    """Every test by its id."""
+    """Return every test by its id."""
     return {test.id: test for test in all_tests()}
 
 
 @cache
 def built_in_tests() -> tuple[Test, ...]:
-    """The tests of this package."""
+    """Return the tests of this package."""
     return tuple(EntryPoint("", f"{__package__}.{place}", GROUP).load()() for place in BUILT_IN)
 
 
 def _of_package(point: EntryPoint) -> Test:
-    """The test that another package offers. Raises `UsageError` in one line, whatever its import raises."""
+    """Return the test that another package offers. Raises `UsageError` in one line, whatever its import raises."""
     with entry_points.reported(point, "test"):
         found = point.load()
         test = found() if isinstance(found, type) and issubclass(found, Test) else None
-        # raises where one has not been stated
+        # raises if one has not been stated
         name, measure, *_ = (test.id, test.measure, test.kind, test.family) if test else ("", "")
     if test is None:
         why = f"{point.value} is no class made from tabcontam.evidence.base.Test"

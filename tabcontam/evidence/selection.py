@@ -1,4 +1,4 @@
-"""`-k EXPR` and `-m EXPR`: tests chosen as pytest chooses them, by their ids and by their marks."""
+"""The options `-k EXPR` and `-m EXPR`: they select tests as pytest does, by their ids and by their marks."""
 
 import ast
 import re
@@ -27,7 +27,7 @@ class Expression:
         return [self._word(node) for node in ast.walk(self.tree) if isinstance(node, ast.Name)] if self.tree else []
 
     def true(self, word_is_true: Callable[[str], bool]) -> bool:
-        """Whether the whole is true, given what is true of each word."""
+        """Return whether the expression is true, given the truth of each word."""
 
         def true(node: ast.expr) -> bool:
             match node:
@@ -46,14 +46,14 @@ class Expression:
 
 
 def selected(tests: Sequence[Test], names: str | None, marks: str | None = None) -> list[Test]:
-    """The tests whose id holds what `names` says and that have the marks that `marks` says.
+    """Return the tests whose id fits the expression `names` and whose marks fit the expression `marks`.
 
-    A test that is asked on request alone needs a word or a mark of its own, which no test has that is asked by default:
-    so `completion` and `rows` choose the same tests as ever, `row_completion` that one, and `quiz` the quiz. One that
-    reads log-probabilities, or searches documents, needs none where the ids do not choose: it costs no answer.
+    A test that is asked only on request needs a word or a mark of its own, which no test has that is asked by default.
+    So `completion` and `rows` choose only default tests, `row_completion` that one, and `quiz` the quiz. A test that
+    reads log-probabilities, or searches documents, needs none if the ids do not choose: it costs no answer.
 
-    Raises `UsageError` for an expression that cannot be read and for a mark that there is not, and `NothingSelected`
-    where no test is left.
+    Raises `UsageError` for an expression that cannot be read and for an unknown mark, and `NothingSelected` if no test
+    is left.
     """
     by_name, by_mark = _expression("tests", names), _expression("marks", marks)
     known = sorted({*Family, *NEEDED.values(), *(mark for test in tests for mark in test.marks)})
@@ -90,24 +90,24 @@ def selected(tests: Sequence[Test], names: str | None, marks: str | None = None)
 
 
 def asked_by(mark: str, tests: Sequence[Test], marks: str | None) -> bool:
-    """Whether `-m` chooses one of these tests only since it has this mark."""
+    """Return whether `-m` chooses one of these tests only because it has this mark."""
     by_mark = _expression("marks", marks)
     own = [{mark.casefold() for mark in test.marks} for test in tests]
     return any(by_mark.true(has.__contains__) and not by_mark.true((has - {mark}).__contains__) for has in own)
 
 
 def chooses(names: str | None, marks: str | None = None) -> bool:
-    """Whether what is typed chooses tests, and does not merely leave some out."""
+    """Return whether the typed expressions choose tests, and do not merely leave some out."""
     expressions = _expression("tests", names), _expression("marks", marks)
     return any(not one.true(lambda word: False) for one in expressions)
 
 
 def _expression(word: str, text: str | None) -> Expression:
-    """The expression that a user typed behind an option. Raises `UsageError` where it cannot be read."""
+    """Return the expression that a user typed after an option. Raises `UsageError` if it cannot be read."""
     text = re.sub(r"\s", " ", text or "").strip()
     if not text:
         return Expression("", None)
-    # Python's grammar of the operators is pytest's; a name of the same length stands for each word.
+    # Python's grammar of the operators is pytest's; a name of equal length stands for each word.
     named = WORD.sub(lambda word: word[0] if word[0] in OPERATORS else "_" * len(word[0]), text)
     try:
         tree = ast.parse(named, mode="eval")

@@ -1,8 +1,8 @@
-"""How numbers stand in the sentences that people read."""
+"""The wording of numbers in the sentences that people read."""
 
 
 def few(number: float) -> str:
-    """An expected count or number of bits.
+    """Return an expected count or number of bits as text.
 
     >>> few(0.00051), few(0.71), few(33.6), few(0.0)
     ('under 0.01', '0.71', '34', '0')
@@ -13,7 +13,7 @@ def few(number: float) -> str:
 
 
 def stated(p_value: float) -> str:
-    """A p-value, also one that is too small for a float.
+    """Return a p-value as text, also one that is too small for a float.
 
     >>> stated(0.00123), stated(0.0)
     ('p = 0.0012', 'p under 1e-300')
@@ -22,7 +22,7 @@ def stated(p_value: float) -> str:
 
 
 def signed(value: float, digits: int = 2, minus: str = "\N{MINUS SIGN}") -> str:
-    """A number that may be negative with so many digits behind the point; never a negative zero.
+    """Return a number that may be negative with `digits` digits after the point; never a negative zero.
 
     >>> signed(-0.001), signed(-0.126, minus="-"), signed(0.126, 3)
     ('0.00', '-0.13', '0.126')
@@ -31,10 +31,10 @@ def signed(value: float, digits: int = 2, minus: str = "\N{MINUS SIGN}") -> str:
 
 
 def out_of_reach(what: str, best: str, p_value: float, level: float) -> str:
-    """Why there is too little to ask about: of `what` too few, so that not even the `best` answers would be enough."""
+    """Return why there is too little of `what` to ask about: not even the `best` answers would be enough."""
     return f"too few {what} to tell: even if {best}, p would be {p_value:.2g}, and the verdict needs p <= {level:.2g}"
 
 
 def hardly_found(power: float, level: float, remembered: str = "half of the rows") -> str:
-    """Why the asked rows are too few, or too easily guessed: an LLM that knows some of them would mostly be missed."""
+    """Return why the asked rows are too few, or too easy to predict: an LLM that knows some would mostly be missed."""
     return f"an LLM that remembers {remembered} would be found in only {power:.0%} of runs, at p <= {level:.2g}"

@@ -1,9 +1,9 @@
 """Demonstrations: rows of other tables with the right answer, which show a chat model the form of an answer.
 
-Bordt et al. 2024 show a chat model how its answers are to look by messages that ask the same of other tables, each with
-its answer. Here the other tables are those that scikit-learn carries, so that they are public and need no file; the
-tested table is none of them, in whatever edition, nor is one whose rows it holds. What is shown says nothing of the
-tested table, so that the chances of its cells stay. Text that is gone on with, as base models are asked, has none.
+Bordt et al. 2024 show a chat model the form of its answers by messages that ask about other tables in the same way,
+each with its answer. Here the other tables are those that come with scikit-learn, so that they are public and need no
+file; the tested table is none of them, in any edition, nor is one whose rows it holds. The demonstrations reveal
+nothing of the tested table, so that the chances of its cells stay. Text to be continued, as for base models, has none.
 """
 
 from collections.abc import Iterator, Sequence
@@ -19,21 +19,21 @@ from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Table, load_table
 
 MOST_SHOTS = 16
-COPIED = 0.1  # of a table's rows: where another holds so many of them it is no other table
-LARGEST = 2_000  # rows of a table that are looked for
+COPIED = 0.1  # of a table's rows: if another holds so many of them, it is no other table
+LARGEST = 2_000  # rows of a table that are searched
 
 
 def demonstrable(test: Test) -> bool:
-    """Whether a test asks for cells of rows in words, which rows of another table can show the form of."""
+    """Return whether a test asks in words for cells of rows, whose form the rows of another table can show."""
     return test.row_test and test.by_feature
 
 
 def with_shots(
     test: Test, queries: Sequence[Query], table: Table, serializer: Serializer, seed: int, count: int
 ) -> tuple[Query, ...]:
-    """The queries, each behind `count` demonstrations, the same for all of them, in turns of the other tables.
+    """Return the queries, each after the same `count` demonstrations, which the other tables supply in turns.
 
-    A test that asks for no cells is left as it is, and so are queries where no other table can be asked alike.
+    A test that asks for no cells is left as it is, and so are queries if no other table can be asked alike.
     """
     if not count or not demonstrable(test):
         return tuple(queries)
@@ -50,7 +50,7 @@ def with_shots(
 
 
 def other_tables(table: Table) -> list[Table]:
-    """The tables of scikit-learn's cards that are not this one, and none of whose rows it holds to speak of."""
+    """Return the tables of scikit-learn's cards that are not this one and hardly any of whose rows it holds."""
     return [other for other in _carried() if other.name != table.name and not _copied(other, table)]
 
 
@@ -62,7 +62,7 @@ def _carried() -> tuple[Table, ...]:
 
 
 def _copied(other: Table, table: Table) -> bool:
-    """Whether a table holds rows of the other: all cells of a row but its target's, in whatever order."""
+    """Return whether a table holds rows of the other: all cells of a row but its target's, in any order."""
     places = [place for place, name in enumerate(other.columns) if name != other.target]
     if len(table.columns) < len(places):
         return False
@@ -72,7 +72,7 @@ def _copied(other: Table, table: Table) -> bool:
 
 
 def _shown(test: Test, other: Table, serializer: Serializer, seed: int) -> Iterator[tuple[Message, Message]]:
-    """What is asked of another table with the answer, as two messages each."""
+    """Yield each query about another table with its answer, as two messages."""
     try:
         queries = test.planned(other, serializer, seeded(other, seed, "demonstrations"))
     except Skip:
@@ -84,6 +84,6 @@ def _shown(test: Test, other: Table, serializer: Serializer, seed: int) -> Itera
 
 
 def _behind(query: Query, shots: Sequence[Message]) -> Prompt:
-    """The prompt with the demonstrations before its own question."""
+    """Return the prompt with the demonstrations before its own question."""
     prompt = query.prompt
     return replace(prompt, chat=(*prompt.chat[:-1], *shots, prompt.chat[-1]))

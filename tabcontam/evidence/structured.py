@@ -1,6 +1,6 @@
-"""Answers in a form that a server is held to: whether the LLM gives the values, and the values by feature.
+"""Answers in a form that a server enforces: whether the LLM gives the values, and the values by feature.
 
-An LLM that declines has a place to say so, and reading an answer needs no guess.
+An LLM that declines has a field to say so, and reading an answer needs no guess.
 """
 
 import json
@@ -11,18 +11,21 @@ from typing import Any
 from tabcontam.evidence.questions import Message, Prompt, Reply, State
 
 KNOWN, VALUES = "known", "values"
-# Small LLMs copy an example of the values, and decline wherever they are offered to: the server knows the form.
+# Small LLMs copy an example of the values, and decline wherever that is offered: the server knows the form.
 ASKED = (
     'Answer with one JSON object. "values" has for each of {values} a text, which is your best guess where you are not '
     'sure, and "" for an empty cell. "known" says whether you give values.'
 )
-# It says nothing of the form, so that an LLM answers in it only where its server holds it to that.
+# It does not mention the form, so that an LLM answers in it only if its server enforces it.
 PROBE = Prompt((Message("user", "Name a colour."),), "", "", values=("colour",))
 PROBE_TOKENS = 64  # enough for the form
 
 
 def in_json(prompt: Prompt) -> Prompt:
-    """The prompt whose chat ends with how the answer is to be written, where it asks values; the probe stays."""
+    """Return the prompt with a description of the answer's form at the end of its chat, if it asks for values.
+
+    The probe stays as it is.
+    """
     if not prompt.values or prompt == PROBE:
         return prompt
     values = ", ".join(json.dumps(name, ensure_ascii=False) for name in prompt.values)
@@ -32,7 +35,7 @@ def in_json(prompt: Prompt) -> Prompt:
 
 
 def schema_of(values: Sequence[str]) -> dict[str, Any]:
-    """The JSON schema of an answer about these features, within what all servers take of JSON schema."""
+    """Return the JSON schema of an answer about these features, in the part of JSON schema that all servers take."""
     row = _closed({name: {"type": "string"} for name in values})
     return _closed({KNOWN: {"type": "boolean"}, VALUES: {"anyOf": [row, {"type": "null"}]}})
 
@@ -47,15 +50,15 @@ def _closed(properties: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def said_as(cells: Sequence[str | None], asked: Sequence[str]) -> str:
-    """An answer in this form that gives these cells; one that declines where none are asked."""
+    """Return an answer in this form that gives these cells, or one that declines if none are asked."""
     values = {name: cell or "" for name, cell in zip(asked, cells, strict=True)} or None
     return json.dumps({KNOWN: values is not None, VALUES: values}, ensure_ascii=False)
 
 
 def given(text: str, asked: Sequence[str]) -> dict[str, str | None] | None:
-    """The values of an answer in this form: none where it declines, None where a text has another form.
+    """Return the values of an answer in this form: {} if it declines, None if the text has another form.
 
-    One that says it does not know and gives values all the same is a guess, as all answers may be.
+    An answer that claims not to know and gives values all the same is a guess, as all answers may be.
     """
     if not text.startswith("{"):
         return None
@@ -78,5 +81,5 @@ def given(text: str, asked: Sequence[str]) -> dict[str, str | None] | None:
 
 
 def is_held(reply: Reply) -> bool:
-    """Whether the answer to `PROBE` shows that a server holds an LLM to the form."""
+    """Return whether the answer to `PROBE` shows that a server enforces the form."""
     return reply.state is State.OK and given(reply.text.strip(), PROBE.values) is not None

@@ -1,10 +1,10 @@
-"""In which order the queries of a table are bet on: its tests in turns, the most telling query of each first.
+"""The order in which the queries of a table are bet on: its tests in turns, the most informative query of each first.
 
 A bet is fair only on cells that nothing before it has shown: neither to the LLM in a prompt nor to us as the truth of
 an answer. So no row is bet on that an earlier query of the order asks or shows. Small tables show most of their rows
-before long; therefore a query is put off that would spoil others which tell more than it does.
+before long; therefore a query is put off if it would spoil others that are more informative.
 
-The order follows from what prompts show and from how unsure the guesser is by that, never from a hidden cell.
+The order follows from what prompts show and from how unsure the baseline is after that, never from a hidden cell.
 """
 
 from collections import defaultdict
@@ -21,9 +21,9 @@ Place = tuple[int, int]  # of a query: the number of its test, and its own
 
 
 def in_turns(queries: Mapping[Key, Sequence[Query]]) -> dict[Key, tuple[Query, ...]]:
-    """The queries of several tests about one table, in the order that they had, each with its turn.
+    """Return the queries of several tests about one table, in their old order, each with its turn.
 
-    One that is not bet on, since an earlier one spoils it or nothing is known of what guessing gets, has no turn.
+    A query that is not bet on, since an earlier one spoils it or the chance of a right guess is unknown, has no turn.
     """
     order = {place: turn for turn, place in enumerate(_order(list(queries.values())))}
     return {
@@ -33,7 +33,7 @@ def in_turns(queries: Mapping[Key, Sequence[Query]]) -> dict[Key, tuple[Query, .
 
 
 def in_turn(trials: Iterable[Trial]) -> list[Trial]:
-    """Those that are bet on, in their turns."""
+    """Return the trials that are bet on, in their turns."""
     return sorted((trial for trial in trials if trial.query.turn is not None), key=lambda trial: trial.query.turn or 0)
 
 
@@ -60,7 +60,7 @@ def _order(tests: Sequence[Sequence[Query]]) -> list[Place]:
     while left:
         best = [max(own, key=gain) for own in grouped(left, lambda place: place[0]).values()]
         most = max(map(gain, best))
-        # a test waits whose queries spoil more than they tell, and every second time one that tells little
+        # a test waits if its queries spoil more than they reveal, and every second time if they reveal little
         least = min(0.0, most) if rounds % 2 else min(most, HALF * most)
         rounds += 1
         for place in best:

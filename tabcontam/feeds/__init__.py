@@ -1,1 +1,1 @@
-"""Dated sources: what of them is surely not older than a date, be it rows of a table or texts."""
+"""Dated sources, and the rows of tables or texts from them that are surely not older than a date."""

@@ -1,4 +1,4 @@
-"""What a feed gives: texts with the date at which they came out."""
+"""The texts of a feed, each with the date at which it came out."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,9 +12,9 @@ PAPER, NEWS, README = "paper", "news", "readme"
 class Document:
     """A dated text.
 
-    `genre` is what it is (paper, news, readme), `published` when it came out, as far as its source says. `paragraphs`
-    is the text; `summary` what its authors say in short elsewhere: an abstract, a description. It is no part of the
-    text.
+    `genre` is its kind (paper, news, readme), `published` the time when it came out, as far as its source states it.
+    `paragraphs` is the text; `summary` is its authors' short version elsewhere: an abstract, a description. It is no
+    part of the text.
     """
 
     id: str
@@ -27,13 +27,13 @@ class Document:
 
     @property
     def words(self) -> int:
-        """How many words its text has."""
+        """The number of words in the text."""
         return sum(len(paragraph.split()) for paragraph in self.paragraphs)
 
 
 class LeftOut(Exception):
-    """A text that is not taken; its text is the reason, in the same words for all of its kind."""
+    """A text that is not taken; the message is the reason, equal for all texts left out alike."""
 
 
-# Gives a date back that counts, and raises `LeftOut` for any other, and for none: before more of a text is fetched.
+# Returns a date that counts, and raises `LeftOut` for any other, and for none, before more of a text is fetched.
 Dated = Callable[[Instants | None], Instants]

@@ -1,4 +1,4 @@
-"""Cards of feeds: a TOML file says where dated texts come from, and how they are fetched.
+"""Cards of feeds: TOML files that define where dated texts come from, and how they are fetched.
 
 The shipped cards are in `feeds/`; a user's own is named by its path.
 """
@@ -24,15 +24,14 @@ VARIABLE = re.compile(r"[A-Z][A-Z0-9_]{0,99}")
 
 @dataclass(frozen=True)
 class Feed:
-    """Where dated texts come from.
+    """A source of dated texts.
 
-    `kind` is what speaks at the `address`: an RSS or Atom feed, arXiv's API, or GitHub's. `text` says whether a feed's
-    texts are in its entries or on the pages that these link to; pages are fetched from the feed's own host and from
-    `hosts`. `query` narrows what arXiv or GitHub is asked for. `seconds` lie between two requests to a host at least.
-    `token` is the environment variable of a token that is sent to the host of the address alone: one that the user
-    named for it, or that of a shipped card. Texts have from
-    `min_words` to `max_words` words (Li, Guerin and Lin 2024 take readmes of 100 words or more, and no text of more
-    than 1,800).
+    `kind` is the interface at the `address`: an RSS or Atom feed, arXiv's API, or GitHub's. `text` tells whether a
+    feed's texts are in its entries or on the pages that these link to; pages are fetched from the feed's own host and
+    from `hosts`. `query` narrows the search of arXiv or GitHub. `seconds` is the least time between two requests to a
+    host. `token` is the environment variable of a token that is sent to the host of the address alone: one that the
+    user named for it, or that of a shipped card. Texts have from `min_words` to `max_words` words (Li, Guerin and Lin
+    2024 take readmes of 100 words or more, and no text of more than 1,800).
     """
 
     name: str
@@ -66,15 +65,15 @@ class Feed:
 
 @cache
 def shipped_feeds() -> dict[str, Feed]:
-    """The shipped cards by their names."""
+    """Return the shipped cards by their names."""
     return {feed.name: feed for feed in map(read_feed, sorted(shipped(FOLDER).glob(f"*{SUFFIX}")))}
 
 
 def find_feed(source: str) -> Feed | None:
-    """The feed that is named: a shipped card, or a user's own by its path; None for anything else.
+    """Return the named feed: a shipped card, or a user's own by its path; None for anything else.
 
-    A TOML file without a `kind` is no card of a feed. Raises `UsageError` for one that breaks the schema, and for one
-    that is not shipped and names the variable of a token.
+    A TOML file without a `kind` is no card of a feed. Raises `UsageError` for a card that breaks the schema, and for
+    one that is not shipped and names the variable of a token.
     """
     if not source.endswith(SUFFIX):
         return shipped_feeds().get(source)
@@ -82,7 +81,7 @@ def find_feed(source: str) -> Feed | None:
     try:
         raw = tomllib.loads(read_regular(path).decode("utf-8"))
     except (OSError, ValueError, RecursionError):
-        return None  # whoever reads it as something else says what is wrong
+        return None  # its reader as something else reports the fault
     if "kind" not in raw:
         return None
     feed = read_feed(path)
@@ -95,7 +94,7 @@ def find_feed(source: str) -> Feed | None:
 
 
 def read_feed(path: Path) -> Feed:
-    """The card in a file. Raises `UsageError`, which names the file and the key at fault."""
+    """Return the card in a file. Raises `UsageError`, which names the file and the key at fault."""
     try:
         raw = tomllib.loads(read_regular(path).decode("utf-8"))
         feed = Feed(**checked(Feed, raw, "the card"))
@@ -107,7 +106,7 @@ def read_feed(path: Path) -> Feed:
 
 
 def _check(feed: Feed) -> None:
-    """Raises ValueError, or `UsageError` for the address, for what the type of a field does not tell."""
+    """Check what the types of the fields do not; raise `ValueError`, or `UsageError` for the address."""
     if not NAME.fullmatch(feed.name):
         raise ValueError(f"name cannot be {feed.name!r}; write a-z, 0-9, - and _")
     if feed.kind not in KINDS:

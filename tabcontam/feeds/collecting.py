@@ -1,4 +1,4 @@
-"""Texts of a feed that surely came out on the days that are asked for, each once."""
+"""The collection of a feed's texts that surely came out in a range of days, each once."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
@@ -22,7 +22,7 @@ MOST = 50  # texts, unless the user wants more
 
 @dataclass(frozen=True)
 class Collected:
-    """The texts, in the order of their feed, and how many were left out, by the reason. `asked` counts requests."""
+    """The texts, in the order of their feed, and the number left out, by reason. `asked` counts requests."""
 
     documents: tuple[Document, ...]
     left_out: Mapping[str, int]
@@ -30,7 +30,7 @@ class Collected:
 
 
 def fetcher_of(feed: Feed, folder: Path) -> Fetcher:
-    """What fetches for a feed into the evaluation set in this folder."""
+    """Return a fetcher for a feed, which stores into the evaluation set in this folder."""
     hosts = frozenset({feed.host, *(host.lower() for host in feed.hosts or ())})
     return Fetcher(folder, hosts, feed.pause, key_in(feed.token), origin(feed.address))
 
@@ -44,10 +44,10 @@ def collect(
     tell: Callable[[int, int], None] = lambda done, of: None,
     now: datetime | None = None,
 ) -> Collected:
-    """At most so many texts that came out on `since` or later, and before `until`.
+    """Return at most `most` texts that came out on `since` or later, and before `until`.
 
-    A date counts only where no reading of it is older (`instants_of`), nor after now. Raises `UsageError` for a feed
-    that cannot be read.
+    A date counts only if no reading of it is older (`instants_of`), and it is not after now. Raises `UsageError` for a
+    feed that cannot be read.
     """
     now = now or datetime.now(UTC)
     found: dict[tuple[str, ...], Document] = {}
@@ -83,7 +83,7 @@ def _documents(
 
 
 def _dated(since: date, until: date | None, now: datetime, published: Instants | None) -> Instants:
-    """The date, where it counts. Raises `LeftOut`."""
+    """Return the date if it counts. Raises `LeftOut`."""
     if published is None:
         raise LeftOut("without a date that can be read")
     if published.first < start_of(since):
@@ -96,7 +96,7 @@ def _dated(since: date, until: date | None, now: datetime, published: Instants |
 
 
 def _unfit(feed: Feed, one: Document) -> str:
-    """Why a text is not taken for its length; empty where it is."""
+    """Return the reason why a text is not taken for its length; empty if it is taken."""
     if one.words < feed.min_words:
         return f"shorter than {feed.min_words} words"
     return f"longer than {feed.max_words:,} words" if one.words > feed.max_words else ""

@@ -1,4 +1,4 @@
-"""Dates as feeds and tables state them: when something came out at the earliest, and at the latest.
+"""Dates as feeds and tables state them: the earliest and the latest time at which something came out.
 
 A date that leaves something open is never taken for the convenient one: without a zone it may be of any place on earth.
 """
@@ -11,11 +11,11 @@ from typing import NamedTuple
 from tabcontam.errors import UsageError, option
 
 STATED = re.compile(r"(\d{4})(?:-(\d\d)(?:-(\d\d))?)?")  # a year, a month or a day
-FARTHEST_EAST, FARTHEST_WEST = timedelta(hours=14), timedelta(hours=12)  # of local times, before UTC and behind it
+FARTHEST_EAST, FARTHEST_WEST = timedelta(hours=14), timedelta(hours=12)  # of local times, before and after UTC
 
 
 class Days(NamedTuple):
-    """The first and the last day that a date can mean, as the calendar has it where it was written."""
+    """The first and the last day that a date can mean, in the calendar of its writer."""
 
     first: date
     last: date
@@ -29,7 +29,7 @@ class Instants(NamedTuple):
 
 
 def days_of(text: str) -> Days:
-    """What a year, a month, a day or a moment in the form of ISO 8601 can mean. Raises ValueError for other texts.
+    """Return the range of a year, month, day or moment in the form of ISO 8601. Raises `ValueError` for other texts.
 
     >>> days_of("2026-02")
     Days(first=datetime.date(2026, 2, 1), last=datetime.date(2026, 2, 28))
@@ -44,10 +44,10 @@ def days_of(text: str) -> Days:
 
 
 def instants_of(text: str) -> Instants | None:
-    """What the date of a feed's entry can mean: in the form of ISO 8601 or of a mail (RFC 822); None for other texts.
+    """Return the range of a date in a feed's entry, in ISO 8601 or a mail's form (RFC 822); None for other texts.
 
-    A day without a time, and a time without a zone, are of any place on earth. RFC 822 has `-0000` for a time that
-    says nothing of its zone.
+    A day without a time, and a time without a zone, are of any place on earth. RFC 822 has `-0000` for a time without a
+    known zone.
     """
     written = " ".join(text.split())
     try:
@@ -75,7 +75,7 @@ def _instants(stated: datetime, whole_day: bool) -> Instants | None:
 
 
 def day_typed(text: str, name: str) -> date:
-    """The day behind an option. Raises `UsageError` for what is none."""
+    """Return the day given in an option. Raises `UsageError` if the text is no day."""
     try:
         return date.fromisoformat(text)
     except ValueError:
@@ -83,5 +83,5 @@ def day_typed(text: str, name: str) -> date:
 
 
 def start_of(day: date) -> datetime:
-    """The first moment of a day, in UTC."""
+    """Return the first moment of a day, in UTC."""
     return datetime.combine(day, time.min, UTC)

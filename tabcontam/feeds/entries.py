@@ -1,7 +1,7 @@
 """RSS and Atom: the entries of a feed, with every date that they state.
 
-Read by expat, strictly: what is not well-formed is an error, and so is a document type, since entities that it declares
-can blow up (the billion laughs) or fetch files. Encodings are those of texts that feeds are written in.
+Read by expat, strictly: a text that is not well-formed is an error, and so is a document type, since entities that it
+declares can blow up (the billion laughs) or fetch files. Encodings are limited to those of feeds.
 """
 
 import re
@@ -24,7 +24,7 @@ CHANGED = ("updated", "modified")
 
 
 class _RefusedError(Exception):
-    """A feed that is not read. Its text is the reason."""
+    """A feed that is not read; the message is the reason."""
 
 
 @dataclass(frozen=True)
@@ -43,9 +43,9 @@ class Entry:
     changed: tuple[str, ...]
 
     def published(self) -> Instants | None:
-        """When it came out: the earliest of its dates decides. None where one cannot be read, or none is stated.
+        """Return when it came out: the earliest of its dates decides. None if one cannot be read, or none is stated.
 
-        When it was changed says nothing of when it came out, unless it was changed before.
+        The time of a change is no evidence of the time of publication, unless it is earlier.
         """
         found = [instants_of(date) for date in self.dates]
         if not found or not all(found):
@@ -55,7 +55,7 @@ class Entry:
 
 
 def entries_of(content: bytes, charset: str, name: str) -> list[Entry]:
-    """The entries, in the order of the feed. Raises `UsageError` for what is no feed; `name` stands in it."""
+    """Return the entries, in the order of the feed. Raises `UsageError`, which contains `name`, if it is no feed."""
     try:
         root = _parsed(_decoded(content, charset))
     except (_RefusedError, expat.ExpatError) as error:
@@ -66,7 +66,7 @@ def entries_of(content: bytes, charset: str, name: str) -> list[Entry]:
 
 
 def _decoded(content: bytes, charset: str) -> str:
-    """The text of a feed: by its byte order mark, its own declaration, what its server says, or as UTF-8."""
+    """Return the text of a feed: by its byte order mark, its own declaration, its server's, or as UTF-8."""
     declared = DECLARED.match(content[:200].lstrip())
     marks = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
     marked = next((encoding for mark, encoding in marks.items() if content.startswith(mark)), "")
@@ -138,7 +138,7 @@ def _entry(found: Element) -> Entry:
 
 
 def _link(links: list[Element]) -> str:
-    """The address of an entry's page: the text of a link in RSS, the alternate one in Atom."""
+    """Return the address of an entry's page: the text of a link in RSS, the alternate one in Atom."""
     for link in links:
         if link.get("href") and link.get("rel", "alternate") == "alternate":
             return str(link.get("href"))
@@ -146,7 +146,7 @@ def _link(links: list[Element]) -> str:
 
 
 def _html(element: Element) -> str:
-    """What an element holds, as HTML: Atom may write elements in it."""
+    """Return an element's content as HTML: Atom may have elements in it."""
     if len(element) == 0:
         return element.text or ""
     return "".join([element.text or "", *(tostring(child, "unicode", "html") for child in element)])

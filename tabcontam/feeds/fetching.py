@@ -1,8 +1,8 @@
-"""Fetched politely: no more often than a host allows, what robots.txt allows, and nothing twice.
+"""Polite fetching: no more often than a host allows, only what robots.txt allows, and nothing twice.
 
-What was fetched lies in the cache folder, readable by its user alone, with what its server said of its age (ETag,
-Last-Modified); whoever asks again later sends that along. `requests.jsonl` in the folder of an evaluation set says what
-was fetched for it: the same command goes on without asking for any of it again.
+Fetched answers are in the cache folder, readable by their user alone, with their server's statement of their age (ETag,
+Last-Modified), which later requests send along. `requests.jsonl` in the folder of an evaluation set lists what was
+fetched for it: the same command continues without requesting any of it again.
 """
 
 import hashlib
@@ -36,19 +36,19 @@ LARGEST = 32 * 1024 * 1024  # bytes of one answer
 CHUNK = 256 * 1024
 REDIRECTS = 5
 TRIES = 3
-DEAD = 3  # addresses in a row that cannot be fetched, after which a server is taken for gone
-MOST_WAIT = 120.0  # seconds that a server may ask to wait; for more the command has to be typed again
-CROWDED = (403, 429, 503)  # where the answer says how long to wait
+DEAD = 3  # consecutive addresses that cannot be fetched, after which a server is taken for gone
+MOST_WAIT = 120.0  # seconds that a server may ask to wait; for more the command must be typed again
+CROWDED = (403, 429, 503)  # with these the answer states how long to wait
 PATIENCE = (1.0, 4.0)  # seconds before another try
 
 
 class FetchError(UsageError):
-    """An address that gives nothing now. Its text is one line."""
+    """An address that gives nothing now; the message is one line."""
 
 
 @dataclass(frozen=True)
 class Fetched:
-    """The bytes at an address; `address` is where they were found in the end, `charset` what the server says of it."""
+    """The bytes at an address; `address` is where they were finally found, `charset` the server's statement of it."""
 
     content: bytes
     address: str
@@ -58,10 +58,10 @@ class Fetched:
 
 @dataclass
 class Fetcher:
-    """Asks the hosts of one feed, one request at a time.
+    """A client of one feed's hosts that sends one request at a time.
 
-    `hosts` are those that may be asked; a page or a redirect that leads elsewhere is left out, so that no feed sends us
-    to addresses of its choice. `token` is sent to the origin `token_at` alone, as in https://host.
+    `hosts` are those that may be contacted; a page or a redirect that leads elsewhere is left out, so that no feed
+    sends us to addresses of its choice. `token` is sent to the origin `token_at` alone, as in https://host.
     """
 
     folder: Path
@@ -83,9 +83,9 @@ class Fetcher:
             self._before[line["address"]] = line
 
     def get(self, address: str, *, robots: bool = True, accept: str = "*/*") -> Fetched:
-        """What stands at an address. Raises `LeftOut` for what is not there or not allowed, and `FetchError`.
+        """Return what is at an address. Raises `LeftOut` if it is missing or not allowed, and `FetchError`.
 
-        `robots`: whether robots.txt is asked, as of all that is no interface made for programs.
+        With `robots`, robots.txt is respected, as for everything that is no interface made for programs.
         """
         for _ in range(REDIRECTS + 1):
             self._check(address)
@@ -107,7 +107,7 @@ class Fetcher:
         raise LeftOut("too many redirects")
 
     def _led(self, address: str, location: str) -> str:
-        """Where a redirect leads. Raises `LeftOut` where that is nowhere, or not as safe."""
+        """Return the target of a redirect. Raises `LeftOut` if it is nowhere, or less safe."""
         try:
             after = urljoin(address, location)
         except ValueError:
@@ -117,7 +117,7 @@ class Fetcher:
         return after
 
     def _check(self, address: str) -> None:
-        """Raises `LeftOut` for an address that this feed has no business with."""
+        """Raise `LeftOut` for an address that this feed may not use."""
         try:
             parts = urlsplit(address)
             host = parts.netloc.lower()
@@ -129,7 +129,7 @@ class Fetcher:
             raise LeftOut("on a host that the feed's card does not name")
 
     def _allowed(self, address: str) -> bool:
-        """Whether robots.txt of the host allows it (RFC 9309): all where there is none, nothing where it is down."""
+        """Return whether the host's robots.txt allows an address (RFC 9309): all without one, none while it is down."""
         parts = urlsplit(address)
         root = f"{parts.scheme}://{parts.netloc}"
         if root not in self._robots:
@@ -163,10 +163,10 @@ class Fetcher:
         return Protego.parse(content[:512_000].decode("utf-8", "replace")) if content is not None else None
 
     def _once(self, address: str, accept: str) -> dict[str, Any]:
-        """What was answered to a request, which is sent unless it was before.
+        """Return the answer to a request, which is sent unless it was before.
 
-        Raises `LeftOut` where that fails, and `FetchError` where it fails for several addresses in a row, or the server
-        asks to wait for long: then more would be in vain.
+        Raises `LeftOut` if that fails, and `FetchError` if it fails for several addresses in a row, or the server asks
+        for a long wait: then more requests would be in vain.
         """
         if (known := self._before.get(address)) is not None:
             return known
@@ -195,7 +195,7 @@ class Fetcher:
         raise LeftOut(f"cannot be fetched now ({reason})")
 
     def _sent(self, address: str, accept: str) -> dict[str, Any]:
-        """Send one request, in its turn; the line of the journal that its answer makes."""
+        """Send one request, in its turn, and return the line of the journal for its answer."""
         self._wait(urlsplit(address).netloc.lower())
         about = _about(address)
         headers = {"User-Agent": f"{AGENT}/{__version__}", "Accept": accept}
@@ -246,7 +246,7 @@ class Fetcher:
         self._last[host] = self.clock()
 
     def _note(self, line: dict[str, Any]) -> None:
-        """Take down that this was answered. Raises `UsageError` where it cannot be written."""
+        """Record an answer in the journal. Raises `UsageError` if it cannot be written."""
         self._before[line["address"]] = line
         path = self.folder / REQUESTS
         text = json.dumps(line) + "\n"
@@ -264,7 +264,7 @@ class _Later(Exception):
 
 
 class _NoRedirect(HTTPRedirectHandler):
-    """Redirects are followed one by one, each as an address of its own."""
+    """A handler that leaves redirects alone: they are followed one by one, each as an address of its own."""
 
     def redirect_request(self, req: Request, fp: IO[bytes], code: int, msg: str, headers: Any, newurl: str) -> None:
         return None
@@ -277,7 +277,7 @@ def origin(address: str) -> str:
 
 
 def shown(address: str) -> str:
-    """An address as messages name it: without what may be a key."""
+    """Return an address for messages: without a part that may be a key."""
     return address.partition("?")[0]
 
 
@@ -286,7 +286,7 @@ def _line(address: str, status: int, about: Mapping[str, str]) -> dict[str, Any]
 
 
 def _lines(path: Path) -> list[dict[str, Any]]:
-    """The lines of the journal; one that a crash cut off is passed over."""
+    """Return the lines of the journal; one that a crash cut off is skipped."""
     found = []
     with suppress(OSError), path.open(encoding="utf-8", errors="replace") as file:
         for text in file:
@@ -302,11 +302,11 @@ def _lines(path: Path) -> list[dict[str, Any]]:
 
 
 def _asked_to_wait(headers: Any) -> float | None:
-    """The seconds that a server asks to wait: by Retry-After, or by GitHub's headers; None where it asks for none."""
+    """Return the seconds that a server asks to wait, by Retry-After or by GitHub's headers; None if it does not ask."""
     stated, now = str(headers.get("Retry-After") or "").strip(), time.time()
     if stated.isdecimal():
         return float(stated)
-    with suppress(ValueError, TypeError, OverflowError):  # the server's clock says when its moments are
+    with suppress(ValueError, TypeError, OverflowError):  # the server's clock defines its moments
         now = parsedate_to_datetime(headers.get("Date")).timestamp()
     if stated:
         with suppress(ValueError, TypeError, OverflowError):
@@ -317,9 +317,12 @@ def _asked_to_wait(headers: Any) -> float | None:
 
 
 def _read(response: Any, clock: Callable[[], float]) -> bytes:
-    """All bytes of a response. Raises OSError where it is cut off, or more, or takes longer, than any text."""
+    """Return all bytes of a response.
+
+    Raises `OSError` if it is cut off, or is larger or takes longer than any text.
+    """
     deadline, parts, size = clock() + WHOLE_SECONDS, [], 0
-    while part := response.read1(CHUNK):  # as it comes, so that the clock is looked at
+    while part := response.read1(CHUNK):  # as it comes, so that the clock is checked
         parts.append(part)
         size += len(part)
         if size > LARGEST:
@@ -339,7 +342,7 @@ def _folder(address: str) -> Path:
 
 
 def _about(address: str) -> dict[str, str] | None:
-    """What the cache says of an address; None where it holds nothing whole of it."""
+    """Return the cached facts about an address; None if the cache does not hold all of it."""
     try:
         about = json.loads((_folder(address) / "about.json").read_text("utf-8"))
         fields = {str(key): str(value) for key, value in about.items()}
@@ -349,7 +352,7 @@ def _about(address: str) -> dict[str, str] | None:
 
 
 def _kept(address: str, sha256: str) -> bytes | None:
-    """The bytes that the cache holds of an address, if they are these."""
+    """Return the cached bytes of an address if they have this digest, else None."""
     try:
         content = (_folder(address) / "content").read_bytes()
     except OSError:
@@ -358,7 +361,7 @@ def _kept(address: str, sha256: str) -> bytes | None:
 
 
 def _keep(address: str, content: bytes, about: Mapping[str, str]) -> None:
-    """Write it whole or not at all. Raises `UsageError`: what is not kept would have to be asked for again."""
+    """Write an answer whole or not at all. Raises `UsageError`: without it the answer would be requested again."""
     folder = _folder(address)
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)

@@ -1,7 +1,7 @@
 """The LaTeX source of a paper: its abstract and its first section, as plain text.
 
-What arXiv gives is a tar archive or a single file, gzipped; whoever wrote it may have written anything. Nothing is
-unpacked to disk, and files are included from the archive alone.
+arXiv delivers a tar archive or a single file, gzipped, with any content. Nothing is unpacked to disk, and files are
+included from the archive alone.
 """
 
 import gzip
@@ -34,7 +34,7 @@ FLOATS = (
     "verbatim",
     "tikzpicture",
 )
-# \citep[e.g.][]{…} and its kin, with what stands before them
+# \citep[e.g.][]{…} and similar commands, with the blank before them
 CITE = re.compile(r"[~ ]?\\(?:no)?[cC]ite[a-zA-Z]*\*?\s*(?:\[[^\[\]]{0,200}\]\s*){0,2}\{[^{}]{0,2000}\}")
 
 
@@ -47,7 +47,7 @@ class Paper:
 
 
 def paper_of(content: bytes) -> Paper:
-    """The paper in a source as arXiv gives it. Raises `LeftOut` for one that is no LaTeX or cannot be read."""
+    """Return the paper in a source from arXiv. Raises `LeftOut` if it is no LaTeX or cannot be read."""
     files = _files(content)
     main = next((text for text in files.values() if "\\documentclass" in text and "\\begin{document}" in text), None)
     if main is None:
@@ -66,7 +66,7 @@ def paper_of(content: bytes) -> Paper:
 
 
 def plain(latex: str) -> str:
-    """LaTeX as plain text, without floats, citations and what only points elsewhere. Raises `LeftOut`."""
+    """Return LaTeX as plain text, without floats, citations and cross-references. Raises `LeftOut`."""
     try:
         from pylatexenc.latex2text import LatexNodes2Text
     except ImportError:
@@ -84,7 +84,7 @@ def plain(latex: str) -> str:
 
 
 def _without(latex: str, name: str) -> str:
-    """The text without the environments of this name, starred or not, found from left to right."""
+    """Return the text without the environments of this name, starred or not, found from left to right."""
     parts, place = [], 0
     while (start := latex.find(f"\\begin{{{name}", place)) >= 0:
         end = latex.find(f"\\end{{{name}", start)
@@ -100,7 +100,7 @@ def _paragraphs(text: str) -> tuple[str, ...]:
 
 
 def _included(text: str, files: Mapping[str, str]) -> str:
-    """The text with the files of the archive that it includes, and those that these include; none more than once."""
+    """Return the text with the archive's files that it includes, and those that these include; none more than once."""
     text, left = COMMENT.sub("", text), dict(files)
 
     def inside(found: re.Match[str]) -> str:
@@ -113,7 +113,7 @@ def _included(text: str, files: Mapping[str, str]) -> str:
 
 
 def _files(content: bytes) -> dict[str, str]:
-    """The TeX files of a source, by their names."""
+    """Return the TeX files of a source, by their names."""
     if content.startswith(b"%PDF"):
         raise LeftOut("no LaTeX source")
     try:
@@ -148,4 +148,4 @@ def _text(content: bytes) -> str:
     try:
         return content.decode("utf-8")
     except UnicodeDecodeError:
-        return content.decode("latin-1")  # what TeX had before; it never fails
+        return content.decode("latin-1")  # the older encoding of TeX; it never fails

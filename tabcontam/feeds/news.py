@@ -1,4 +1,4 @@
-"""RSS and Atom feeds of texts, as of a newspaper: what the entries hold, or the pages that they link to."""
+"""RSS and Atom feeds of texts, such as a newspaper's: the text of the entries, or of the pages that they link to."""
 
 from collections.abc import Iterator
 from urllib.parse import urljoin
@@ -13,7 +13,7 @@ from tabcontam.feeds.web_text import page_of
 
 
 def articles(feed: Feed, fetcher: Fetcher, dated: Dated) -> Iterator[Document | LeftOut]:
-    """The articles of a feed in its order, or why one is left out. Raises `UsageError` for what is no feed."""
+    """Yield the articles of a feed in its order, or why one is left out. Raises `UsageError` if it is no feed."""
     try:
         found = fetcher.get(feed.address)
     except LeftOut as reason:

@@ -19,9 +19,9 @@ ATOM = "application/atom+xml"
 
 
 def papers(feed: Feed, fetcher: Fetcher, since: date, until: date | None, dated: Dated) -> Iterator[Document | LeftOut]:
-    """Papers first submitted on these days, the newest first, or why one is left out.
+    """Yield the papers first submitted on these days, the newest first, or why one is left out.
 
-    What arXiv calls published is the date of the first version. Raises `UsageError` for an answer that is no feed.
+    arXiv's published date is that of the first version. Raises `UsageError` for an answer that is no feed.
     """
     last = until - timedelta(days=1) if until else date(2999, 12, 31)
     span = f"submittedDate:[{since:%Y%m%d}0000 TO {last:%Y%m%d}2359]"

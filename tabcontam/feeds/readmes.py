@@ -25,9 +25,9 @@ NEXT = re.compile(r'<([^<>]+)>\s*;\s*rel="next"')
 def readmes(
     feed: Feed, fetcher: Fetcher, since: date, until: date | None, dated: Dated
 ) -> Iterator[Document | LeftOut]:
-    """The readmes of repositories created on these days, as the query has them, or why one is left out.
+    """Yield the readmes of repositories created on these days that match the query, or why one is left out.
 
-    Raises `UsageError` where what answers is not GitHub's API.
+    Raises `UsageError` if the address does not answer as GitHub's API.
     """
     created = f"created:{since}..{until}" if until else f"created:>={since}"
     asked = {"q": f"{feed.query} {created}".strip(), "sort": "stars", "order": "desc", "per_page": A_PAGE}
@@ -68,7 +68,7 @@ def _readme(feed: Feed, fetcher: Fetcher, item: Any, dated: Dated) -> Document:
 
 
 def markdown_paragraphs(text: str) -> tuple[str, ...]:
-    """The paragraphs, headings and points of a list as plain text, without code, HTML, pictures and addresses."""
+    """Return the paragraphs, headings and list points as plain text, without code, HTML, pictures and addresses."""
     from markdown_it import MarkdownIt
 
     found = []

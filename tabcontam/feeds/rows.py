@@ -1,7 +1,7 @@
-"""Fresh rows: those of a dated table that are of a day or later, as a table with a card that a run takes.
+"""Fresh rows: the rows of a dated table from a day on, as a table with a card that a run takes.
 
-Who would be cleared wrongly by a row that is not fresh: an LLM that has read it. So a row counts only where its date
-leaves no doubt, and not where the same cells stand in an older row, too.
+A row that is not fresh would wrongly clear an LLM that has read it. So a row counts only if its date leaves no doubt,
+and not if an older row has the same cells, too.
 """
 
 import csv
@@ -21,7 +21,7 @@ from tabcontam.paths import replace_file
 from tabcontam.tables.table import Cell, Table
 
 FRESH = "fresh"
-# How days and moments in the form of ISO 8601 are written, in the words of `strptime`: a card names one of these.
+# The forms of days and moments in ISO 8601, in `strptime`'s notation: a card names one of these.
 FORMS = ("%Y-%m-%d", "%Y-%m", "%Y", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M:%S%z")
 BARE = re.compile(r"[A-Za-z0-9_-]+")  # keys that TOML takes without quotes
 LEFT_OUT = {
@@ -35,7 +35,7 @@ LEFT_OUT = {
 
 @dataclass(frozen=True)
 class FreshRows:
-    """The fresh rows of a table, as a table of its own; `left_out` counts the others by the words of `LEFT_OUT`."""
+    """The fresh rows of a table, as a table of its own; `left_out` counts the others by the keys of `LEFT_OUT`."""
 
     table: Table
     dated_by: str
@@ -44,7 +44,7 @@ class FreshRows:
     left_out: Mapping[str, int]
 
     def facts(self, card: Path, file: Path) -> dict[str, object]:
-        """What is told of them to programs, where they lie in this file beside this card."""
+        """Return the facts for programs about rows that are in this file, with this card."""
         return {
             "card": str(card),
             "file": str(file),
@@ -64,11 +64,11 @@ def fresh_rows(
     dated_as: str | None = None,
     today: date | None = None,
 ) -> FreshRows:
-    """The rows whose date is `since` or later, and before `until`, in the table's order.
+    """Return the rows whose date is `since` or later, and before `until`, in the table's order.
 
-    `dated_by` is the column of dates, unless the table's card names it; `dated_as` says how they are written in the
-    words of `strptime` (by default as ISO 8601 has them). Raises `UsageError` for a column or a date that cannot be
-    read, and where fewer than two rows are left.
+    `dated_by` is the column of dates, unless the table's card names it; `dated_as` is their form in `strptime`'s
+    notation (by default ISO 8601). Raises `UsageError` for a column or a date that cannot be read, and if fewer than
+    two rows are left.
     """
     column = dated_by or table.dated_by
     if not column:
@@ -117,7 +117,7 @@ def _without(row: Sequence[Cell], at: int) -> tuple[Cell, ...]:
 
 
 def _days(table: Table, place: int, cell: Cell) -> Days | None:
-    """What the date of a row can mean; None where it has none. Raises `UsageError` for what is no date."""
+    """Return the range of a row's date; None if it has none. Raises `UsageError` if the cell is no date."""
     if table.is_missing(cell) or not (cell or "").strip():
         return None
     stated = str(cell)
@@ -140,14 +140,14 @@ def _days(table: Table, place: int, cell: Cell) -> Days | None:
 
 
 def _name(table: Table, since: date, until: date | None) -> str:
-    """A name that a card may have: of the table, and of the days between which its rows are."""
+    """Return a name that a card may have, from the table and the days between which its rows are."""
     own = table.title if "." in table.name else table.name  # that of a FILE has its ending
     plain = re.sub(r"[^a-z0-9_-]+", "-", own.lower()).strip("-_") or "table"
     return f"{plain}-since-{since}" + (f"-until-{until}" if until else "")
 
 
 def written(fresh: FreshRows, folder: Path) -> tuple[Path, Path]:
-    """Write the rows as CSV and their card beside it; the paths of both, the card first. Raises OSError."""
+    """Write the rows as CSV with their card in `folder`; return the paths of both, the card first. Raises `OSError`."""
     table = fresh.table
     text = io.StringIO(newline="")
     writer = csv.writer(text, lineterminator="\n")
@@ -161,7 +161,7 @@ def written(fresh: FreshRows, folder: Path) -> tuple[Path, Path]:
 
 
 def _card(fresh: FreshRows, file: str, content: bytes) -> str:
-    """The card of the rows, as datasets/ has cards; what the table says of itself holds for its rows, too."""
+    """Return the card of the rows, in the form of those in datasets/; the table's statements hold for its rows, too."""
     table = fresh.table
     written_as = "" if table.dates else table.dated_as or _form(table.column(fresh.dated_by))
     about = {
@@ -202,7 +202,7 @@ def _card(fresh: FreshRows, file: str, content: bytes) -> str:
 
 
 def _form(dates: Sequence[Cell]) -> str:
-    """The one form in which all of these are written; empty where there is none."""
+    """Return the one form in which all of these are written; empty if there is none."""
     for form in FORMS:
         try:
             for one in dates:
@@ -222,7 +222,10 @@ def _lines(fields: Mapping[str, object]) -> str:
 
 
 def _toml(value: object) -> str:
-    """A value as TOML writes it. Its basic strings are those of JSON, but for one more sign that is escaped."""
+    """Return a value as TOML writes it.
+
+    TOML's basic strings are those of JSON, except that one more sign is escaped.
+    """
     if isinstance(value, list):
         return f"[{', '.join(map(_toml, value))}]"
     if isinstance(value, str):

@@ -1,7 +1,7 @@
-"""What a law between a row's cells makes of an altered one: rows, copies of them, and how much oftener it holds where.
+"""Laws between a row's cells as evidence of an altered row: how much more often they hold in rows than in copies.
 
-The laws are looked for in both directions: whether the altered cell follows from the others, and whether another cell
-follows from it together with others.
+Laws are learned in both directions: the altered cell may follow from the others, and another cell may follow from it
+together with others.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,22 +16,22 @@ from tabcontam.guesser.frequencies import informative
 from tabcontam.guesser.laws import held, with_derived
 from tabcontam.tables.table import Cell, Table
 
-TOLD = 0.2  # by so much oftener does a law hold in true rows than in altered ones that anybody tells them apart
-SEEN = 0.02  # by less, a law is nothing to go by
-LOOKED_AT = 300  # rows in which a law is looked for, and in which it is seen whether it is one
-REVERSED = 12  # other columns at most that may follow from the altered one, those that tell most about it
+TOLD = 0.2  # laws that hold so much more often in true rows reveal the altered ones
+SEEN = 0.02  # laws that gain less are ignored
+LOOKED_AT = 300  # rows from which a law is learned, and in which it is checked
+REVERSED = 12  # other columns at most that may follow from the altered one, the most informative first
 
 
 @dataclass(frozen=True, eq=False)
 class Hint:
-    """Something that is seen of each row as it is, and of its altered copy."""
+    """A measurement of each row as it is, and of its altered copy."""
 
     true: Floats
     false: Floats
 
     @property
     def more(self) -> float:
-        """How much more of it there is in the rows as they are, on average."""
+        """The mean excess in the rows as they are."""
         return float(self.true.mean() - self.false.mean())
 
 
@@ -46,7 +46,7 @@ class Copies:
 
     @cached_property
     def columns(self) -> dict[str, Column]:
-        """Each column: first the cells of the rows as they are, then those of their copies."""
+        """Each column, with the cells of the rows as they are before those of their copies."""
         found = {}
         for name in sorted(self.table.columns):
             cells = self.table.column(name)
@@ -56,7 +56,7 @@ class Copies:
 
     @cached_property
     def laws(self) -> list[tuple[str, Hint]]:
-        """The laws that hold in true rows oftener than in copies, with the column that follows by them."""
+        """The laws that hold in true rows more often than in copies, with the column that follows by them."""
         target, others = self.columns[self.column], [one for name, one in self.columns.items() if name != self.column]
         related = informative(target, others, np.arange(len(self.rows))[:LOOKED_AT], REVERSED)
         found = []
@@ -66,7 +66,7 @@ class Copies:
         return found
 
     def held(self, name: str, most: int | None = None) -> dict[str, Hint]:
-        """How far a column follows from the others, by each law: with `most`, in so many rows that did not teach it."""
+        """Return how far a column follows from the others, by law; with `most`, in so many rows not learned from."""
         target = self.columns[name]
         given = tuple(with_derived(one for one in self.columns.values() if one is not target))
         size = len(self.rows)
@@ -82,16 +82,13 @@ class Copies:
 
 
 def seen_by(copies: Copies) -> str | None:
-    """The column by which whoever knows a law sees that a row is altered; None where none does.
+    """Return the column by which a law reveals that a row is altered; None if none does.
 
-    It is the altered column, where it follows from the others, or another one that follows from it.
+    It is the altered column if it follows from the others, or another one that follows from it.
     """
     return next((name for name, hint in copies.laws if hint.more >= TOLD), None)
 
 
 def tied(table: Table, name: str, altered: Mapping[int, str]) -> str | None:
-    """The column by which whoever knows a law sees that cells of a column, by their row, have these other texts.
-
-    None where no law tells.
-    """
+    """Return the column by which a law reveals that cells of a column, by row, have these other texts, or None."""
     return seen_by(Copies(table, name, [*altered], [*altered.values()]))

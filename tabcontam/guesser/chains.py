@@ -1,4 +1,4 @@
-"""A chain of asked features: each is guessed in turn, given the shown cells and the asked ones before it."""
+"""A chain of hidden features: each is predicted in turn, given the shown cells and the hidden ones before it."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,18 +17,18 @@ from tabcontam.guesser.sample import FOLDS, Everywhere, Sample, sample_of
 from tabcontam.guesser.twins import Counts, alike, apart, differing, twin
 from tabcontam.tables.table import Cell
 
-PARTS = 3  # of a small table, for each of which laws are looked for in the others; two of a larger one
+PARTS = 3  # parts of a small table, each with laws from the other parts; a larger one has two
 SMALL = (300, 60)  # rows and shown columns
 
 
 @dataclass(frozen=True, eq=False)
 class Chain:
-    """The guesses of a chain, made for one feature at a time: no feature's guesses need another's.
+    """The predictions of a chain, made for one feature at a time: no feature's predictions need another's.
 
-    `missing` are the marks that count as missing besides None. The rows to learn from are taken in this `order`, by
-    default the table's: with one drawn by content, the table's order does not matter. `near` are the shown features by
-    which all rows of the table are compared, and not only those that the guesser is fitted on; by default all of them.
-    The `known` rows are learned from in every fit, and no predictor is weighed by them.
+    `missing` are the marks that count as missing besides None. The training rows are taken in this `order`, by default
+    the table's: with an order drawn by content, the table's order does not matter. `near` are the shown features by
+    which all rows of the table are compared, not only those that the baseline is fitted on; by default all of them.
+    Every fit learns from the `known` rows, and no predictor is weighed by them.
     """
 
     columns: Mapping[str, Sequence[Cell] | Column]
@@ -41,7 +41,7 @@ class Chain:
     known: Collection[int] = ()
 
     def guesses(self, place: int) -> list[Guess]:
-        """The guess of the asked feature at this place for each row, without what the silent predictor answers."""
+        """Return each row's `Guess` of the hidden feature at this place, without the silent predictor's answer."""
         if self._sampled is not None:
             return self._sampled.guesses(place)
         cells = self._whole[self.asked[place]].cells
@@ -49,15 +49,15 @@ class Chain:
         return [marginal(of_others, self.missing) for of_others in others]
 
     def chances(self, place: int) -> list[Chances] | None:
-        """For each row how likely each value of the asked feature is (`Mixture.chances`); None of too few rows."""
+        """Return how likely each value of the hidden feature is in each row (`Mixture.chances`); None for few rows."""
         return None if self._sampled is None else self._sampled.mixture(place).chances()
 
     def densities(self, place: int, values: Sequence[str]) -> list[Floats]:
-        """For each predictor of numbers how likely each value of the asked feature is in each row (`densities`)."""
+        """Return each number predictor's probabilities of these values of the feature in each row (`densities`)."""
         return [] if self._sampled is None else self._sampled.densities(place, values)
 
     def silent(self) -> list[dict[int, str]]:
-        """For each asked feature what the silent predictor answers in each row, by the row."""
+        """Return the silent predictor's answers for each hidden feature, by row."""
         return [{} for _ in self.asked] if self._sampled is None else self._sampled.silent()
 
     @cached_property
@@ -71,7 +71,7 @@ class Chain:
 
     @cached_property
     def _sampled(self) -> "_Sampled | None":
-        """The same for the rows that are learned from; None where they are too few."""
+        """The fitted chain in the rows that are learned from; None if they are too few."""
         sample = sample_of(self._drawn, self.rows, frozenset(self.known))
         return None if sample is None else _Sampled(self._whole, self.shown, self.asked, self.rows, self.near, sample)
 
@@ -88,11 +88,11 @@ class _Sampled:
     sample: Sample
 
     def guesses(self, place: int) -> list[Guess]:
-        """The guess of the asked feature at this place for each row, without what the silent predictor answers."""
+        """Return each row's `Guess` of the hidden feature at this place, without the silent predictor's answer."""
         return self.mixture(place).guesses()
 
     def mixture(self, place: int) -> Mixture:
-        """What the predictors say of the asked feature at this place in each row."""
+        """Return the mixture of predictors of the hidden feature at this place in each row."""
         name, beside = self.asked[place], [*self._visible, *self.asked[:place]]
         target, sample = self._taken[name], self.sample
         laws = _laws(target, self._given(seen(name, beside, self.near)), sample)
@@ -104,11 +104,11 @@ class _Sampled:
         return mixture_of(target, self._given(beside), sample, self._wanted, view, laws, self._like)
 
     def _twins(self, target: Column, differ: Counts, predicted: Ints) -> dict[str, Follows]:
-        """What follows from the row that differs in the fewest shown cells."""
+        """Return the values of the row that differs in the fewest shown cells."""
         return attempt(f"twin of {target.name}", lambda: {"twin": twin(target, differ, self._like, predicted)}, {})
 
     def densities(self, place: int, values: Sequence[str]) -> list[Floats]:
-        """For each predictor of numbers how likely each value of the asked feature is in each row."""
+        """Return each number predictor's probabilities of these values of the hidden feature in each row."""
         given = self._given([*self._visible, *self.asked[:place]])
         target = self._taken[self.asked[place]]
         return attempt(
@@ -116,7 +116,7 @@ class _Sampled:
         )
 
     def silent(self) -> list[dict[int, str]]:
-        """For each asked feature what the silent predictor answers in each row, by the row."""
+        """Return the silent predictor's answers for each hidden feature, by row."""
         nothing: list[dict[int, str]] = [{} for _ in self.asked]
         named = f"trees of {' and '.join(self.asked)}"
         return attempt(named, lambda: self._everywhere.silent(self.asked, self._close), nothing)
@@ -145,26 +145,26 @@ class _Sampled:
 
     @cached_property
     def _apart(self) -> Counts | None:
-        """In how many shown cells each two rows differ, where rows are compared."""
+        """The number of shown cells in which each two rows differ; None if rows are not compared."""
         if self.near is not None or self._everywhere.large:
             return None
         return apart([self._taken[name] for name in self._close], len(self.sample.rows))
 
     @cached_property
     def _like(self) -> Bools:
-        """The rows that predictors are weighed in."""
+        """The rows in which predictors are weighed."""
         return alike(self._apart, self._wanted)
 
     def _given(self, names: Sequence[str]) -> list[Column]:
-        """What predictors see of these features."""
+        """Return the columns that predictors see of these features."""
         return sorted((one for name in names for one in derived(self._taken[name])), key=lambda one: one.name)
 
 
 def _laws(target: Column, given: Sequence[Column], sample: Sample) -> list[dict[str, Follows]]:
-    """For each fit what follows by laws, which are looked for in all shown columns.
+    """Return each fit's predictions by laws, which are learned from all shown columns.
 
-    To look for laws takes longer than to fit a predictor, and they have few constants. So they are not found once for
-    each fold: those of one part of a small table's folds are found in the other parts.
+    Learning laws takes longer than fitting a predictor, and laws have few constants. So they are not learned anew for
+    each fold: the laws for one part of a small table's folds are learned from the other parts.
     """
     if len(sample.fits) == 1:
         return [follows(Fit(target, tuple(given), (), *sample.fits[0]))]

@@ -1,4 +1,4 @@
-"""Columns of strings as a guesser uses them: codes, numbers, ranks, and the grid of values that a number may have."""
+"""Columns of strings for the baseline: codes, numbers, ranks, and the grid of values that a number may have."""
 
 import re
 from collections import Counter
@@ -24,37 +24,37 @@ Bools = NDArray[np.bool_]
 Fact = TypeVar("Fact")
 
 MISSING = ""  # the key of a missing cell
-NUMERIC = 0.95  # of a column's cells have to be numbers
+NUMERIC = 0.95  # share of a column's cells that must be numbers
 MOST_DECIMALS = 6
 LARGEST = 1e12  # larger numbers are texts: an exact difference needs whole numbers that a float holds
 BINS = 8
 SPARSE = 16  # times as many codes as cells: fewer are counted, more are sorted
 LAGS = 4  # rows before the next one that a prompt shows
 FEW = 12  # values of a column that is used as it is
-MANY = 20  # values of a text from which its words are looked at
+MANY = 20  # values of a text above which its words become columns
 DIGITS = re.compile(r"\d{1,15}")
-LONGEST = 200  # characters of a text in which numbers are looked for
+LONGEST = 200  # characters of a text that are examined for numbers
 WORD = re.compile(r"[^\W_]+")
-CODE = (5, 32)  # characters of a code, all of one length, whose beginnings are looked at
-CODES = 0.98  # of a column's values that are such codes
+CODE = (5, 32)  # characters of a code, all of one length, whose beginnings become columns
+CODES = 0.98  # share of a column's values that are such codes
 BEGINNINGS = 3  # of a column of codes, the longest ones
 SHARED = 1.3  # rows that share a beginning, on average
 
 
 @dataclass(frozen=True, eq=False)
 class Column:
-    """The cells of one column: by key (equal values have one), by code (0 is missing), and as numbers, if they are."""
+    """The cells of one column: by key (equal values have one), by code (0 is missing), and as numbers if possible."""
 
     name: str
     cells: tuple[Cell, ...]
     keys: tuple[str, ...]
 
     def at(self, rows: Sequence[int]) -> "Column":
-        """The same column in these rows alone."""
+        """Return this column in these rows alone."""
         return Column(self.name, tuple(map(self.cells.__getitem__, rows)), tuple(map(self.keys.__getitem__, rows)))
 
     def sampled(self, rows: tuple[int, ...]) -> "Column":
-        """The same column in these rows alone: the very same as before, for the two samples that were asked last."""
+        """Return this column in these rows alone; one and the same object for the two latest samples."""
         samples: dict[tuple[int, ...], Column] = cached_fact(self, "samples", dict)
         found = samples.pop(rows, None) or self.at(rows)
         samples[rows] = found
@@ -64,18 +64,18 @@ class Column:
 
     @cached_property
     def facts(self) -> dict[Hashable, object]:
-        """What was found out about the column by now."""
+        """The cached facts about the column."""
         return {}
 
     def later(self, name: str, by: int) -> "Column":
-        """The column, named so, of the cells that stand so many rows before; the first rows have none."""
+        """Return a column, with this name, of the cells that are `by` rows before; the first rows have none."""
         return Column(name, (None,) * by + self.cells[:-by], (MISSING,) * by + self.keys[:-by])
 
     @cached_property
     def words(self) -> "tuple[Column, ...]":
-        """The first, second and last word of many texts, each as a column; none where it is that of all or of none.
+        """The first, second and last word of many texts, as columns with more than one but fewer values than the texts.
 
-        Of codes of one length, as numbers of plots or telephones, beginnings that several rows share.
+        For codes of one length, such as plot or telephone numbers, these are the beginnings that several rows share.
         """
         if self.distinct <= MANY:
             return ()
@@ -93,13 +93,13 @@ class Column:
 
     @cached_property
     def size_of_codes(self) -> int:
-        """How many characters nearly all values have, if these are letters and digits alone; else 0."""
+        """The number of characters of nearly all values, if these are only letters and digits; else 0."""
         sizes = Counter(len(text) if text.isalnum() else 0 for text in self.texts.values())
         size, count = sizes.most_common(1)[0] if sizes else (0, 0)
         return size if CODE[0] <= size <= CODE[1] and count >= CODES * sizes.total() else 0
 
     def _beginnings(self) -> "list[Column]":
-        """The longest beginnings of codes that several rows share."""
+        """Return columns of the longest beginnings of codes that several rows share."""
         found: list[Column] = []
         fewer, known = MANY, len(self.keys) - self.keys.count(MISSING)
         for size in range(2, self.size_of_codes):
@@ -114,9 +114,9 @@ class Column:
 
     @cached_property
     def order_in_text(self) -> Floats | None:
-        """What a column of many values may be ordered by: its numbers, or the last number of each text.
+        """The numbers that may order a column of many values: its numbers, or the last number of each text.
 
-        One number a row, NaN where there is none; None where fewer than half of the texts have one.
+        One number a row, NaN where there is none; None if fewer than half of the texts have one.
         """
         if self.numbers is not None:
             return self.numbers
@@ -126,7 +126,7 @@ class Column:
 
     @cached_property
     def texts(self) -> dict[str, str]:
-        """How each value is mostly written."""
+        """The most frequent spelling of each value."""
         counts = Counter(zip(self.keys, self.cells, strict=True))
         ordered = sorted(counts.items(), key=lambda item: (item[1], item[0][1] or ""))
         return {key: cell for (key, cell), _ in ordered if key != MISSING and cell is not None}
@@ -140,7 +140,7 @@ class Column:
 
     @cached_property
     def numbers(self) -> Floats | None:
-        """The cells as numbers, NaN where missing or none; None where the column is of texts."""
+        """The cells as numbers, NaN where missing or none; None if the column is of texts."""
         known = {key: as_number(key) for key in set(self.keys)}
         found = np.fromiter(map(known.__getitem__, self.keys), np.float64, len(self.keys))
         present = len(self.keys) - self.keys.count(MISSING)
@@ -154,12 +154,12 @@ class Column:
 
     @cached_property
     def coarser(self) -> tuple[int, ...]:
-        """The decimals to which its numbers may be rounded, one digit fewer first; none where it has few numbers."""
+        """The decimals to which its numbers may be rounded, one digit fewer first; none if it has few numbers."""
         return () if self.numbers is None else coarser_places([key for key in set(self.keys) if key != MISSING])
 
     @cached_property
     def ranks(self) -> Floats:
-        """The numbers by rank, from 0 to 1; NaN where missing. For texts the codes."""
+        """The numbers by rank, from 0 to 1; NaN where missing. Texts have their codes."""
         if self.numbers is None:
             return self.codes.astype(np.float64)
         present = np.sort(self.numbers[np.isfinite(self.numbers)])
@@ -168,12 +168,12 @@ class Column:
 
     @cached_property
     def distinct(self) -> int:
-        """How many values there are, the missing ones counted as one."""
+        """The number of values; missing cells count as one value."""
         return len(set(self.keys))
 
     @cached_property
     def binned(self) -> Ints:
-        """A number's eighth, a text's code among the most frequent ones; 0 is missing."""
+        """The octile of each number, or each text's code among the most frequent ones; 0 is missing."""
         if self.distinct <= FEW + 1:
             return self.codes
         if self.numbers is not None:
@@ -189,18 +189,18 @@ class Column:
 
 
 def remembered(find: Callable[[Column], Fact]) -> Callable[[Column], Fact]:
-    """The same function, which finds out once about each column."""
+    """Return the function with its result cached for each column."""
     return lambda one: cached_fact(one, find, lambda: find(one))
 
 
 def column(name: str, cells: Sequence[Cell], missing: Collection[str] = ()) -> Column:
-    """A column of these cells, of which None and the missing marks count as one value."""
+    """Return a column of these cells, in which None and the missing marks count as one value."""
     keys = {cell: MISSING if cell is None or cell in missing else value_key(cell) for cell in set(cells)}
     return Column(name, tuple(cells), tuple(map(keys.__getitem__, cells)))
 
 
 def of_whole_numbers(name: str, numbers: Floats) -> Column:
-    """A column of these whole numbers; where one is not finite the cell is missing."""
+    """Return a column of these whole numbers; a number that is not finite becomes a missing cell."""
     different, places = np.unique(numbers, return_inverse=True)
     cells = [str(int(number)) if isfinite(number) else None for number in different.tolist()]
     keys = [MISSING if cell is None else value_key(cell) for cell in cells]
@@ -209,29 +209,29 @@ def of_whole_numbers(name: str, numbers: Floats) -> Column:
 
 
 def as_column(name: str, cells: Sequence[Cell] | Column, missing: Collection[str]) -> Column:
-    """The cells as a column, unless they are one."""
+    """Return the cells as a column, unless they already are one."""
     return cells if isinstance(cells, Column) else column(name, cells, missing)
 
 
 def with_words(columns: Iterable[Column]) -> list[Column]:
-    """The columns, and the first, second and last word of those that hold many texts, or the beginnings of codes."""
+    """Return the columns, and the first, second and last word of those with many texts, or the beginnings of codes."""
     return [found for one in columns for found in (one, *one.words)]
 
 
 def without_words(columns: Iterable[Column]) -> list[Column]:
-    """The columns without those that `with_words` adds."""
+    """Return the columns without those that `with_words` adds."""
     given = list(columns)
     names = {more.name for one in given for more in one.words}
     return [one for one in given if one.name not in names]
 
 
 def scaled(numbers: Floats, decimals: int) -> Ints:
-    """Numbers as whole counts of their last decimal; NaN gives 0."""
+    """Return numbers as whole counts of their last decimal; NaN becomes 0."""
     return np.asarray(np.rint(np.nan_to_num(np.clip(numbers, -LARGEST, LARGEST)) * 10**decimals).astype(np.int64))
 
 
 def steps(numbers: Floats, decimals: int) -> tuple[Floats, Floats]:
-    """The edges of ranges of equally many numbers, and in each range the step that nearly all are multiples of."""
+    """Return the edges of ranges of equally many numbers, and the step of nearly all numbers in each range."""
     edges = np.unique(np.quantile(numbers, np.linspace(0, 1, 7)))
     places = np.clip(np.searchsorted(edges, numbers, "right") - 1, 0, max(len(edges) - 2, 0))
     whole = scaled(numbers, decimals)
@@ -241,7 +241,7 @@ def steps(numbers: Floats, decimals: int) -> tuple[Floats, Floats]:
 
 
 def _step(whole: Ints, otherwise: int) -> int:
-    """The largest round step that 95 % of the values are multiples of; with less than ten values, the other one."""
+    """Return the largest round step of which 95 % of the values are multiples; `otherwise` for less than ten values."""
     values = np.unique(whole[whole != 0])
     if len(values) < 10:
         return otherwise
@@ -251,26 +251,26 @@ def _step(whole: Ints, otherwise: int) -> int:
 
 
 def written(whole: int, decimals: int) -> str:
-    """A whole count of the last decimal as a number is written."""
+    """Return a whole count of the last decimal as a written number."""
     return format(Decimal(whole).scaleb(-decimals), "f")
 
 
 @lru_cache(maxsize=200_000)
 def number_key(whole: int, decimals: int) -> str:
-    """The key of a number that is a whole count of the last decimal."""
+    """Return the key of a number that is a whole count of the last decimal."""
     return value_key(written(whole, decimals))
 
 
 @lru_cache(maxsize=200_000)
 def _decimals(key: str) -> int:
-    """How many decimals the number of a key has; fewer than none where it ends in zeros."""
+    """Return how many decimals the number of a key has; less than 0 if it ends in zeros."""
     digits, _, exponent = key.partition("e")
     return len(digits.partition(".")[2]) - int(exponent or 0)
 
 
 @lru_cache(maxsize=200_000)
 def as_number(key: str) -> float:
-    """The number that a key writes; NaN where it is none, or too large."""
+    """Return the number that a key writes; NaN if it is none, or too large."""
     try:
         number = float(key)
     except ValueError:
@@ -279,7 +279,10 @@ def as_number(key: str) -> float:
 
 
 def _number_in(key: str, text: str) -> float:
-    """The number that a text is, or the last whole one in it; NaN where there is none. A key writes it otherwise."""
+    """Return the number that a text is, or the last whole one in it; NaN if there is none.
+
+    The key comes along because it normalizes numbers.
+    """
     number = as_number(key)
     if isfinite(number):
         return number
@@ -288,13 +291,13 @@ def _number_in(key: str, text: str) -> float:
 
 
 def previous(name: str, by: int = 1) -> str:
-    """What the cell is called that stands so many rows before in a column."""
+    """Return the name of the cell that is `by` rows before in a column."""
     return f"previous {name}" if by == 1 else f"previous {by} {name}"
 
 
 def tallied(codes: Ints) -> tuple[Ints, Ints, Ints]:
-    """The different codes in rising order, how often each occurs, and how often that of each place does."""
-    if codes.max(initial=0) < SPARSE * len(codes):  # to count is faster than to sort
+    """Return the different codes in rising order, the count of each, and the count of each place's code."""
+    if codes.max(initial=0) < SPARSE * len(codes):  # counting is faster than sorting
         counts: Ints = np.bincount(codes)
         kinds = np.flatnonzero(counts)
         return kinds, counts[kinds], counts[codes]

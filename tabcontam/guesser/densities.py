@@ -1,7 +1,7 @@
-"""How likely each number of a column is in a row, for who predicts the number from the row's other cells.
+"""The likelihood of each number of a column in a row, predicted from the row's other cells.
 
-A guess says how likely single values are, and knows little of a number that no other row has. Where all cells of a
-column are dealt out to its rows, every value is known, and what counts is how far it lies from what is predicted.
+A guess gives probabilities of single values, and has little information on a number that no other row has. If all cells
+of a column are dealt out to its rows, every value is known, and the distance from the prediction is what counts.
 """
 
 from collections.abc import Iterator, Sequence
@@ -12,16 +12,16 @@ from tabcontam.guesser.columns import Column, Floats, Ints, as_number
 from tabcontam.guesser.regression import LEAST_NUMBERS, Errors, boosted_numbers, least_squares, logarithm
 from tabcontam.guesser.weighing import LEAST
 
-STEP = 1e-9  # numbers are told apart however near they are
+STEP = 1e-9  # numbers are distinguished however near they are
 
 
 def densities(
     target: Column, shown: Sequence[Column], fits: Sequence[tuple[Ints, Ints]], rows: Ints, values: Sequence[str]
 ) -> list[Floats]:
-    """For each predictor of numbers the chance of each value in each of the rows: a line a row that adds up to 1.
+    """Return each number predictor's chance of each value in each of the rows: a line a row that adds up to 1.
 
-    A fit's first places are learned from and its second ones predicted. The errors in all `rows` but a row itself make
-    the distribution of its number. It is empty for texts, and where fewer than 40 rows hold numbers.
+    Each fit learns from its first places and predicts its second ones. The errors in all `rows` but a row itself make
+    the distribution of its number. The list is empty for texts, and if fewer than 40 rows hold numbers.
     """
     listed = np.array([as_number(value) for value in values])
     if target.numbers is None or not shown or np.isfinite(target.numbers[rows]).sum() < LEAST_NUMBERS:
@@ -43,16 +43,16 @@ def densities(
 
 
 def _features(shown: Sequence[Column]) -> Floats:
-    """The shown columns as numbers: texts by their places in the alphabet, and by a number in them."""
+    """Return the shown columns as numbers: texts by their places in the alphabet, and by a number in them."""
     found = [one.numbers if one.numbers is not None else one.codes.astype(np.float64) for one in shown]
     found += [order for one in shown if one.numbers is None and (order := one.order_in_text) is not None]
     return np.column_stack(found)
 
 
 def _scales(numbers: Floats, rows: Ints, listed: Floats) -> Iterator[tuple[Floats, Floats, bool, bool]]:
-    """The column and the listed values by rank, as they are, and, where none is negative, by their logarithm.
+    """Yield the column and the listed values by rank, as they are, and, if none is negative, by logarithm.
 
-    With them comes whether least squares are worth it before boosting, and whether of the logarithms of others.
+    With them comes whether to use least squares before boosting, and whether on the logarithms of other columns.
     """
     present = np.sort(numbers[rows][np.isfinite(numbers[rows])])
     yield _scores(present, numbers), _scores(present, listed), False, False
@@ -62,7 +62,7 @@ def _scales(numbers: Floats, rows: Ints, listed: Floats) -> Iterator[tuple[Float
 
 
 def _scores(present: Floats, numbers: Floats) -> Floats:
-    """The normal scores of numbers by their rank among those present."""
+    """Return the normal scores of numbers by their rank among those present."""
     from scipy.special import ndtri
 
     low, high = np.searchsorted(present, numbers), np.searchsorted(present, numbers, "right")

@@ -1,8 +1,8 @@
-"""Cells drawn from the guesser: what else could stand in a row, as often as the guesser expects it there.
+"""Cells drawn from the baseline: values that could stand in a row, as often as the baseline expects them there.
 
-Who does not remember a row cannot tell its cell from the drawn ones, as far as the guesser is right about the row: the
-real one and the drawn ones come from the same distribution. It is that of who knows every cell of the column and not
-which row it stands in, as whoever has read a shuffled copy of the table, a list of its values or its other rows.
+As far as the baseline is right about a row, only a reader who remembers the row can distinguish its cell from the drawn
+ones: all come from one distribution. It is that of a reader who knows every cell of the column but not its row, as
+after reading a shuffled copy of the table, a list of its values or its other rows.
 """
 
 from collections import Counter
@@ -21,21 +21,21 @@ from tabcontam.tables.draws import seeded
 from tabcontam.tables.facts import cached_fact
 from tabcontam.tables.table import Table
 
-NEAR = 19  # other rows whose cells are taken beside the drawn ones
-DEALT = 4  # of how cells are dealt out: what is kept of other ways is found anew
-ROUNDS = 60  # of fitting what the rows and the values add up to
-POWERS = (1.0, 1.1, 1.2, 1.35, 1.5, 1.75, 2.0, 2.5, 3.0, 4.0)  # to which chances are raised, to be as sure as may be
-MARGIN = 1.0  # standard errors by which the own cells are to be less likely than half of what is drawn
-SAME = 0.9  # of the draws may be one value; a cell that is surer says nothing
-LEAST = 1e-12  # a smaller chance is raised to this
+NEAR = 19  # other rows whose cells are listed next to the draws
+DEALT = 4  # version of the dealing: cached draws of other versions are not used
+ROUNDS = 60  # of fitting the sums of rows and values
+POWERS = (1.0, 1.1, 1.2, 1.35, 1.5, 1.75, 2.0, 2.5, 3.0, 4.0)  # to which chances are raised, to be as sure as possible
+MARGIN = 1.0  # standard errors by which the own cells must be less likely than half of the draws
+SAME = 0.9  # share of draws that may be one value; a surer cell is no evidence
+LEAST = 1e-12  # smaller chances are raised to this
 
 
 @dataclass(frozen=True)
 class Drawn:
-    """What was drawn for one cell: how often each value was, as the table writes it.
+    """The draws for one cell: how often each value was drawn, as the table writes it.
 
     `near` are the cells of the rows that are most like this one in all other features, nearest first; they are no
-    draws, and only say which way an LLM leans that guesses in its own way.
+    draws, and only show in which direction a model leans that predicts in its own way.
     """
 
     times: Mapping[str, int]
@@ -43,11 +43,11 @@ class Drawn:
 
 
 def drawn(table: Table, feature: str, rows: Sequence[int], count: int) -> dict[int, Drawn]:
-    """For each of the rows `count` draws of this feature's cell, given the row's other cells.
+    """Return `count` draws of this feature's cell for each of the rows, given the row's other cells.
 
-    All cells of these rows are dealt out anew, each to a row whose other cells make it likely, by those who learned
-    from other rows: what is drawn in all rows together is what the column holds. Left out are rows whose cell is
-    missing. The same rows of a table have the same draws. It is empty for a table of too few rows.
+    All cells of these rows are dealt out anew, each to a row whose other cells make it likely, by predictors that
+    learned from other rows: the draws of all rows together hold what the column holds. Rows whose cell is missing are
+    left out. The same rows of a table have the same draws. The result is empty for a table of too few rows.
     """
     if not rows:
         return {}
@@ -100,16 +100,16 @@ def _found(table: Table, feature: str, shown: Sequence[str], rows: Sequence[int]
     for row, of_row in zip(there, shares, strict=True):
         rng = seeded(table, "draws", feature, *table.rows[row])
         taken = Counter(rng.choices(values, cum_weights=list(accumulate(of_row)), k=count))
-        written = one.texts | {one.keys[row]: str(one.cells[row])}  # of equal values the own way to write it
+        written = one.texts | {one.keys[row]: str(one.cells[row])}  # an equal value is written in its own way
         found[row] = Drawn({written[key]: taken[key] for key in sorted(taken)}, tuple(near[row]))
     return found
 
 
 def _alike(said: Floats, once: Bools) -> Floats:
-    """The chances with those of all values that one row alone holds made equal in each row.
+    """Return the chances with those of all values that only one row holds made equal in each row.
 
-    Who is to predict that row has not seen its value, and has seen those of the rows that it learned from: to be unseen
-    would tell the own value, and only the guesser knows what it has seen.
+    A predictor of that row has not seen its value, but has seen the values of its training rows: being unseen would
+    reveal the row's value, and only the baseline knows what it has seen.
     """
     if once.any():
         said[:, once] = said[:, once].mean(axis=1, keepdims=True)
@@ -117,17 +117,17 @@ def _alike(said: Floats, once: Bools) -> Floats:
 
 
 def _mixed(likely: Sequence[Floats], own: Ints) -> Floats:
-    """What several predictors say of the values, a line a row, each weighed by how likely it makes the own ones."""
+    """Return the mean of several predictors' chances, a line a row, weighed by how likely each makes the own values."""
     each = [one / one.sum(axis=1, keepdims=True) for one in likely]
     weights = mixing_weights(np.column_stack([one[np.arange(len(own)), own] for one in each]))
     return np.asarray(sum(weight * one for weight, one in zip(weights, each, strict=True)))
 
 
 def _sure(mixed: Floats, counts: Floats, own: Ints) -> Floats:
-    """The cells dealt out by those who are as sure as they may be: a mixture is less sure than its parts.
+    """Return the chances of cells dealt out as surely as possible: a mixture is less sure than its parts.
 
-    It is raised to the power that makes the own cells likeliest, and to a higher one as long as whoever knows just what
-    it says would find them among the likelier half of what is drawn: who knows that much has not yet seen a row.
+    The mixture is raised to the power that makes the own cells likeliest. The power rises further as long as these
+    chances put the own cells into the likelier half of the draws: that much can be known without reading a row.
     """
     rows = np.arange(len(own))
     best, most = mixed, -np.inf
@@ -141,9 +141,9 @@ def _sure(mixed: Floats, counts: Floats, own: Ints) -> Floats:
 
 
 def _given_away(shares: Floats, own: Ints) -> bool:
-    """Whether the own cells are, within a standard error, in the likelier half of what is drawn for them.
+    """Return whether the own cells are, within a standard error, in the likelier half of their draws.
 
-    Rows of which one value is drawn nearly always say nothing, and are not looked at.
+    Rows for which nearly all draws are one value are no evidence, and are ignored.
     """
     open_rows = shares.max(axis=1) <= SAME
     shares, own = shares[open_rows], own[open_rows]
@@ -156,10 +156,10 @@ def _given_away(shares: Floats, own: Ints) -> bool:
 
 
 def _dealt(likely: Floats, counts: Floats) -> Floats:
-    """The chance that each row has of each value, a line a row, if the column's cells are dealt out to its rows.
+    """Return the chance of each value in each row, a line a row, if the column's cells are dealt out to its rows.
 
-    The chances of a row add up to 1, and those of a value to how often the column holds it; otherwise they are as
-    `likely` as the guesser says (iterative proportional fitting, Deming and Stephan 1940).
+    The chances of a row add up to 1, and those of a value to its number in the column; otherwise they are as `likely`
+    as the baseline's (iterative proportional fitting, Deming and Stephan 1940).
     """
     shares = likely.copy()
     for _ in range(ROUNDS):
@@ -169,7 +169,7 @@ def _dealt(likely: Floats, counts: Floats) -> Floats:
 
 
 def _near(table: Table, feature: str, rows: Sequence[int]) -> dict[int, list[str]]:
-    """For each row the cells of this feature in the rows that share most other cells with it, nearest first."""
+    """Return, for each row, this feature's cells in the rows that share most other cells with it, nearest first."""
     others = [column_of(table, name).binned for name in table.columns if name != feature]
     one, count = column_of(table, feature), len(table.rows)
     present = np.array([key != MISSING for key in one.keys[:count]])

@@ -1,4 +1,4 @@
-"""What rows that stand further before than the guesser looks say of a cell: the same value again, or a step from it."""
+"""Predictions of a cell from rows far before it, which the baseline ignores: an equal value, or a step from it."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -16,7 +16,7 @@ PLACES = 9  # decimals of a step
 
 
 class Earlier(NamedTuple):
-    """In what share of a column's rows a cell is the one so many rows before, and the step that most have from it."""
+    """The share of a column's cells equal to those some rows before, and the most frequent step with its share."""
 
     same: float
     step: float
@@ -24,11 +24,11 @@ class Earlier(NamedTuple):
 
 
 def after_earlier(table: Table, name: str, row: int, guess: Guess, lags: Iterable[int]) -> Guess:
-    """The guess of a cell in which a value is at least as likely as rows so many places before it say.
+    """Return the guess with at least the probabilities that rows so many places before the cell give.
 
-    For each of these distances the cell of that row is as likely as cells are the same over this distance in the whole
-    column, and what is a step from it as likely as the most frequent step is; each share is raised by its standard
-    error. The other values keep their chance, so that the chances may add up to more than 1: all are upper bounds.
+    For each of these distances, the cell of that row is as likely as equal cells are at this distance in the whole
+    column, and the value one step from it is as likely as the most frequent step is; each share is raised by its
+    standard error. The other values keep their chance, so the chances may add up to more than 1: all are upper bounds.
     """
     more = {value: chance for value, chance in likely_after(table, name, row, lags).items() if chance > guess.of(value)}
     if not more:
@@ -40,7 +40,7 @@ def after_earlier(table: Table, name: str, row: int, guess: Guess, lags: Iterabl
 
 
 def likely_after(table: Table, name: str, row: int, lags: Iterable[int]) -> dict[str, float]:
-    """How likely the cells of rows so many places before, and the steps from them, are in a column's cell of a row."""
+    """Return how likely a row's cell is to equal the cells of rows `lags` before, or to be a step from them."""
     one = column_of(table, name)
     raised: dict[str, float] = {}
     for lag in lags:
@@ -59,7 +59,7 @@ def likely_after(table: Table, name: str, row: int, lags: Iterable[int]) -> dict
 
 
 def earlier(table: Table, name: str, lag: int) -> Earlier:
-    """What the cells so many rows before say of a column's cells, in all of its rows."""
+    """Return the shares of equal cells and steps between rows `lag` places apart, in all rows of a column."""
     return cached_fact(table, ("earlier", name, lag), partial(_earlier, table, name, lag))
 
 
@@ -67,7 +67,7 @@ def _earlier(table: Table, name: str, lag: int) -> Earlier:
     import numpy as np
 
     one = column_of(table, name)
-    apart = np.array(table.before[lag:]) >= lag  # whether the file has the two rows so far from each other
+    apart = np.array(table.before[lag:]) >= lag  # whether the file has the two rows that far apart
     count = int(apart.sum())
     if count < 1:
         return Earlier(0.0, 0.0, 0.0)

@@ -1,4 +1,4 @@
-"""Predictors that failed on a table: each is left out, the others go on, and the run's report names them."""
+"""Predictors that failed on a table: each is left out, the others continue, and the run's report names them."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -14,10 +14,9 @@ _FAILED: ContextVar[list[str] | None] = ContextVar("failed", default=None)
 
 
 def attempt(predictor: str, predict: Callable[[], Predicted], otherwise: Predicted) -> Predicted:
-    """Return what a predictor predicts, or `otherwise` where it raises an error of whatever kind.
+    """Return a predictor's prediction, or `otherwise` if it raises an error of any kind.
 
-    The failure is recorded where `recording` does so. Where nothing records, the error is raised: a predictor is never
-    left out unseen.
+    The failure is recorded inside `recording`. Outside, the error is raised: no predictor is left out without a record.
     """
     failed = _FAILED.get()
     if failed is None:
@@ -33,7 +32,7 @@ def attempt(predictor: str, predict: Callable[[], Predicted], otherwise: Predict
 
 @contextmanager
 def recording(table: Table) -> Iterator[list[str]]:
-    """Record the predictors of a table that fail meanwhile: in the list that it yields, and as a fact of the table."""
+    """Record the predictors of a table that fail in this context, in the yielded list and as a fact of the table."""
     failed: list[str] = []
     token = _FAILED.set(failed)
     try:
@@ -44,7 +43,7 @@ def recording(table: Table) -> Iterator[list[str]]:
 
 
 def record(table: Table, failed: Sequence[str]) -> None:
-    """Record predictors that failed on a table, perhaps in an earlier run, also for a finding that needs this one."""
+    """Record predictors that failed on a table, even in an earlier run, also for a finding that depends on this one."""
     _failures(table).update(dict.fromkeys(failed))
     if (around := _FAILED.get()) is not None:
         around += failed

@@ -1,4 +1,4 @@
-"""What a predictor of hidden cells sees, and what it gives where it knows something about some rows only."""
+"""The input of a predictor of hidden cells, and the output of a predictor that knows something about some rows only."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -9,15 +9,15 @@ from tabcontam.guesser.columns import FEW, MISSING, Bools, Column, Floats, Ints,
 from tabcontam.guesser.rounding import chain
 from tabcontam.reading.reading import value_key
 
-NOVEL = "\n"  # the key of all values that none of the trained rows has; no other key holds a line break
-SPIKE = 0.04  # of the rows have to have a number before it is taken for itself
-LEFT = 0.3  # rows that all other predictors count for beside each value of close rows
+NOVEL = "\n"  # the key of all values that no training row has; no other key holds a line break
+SPIKE = 0.04  # share of rows that must have a number before it counts as a value of its own
+LEFT = 0.3  # weight, in rows, of all other predictors next to each value of close rows
 GRID = 1000  # steps of a column's precision up to which each value between them has a probability
 
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """What one fit sees: `train` and `predicted` are places in the columns; the target is seen in `train` alone."""
+    """The data of one fit: `train` and `predicted` are places in the columns; the target is seen in `train` alone."""
 
     target: Column
     shown: tuple[Column, ...]  # the most informative first
@@ -27,7 +27,7 @@ class Fit:
 
     @cached_property
     def keys(self) -> tuple[str, ...]:
-        """What has a probability: missing, a new value, those seen, and those between them on the number's grid."""
+        """The keys with a probability: missing, a new value, those seen, and those between them on the number grid."""
         seen = {self.target.keys[row] for row in self.train} - {MISSING}
         return (MISSING, NOVEL, *sorted(seen | set(self._grid)))
 
@@ -38,13 +38,13 @@ class Fit:
 
     @cached_property
     def codes(self) -> Ints:
-        """The place of each trained row's value."""
+        """The place of each training row's value."""
         seen = map(self.target.keys.__getitem__, self.train.tolist())
         return np.fromiter(map(self.place.__getitem__, seen), np.int64, len(self.train))
 
     @cached_property
     def counts(self) -> Floats:
-        """How often each value occurs."""
+        """The count of each value."""
         return np.bincount(self.codes, minlength=len(self.keys)).astype(np.float64)
 
     @cached_property
@@ -57,13 +57,13 @@ class Fit:
 
     @cached_property
     def numbers(self) -> Floats | None:
-        """The numbers of the trained rows, NaN where missing; None for texts and for a column with few numbers."""
+        """The numbers of the training rows, NaN where missing; None for texts and for a column with few numbers."""
         numbers = None if self.target.numbers is None else self.target.numbers[self.train]
         return None if numbers is None or np.isfinite(numbers).sum() < 10 else numbers
 
     @cached_property
     def spikes(self) -> Bools:
-        """Which values are so frequent in a column of many numbers that they are no part of its distribution."""
+        """The mask of values so frequent in a column of many numbers that they are no part of its distribution."""
         if self.numbers is None or (self.counts > 0).sum() <= FEW:
             return np.zeros(len(self.keys), dtype=np.bool_)
         return np.asarray(self.counts >= max(10, SPIKE * len(self.train)), dtype=np.bool_)
@@ -74,7 +74,7 @@ class Fit:
         return np.array([as_number(key) for key in self.keys], dtype=np.float64)
 
     def step(self, numbers: Floats) -> Floats:
-        """The distance to the next value of the column's own precision, around each of these numbers."""
+        """Return the distance to the next value of the column's own precision, around each of these numbers."""
         edges, found = self._steps
         return np.asarray(found[np.clip(np.searchsorted(edges, numbers, "right") - 1, 0, len(found) - 1)])
 
@@ -100,9 +100,9 @@ class Fit:
 
     @cached_property
     def rounded(self) -> list[tuple[list[str], Ints]]:
-        """For each precision that the target may be rounded to: the rounded values, and which of them each key has.
+        """The rounded values at each coarser precision of the target, and the place of each key's among them.
 
-        A key that is no number has the place behind the last one.
+        A key that is no number has the place after the last one.
         """
         found = []
         chains = [chain(key, self.target.coarser) for key in self.keys]
@@ -115,7 +115,7 @@ class Fit:
 
     @property
     def gridded(self) -> bool:
-        """Whether the values between those seen have a probability too."""
+        """True if the values between those seen have a probability too."""
         return bool(self._grid)
 
 
@@ -124,7 +124,7 @@ class Counted:
     """Probabilities, by predicted row and key, from other rows that are like the predicted one.
 
     The fewer such rows there are, the more of the probability is `left` in that row for all other predictors. So a
-    predictor that knows a few rows well and nothing of the others counts in those.
+    predictor that knows a few rows well and nothing of the others counts in those few.
     """
 
     matrix: Floats
@@ -132,7 +132,7 @@ class Counted:
 
 
 def counted(counts: Floats, escape: float) -> Counted:
-    """Frequencies that leave the more for others the more different values there are (Witten and Bell 1991)."""
+    """Return frequencies; the more different values there are, the more is left for others (Witten and Bell 1991)."""
     left = escape * np.maximum(1, (counts > LEFT).sum(axis=1))
     total = counts.sum(axis=1)
     return Counted(counts / (total + left)[:, None], left / (total + left))

@@ -1,4 +1,4 @@
-"""Predictors by counting: how often each value occurs, alone and beside the values of shown columns."""
+"""Predictors by counting: the frequency of each value, alone and next to the values of shown columns."""
 
 from collections.abc import Sequence
 from itertools import combinations
@@ -8,7 +8,7 @@ import numpy as np
 from tabcontam.guesser.columns import Bools, Column, Floats, Ints, tallied
 from tabcontam.guesser.fit import Counted, Fit, counted
 
-SHRINKS = (0.5, 2.0, 8.0, 32.0)  # how many rows the marginal frequencies count for beside those of a shown value
+SHRINKS = (0.5, 2.0, 8.0, 32.0)  # weights, in rows, of the marginal frequencies next to a shown value's rows
 SHRUNK = np.array(SHRINKS)[:, None]
 ESCAPES = (0.3, 0.1, 0.03, 1.0)
 PAIRED = 4  # shown columns of which all pairs are tried
@@ -16,7 +16,7 @@ MANY = 20  # values of a column that is more than a class
 
 
 def informative(target: Column, shown: Sequence[Column], train: Ints, most: int) -> list[tuple[Column, float]]:
-    """The shown columns that tell most about the target, with the bits they tell, by frequencies left one out."""
+    """Return the most informative shown columns, with their bits about the target by leave-one-out frequencies."""
     classes = target.binned[train]
     alone = left_out(np.zeros(len(train), dtype=np.int64), classes)
     gains = [(one, max(left_out(codes[train], classes) for codes in codings(one)) - alone) for one in shown]
@@ -24,7 +24,7 @@ def informative(target: Column, shown: Sequence[Column], train: Ints, most: int)
 
 
 def frequencies(fit: Fit) -> tuple[dict[str, Floats], dict[str, Counted]]:
-    """Marginal frequencies, those given the best shown column, those given the best pair, and given a text's value."""
+    """Return the marginal frequencies and those given the best shown column, the best pair, and a text's value."""
     dense = {"marginal": np.tile(fit.marginal, (len(fit.predicted), 1))}
     counted = {}
     singles = [
@@ -54,7 +54,7 @@ def codings(one: Column) -> list[Ints]:
 
 
 def left_out(given: Ints, target: Ints, counted: Bools | None = None) -> float:
-    """The mean log2 of each row's probability by the other rows' frequencies, with the best of the shrinks.
+    """Return the mean log2 of each row's probability by the other rows' frequencies, with the best of the shrinks.
 
     Values of the target that are not `counted`, by code, add nothing to it.
     """
@@ -62,7 +62,7 @@ def left_out(given: Ints, target: Ints, counted: Bools | None = None) -> float:
 
 
 def _by_shrink(given: Ints, target: Ints, counted: Bools | None = None) -> list[float]:
-    """That mean for each of the shrinks: rows with the same two codes have the same probability."""
+    """Return this mean for each of the shrinks; rows with the same two codes have the same probability."""
     total = len(target)
     if total < 2:
         return [0.0] * len(SHRINKS)
@@ -93,7 +93,7 @@ def _given(fit: Fit, codes: Ints) -> tuple[Floats, Counted]:
 
 
 def _escape(given: Ints, fit: Fit) -> float:
-    """How much a different value counts for what is left: what makes the trained rows likeliest, left one out."""
+    """Return the weight of a different value in the remainder that makes the training rows likeliest, left one out."""
     pairs = given * len(fit.keys) + fit.codes
     kinds, _, both = tallied(pairs)
     matching, group = both - 1, np.bincount(given)[given] - 1

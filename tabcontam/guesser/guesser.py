@@ -1,8 +1,8 @@
-"""The guesser: a mixture of predictors, each fitted on other rows than those it predicts.
+"""The baseline: a mixture of predictors, each fitted on other rows than those it predicts.
 
-A large table has one fit, on rows that are never asked; a small one is cut into folds, and each is predicted from the
-others. How much each predictor counts is found by expectation and maximisation on rows held out from its fit, and that
-were not asked with the row in question: never by an answer. All of it is deterministic.
+A large table has one fit, on rows that are never queried; a small one is cut into folds, and each fold is predicted
+from the others. Expectation and maximisation find the weight of each predictor on rows that are held out from its fit
+and were not queried with the row in question: never from an answer. Everything is deterministic.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -32,8 +32,8 @@ from tabcontam.guesser.view import View
 from tabcontam.guesser.weighing import LEAST, Hits, Predicted, Tops, likelihoods_of, own_places
 
 POWERS = (1.0, 1.1, 1.2, 1.35)
-PLACES = 9  # decimals of a chance that are kept
-COUNTING: Sequence[tuple[str, Callable[[View], list[Follows]]]] = (  # what knows some rows by other rows, by kind
+PLACES = 9  # decimals of a stored chance
+COUNTING: Sequence[tuple[str, Callable[[View], list[Follows]]]] = (  # predictors by other rows, by kind
     ("kin", kin),
     ("rate", rates),
     ("rate", whose),
@@ -41,7 +41,7 @@ COUNTING: Sequence[tuple[str, Callable[[View], list[Follows]]]] = (  # what know
     ("ordered", ordered),
 )
 Made = TypeVar("Made")
-SURER = 2  # times as sure as the guesser that others may be of a number's first digits
+SURER = 2  # factor by which a model may be surer of a number's first digits than the baseline
 
 
 def mixture_of(
@@ -53,7 +53,7 @@ def mixture_of(
     laws: Sequence[Mapping[str, Follows]],
     like: Bools,
 ) -> "Mixture":
-    """What the predictors together say of the wanted places; they are weighed in rows `like` them."""
+    """Return the mixture of all predictors at the wanted places, weighed in rows `like` them."""
     counting = _counting(view, [len(rows) for _, rows in sample.fits])
     predicted = [
         _predicted(target, given, fit, {**law, **more})
@@ -81,16 +81,16 @@ def mixture_of(
 
 @dataclass(frozen=True, eq=False)
 class Mixture:
-    """What the predictors together say of the wanted places of a sample."""
+    """The joint prediction of all predictors at the wanted places of a sample."""
 
     target: Column
     sample: Sample
     wanted: Ints
     finals: "Mapping[int, _Final]"  # by place
-    peaks: Floats  # the most that any value of a place has by the errors of the predicted numbers
+    peaks: Floats  # the largest probability of any value of a place by the errors of the predicted numbers
 
     def guesses(self) -> list[Guess]:
-        """The guess of each wanted place."""
+        """Return the guess of each wanted place."""
         likeliest = {row: final.likeliest[row] for row, final in self.finals.items()}
         tops = Tops.of(self.target, likeliest, self.sample.groups)
         groups = self.sample.groups[self.wanted].tolist()
@@ -101,22 +101,22 @@ class Mixture:
         ]
 
     def chances(self) -> "list[Chances]":
-        """For each wanted place how likely each value is, before a guess raises it."""
+        """Return the probability of each value at each wanted place, before a guess raises it."""
         return [Chances(self.finals[row].by_key(row)) for row in self.wanted.tolist()]
 
 
 @dataclass(frozen=True, eq=False)
 class Chances:
-    """The probability of each value of a cell, by its key; that of a value that nobody could name is under `NOVEL`."""
+    """The probability of each value of a cell, by its key; the key `NOVEL` has that of all unknown values together."""
 
     values: Mapping[str, float]
 
     def of(self, key: str) -> float:
-        """The probability of a value; what nobody could name has that of all such values together."""
+        """Return the probability of a value; any unknown value has that of all unknown ones together."""
         return max(LEAST, self.values.get(key, self.values[NOVEL]))
 
     def among(self, keys: Sequence[str]) -> list[float]:
-        """The probability of each of these values, one of which it is; what nobody could name shares one."""
+        """Return the probability of each of these values, one of which is right; unknown values share one."""
         unnamed = max(1, sum(key not in self.values for key in keys))
         return [self.of(key) if key in self.values else max(LEAST, self.values[NOVEL] / unnamed) for key in keys]
 
@@ -128,7 +128,7 @@ class _Final:
     one: Predicted
     chances: Floats
     extra: Mapping[str, float]  # the weights of the predictors that know some rows only
-    rows: int  # that weighed the predictors
+    rows: int  # number of rows that weighed the predictors
 
     @cached_property
     def place(self) -> Mapping[int, int]:
@@ -137,12 +137,12 @@ class _Final:
 
     @cached_property
     def followed(self) -> list[dict[str, float]]:
-        """What follows from the shown cells of each row, by key."""
+        """The values that follow from the shown cells of each row, by key."""
         return [_followed(self.one, number, self.extra) for number in range(len(self.chances))]
 
     @cached_property
     def likeliest(self) -> Mapping[int, tuple[str, float]]:
-        """The likeliest value of each row, by key, and its probability; "" where no value is likely."""
+        """The likeliest value of each row, by key, and its probability; "" if no value is likely."""
         most = self.chances[:, 2:].argmax(axis=1) + 2 if self.chances.shape[1] > 2 else np.zeros(0, dtype=np.int64)
         found = {}
         for row, number in self.place.items():
@@ -152,7 +152,7 @@ class _Final:
         return found
 
     def _with_followed(self, number: int) -> dict[str, float]:
-        """What follows from the shown cells of a row, by key, with the other predictors' probability of it."""
+        """Return the values that follow from a row's shown cells, by key, with the other predictors' share added."""
         place = self.one.fit.place
         return {
             key: share + (float(self.chances[number, place[key]]) if key in place else 0.0)
@@ -160,7 +160,7 @@ class _Final:
         }
 
     def by_key(self, row: int) -> dict[str, float]:
-        """The chance of each value in one row."""
+        """Return the chance of each value in one row."""
         number = self.place[row]
         found = dict(zip(self.one.fit.keys, self.chances[number].tolist(), strict=True))
         for key, chance in self.followed[number].items():
@@ -168,13 +168,13 @@ class _Final:
         return found
 
     def guess(self, row: int, peak: float, tops: Hits) -> Guess:
-        """The guess of one row."""
+        """Return the guess of one row."""
         number = self.place[row]
         return _guess(self.one, self.chances[number], self.followed[number], peak, self.rows, tops)
 
 
 def _counting(view: View, sizes: Sequence[int]) -> list[dict[str, Follows]]:
-    """What is known of some rows by other rows, looked for once for all fits, which predict so many rows each."""
+    """Return each fit's predictions by counting other rows, computed once for all fits; `sizes` are their lengths."""
     found: dict[str, list[Follows]] = {}
     for kind, counts in COUNTING:
         found.setdefault(kind, []).extend(
@@ -200,7 +200,7 @@ def _predicted(
     common, counted = tried(frequencies, none)
     near, close = tried(neighbours, none)
     matrices = {"marginal": np.tile(fit.marginal, (len(fit.predicted), 1))} | common | near
-    # a text says something of others however many values it has
+    # a text is informative about others however many values it has
     every = replace(fit, shown=tuple(given), scores=())
     classes = {"boosted": tried(boosted, None), "characters": tried(by_characters, None, every)}
     matrices |= {name: found for name, found in classes.items() if found is not None}
@@ -219,7 +219,7 @@ def _mixed(one: Predicted, weights: Mapping[str, float]) -> Floats:
 
 
 def _sharpened(predicted: Sequence[Predicted], mixed: Sequence[Floats], others: Bools) -> list[Floats]:
-    """The mixtures to the power that makes the other rows likeliest: a mean of guesses is less sure than each."""
+    """Return the mixtures to the power that makes the other rows likeliest: a mean is less sure than its parts."""
     truths = [own_places(one.fit)[others[one.fit.predicted]] for one in predicted]
     held = [matrix[others[one.fit.predicted]] for one, matrix in zip(predicted, mixed, strict=True)]
 
@@ -241,7 +241,7 @@ def _power(matrix: Floats, power: float) -> Floats:
 
 
 def _with_added(one: Predicted, mixed: Floats, extra: Mapping[str, float]) -> Floats:
-    """The mixture together with the predictors that count; what follows from shown cells is added row by row later."""
+    """Return the mixture plus the counting predictors, but without the laws, which are added row by row later."""
     base = np.full(len(mixed), extra[""])
     total = np.zeros_like(mixed)
     for name, weight in extra.items():
@@ -257,10 +257,10 @@ def _with_added(one: Predicted, mixed: Floats, extra: Mapping[str, float]) -> Fl
 
 
 def _guess(one: Predicted, chances: Floats, followed: Mapping[str, float], peak: float, rows: int, tops: Hits) -> Guess:
-    """The guess of one row: the mixture, no value below one that was never seen among as many rows.
+    """Return the guess of one row: the mixture, with no value below one never seen in as many rows.
 
-    Each chance is raised by its standard error, and the likeliest value's to what it was in other rows: too high costs
-    a few hundredths of a bit, too low the error rate.
+    Each chance is raised by its standard error, and the likeliest value's to its hit rate in other rows: too high costs
+    a few hundredths of a bit, too low costs the error rate.
     """
     floor = 1 / (len(one.fit.train) + 1)
     likely = np.flatnonzero(chances > (sqrt(floor + 0.25 / rows) - sqrt(0.25 / rows)) ** 2)  # raised above the floor
@@ -279,15 +279,15 @@ def _guess(one: Predicted, chances: Floats, followed: Mapping[str, float], peak:
 
 
 def _raised(chances: Mapping[str, float], rows: int, more: float = 0.0) -> list[tuple[str, float]]:
-    """Probabilities and `more` of each, raised by their standard error among so many rows, the largest first."""
+    """Return the probabilities plus `more`, raised by their standard error in `rows` rows, the largest first."""
     exact = np.clip(np.fromiter(chances.values(), np.float64, len(chances)) + more, 0, 1)
     raised = np.minimum(1.0, exact + np.sqrt(exact * (1 - exact) / rows)).round(PLACES)
     return [(key, -least) for least, key in sorted(zip((-raised).tolist(), chances, strict=True))]
 
 
 def _largest(chances: Floats, places: Ints, count: int) -> list[int]:
-    """So many of these places that have most, the first of equals first."""
-    if len(places) > 2 * count:  # to sort all of many takes longer
+    """Return the `count` places with the largest chances, the first of equals first."""
+    if len(places) > 2 * count:  # sorting all of many takes longer
         least = np.partition(chances[places], len(places) - count)[len(places) - count]
         places = places[chances[places] >= least]
     ranked: list[int] = places[np.argsort(-chances[places], kind="stable")][:count].tolist()
@@ -295,10 +295,11 @@ def _largest(chances: Floats, places: Ints, count: int) -> list[int]:
 
 
 def _rounded(fit: Fit, chances: Floats, followed: Mapping[str, float], novel: float, rows: int) -> tuple[Rounded, ...]:
-    """The same of the number with fewer digits, raised by its standard error and doubled.
+    """Return the number's distribution with fewer digits, raised by its standard error and doubled.
 
-    Near misses tell skill: whoever predicts numbers better than the guesser hits twice as often before it counts.
-    `novel` is the most that a single unlisted value has; a rounded one stands for ten of them, or a hundred.
+    Near misses are evidence of skill: a model that predicts numbers better than the baseline may hit twice as often
+    before its hits count. `novel` is the most that a single unlisted value has; a rounded one stands for ten of them,
+    or a hundred.
     """
     found = []
     for fewer, (place, (texts, bins)) in enumerate(zip(fit.target.coarser, fit.rounded, strict=True), start=1):
@@ -317,7 +318,7 @@ def _rounded(fit: Fit, chances: Floats, followed: Mapping[str, float], novel: fl
 
 
 def _followed(one: Predicted, number: int, extra: Mapping[str, float]) -> dict[str, float]:
-    """What follows from the shown cells of a row, by key."""
+    """Return the values that follow from the shown cells of a row, by key."""
     found: dict[str, float] = {}
     for name, added in one.added.items():
         if isinstance(added, Follows):
@@ -327,7 +328,7 @@ def _followed(one: Predicted, number: int, extra: Mapping[str, float]) -> dict[s
 
 
 def _plain(key: str) -> str:
-    """A number's key without its exponent; any other as it is."""
+    """Return a number's key without its exponent; any other key as it is."""
     number = as_number(key)
     if not isfinite(number):
         return key
@@ -335,7 +336,7 @@ def _plain(key: str) -> str:
 
 
 def _with_errors(target: Column, predicted: Sequence[Predicted], sample: Sample) -> Floats:
-    """Add the distributions of the predicted numbers; the most that any value has by them, where none are listed."""
+    """Add the error distributions of predicted numbers; return the most that any value has where none are listed."""
     names = [name for name in predicted[0].regressed if all(name in one.regressed for one in predicted)]
     nothing = np.zeros(len(sample.rows))
     every = (
@@ -348,7 +349,7 @@ def _with_errors(target: Column, predicted: Sequence[Predicted], sample: Sample)
 
 
 def _with_errors_of(name: str, target: Column, predicted: Sequence[Predicted], sample: Sample) -> Floats:
-    """Add those of one regression."""
+    """Add the distributions of one regression."""
     peaks = np.zeros(len(sample.rows))
     if target.numbers is None:
         return peaks
@@ -380,7 +381,7 @@ def _with_errors_of(name: str, target: Column, predicted: Sequence[Predicted], s
 
 
 def _add_distribution(name: str, one: Predicted, errors: "Errors", guess: Floats, own: Floats) -> None:
-    """What has its own chance keeps it: missing cells, and numbers that are far more frequent than those around."""
+    """Add a distribution in which missing cells and numbers far more frequent than those nearby keep their chances."""
     fit, near = one.fit, one.dense.get("near", one.dense["marginal"])
     apart = fit.spikes.copy()
     apart[:2] = True

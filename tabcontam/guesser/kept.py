@@ -1,4 +1,4 @@
-"""What takes seconds to find out about a table: computed in one thread, and kept on disk for the runs to come."""
+"""Cached findings about a table that take seconds to compute: computed in one thread, stored on disk for later runs."""
 
 import io
 import json
@@ -31,18 +31,18 @@ SHIPPED = files("tabcontam.guesser") / "shipped"  # an archive for each table: `
 
 
 class Sharing(Protocol):
-    """How processes that need the same findings share the work: each is found by who begins with it first.
+    """The division of work among processes that need the same findings: the first to begin one computes it.
 
-    `backwards` says that this process works from the end: of several findings in a row it begins with the last.
+    `backwards` means that this process works from the end: of several findings in a row it begins with the last.
     """
 
     backwards: bool
 
     def begin(self, name: str) -> bool:
-        """Whether this process is to find it; if not, another one has found it by now, and it can be read."""
+        """Return whether this process is to compute it; if not, another one has done so by now, and it can be read."""
 
     def end(self, name: str) -> None:
-        """Tell the others that it can be read, or that this process could not find it."""
+        """Notify the others that it can be read, or that this process could not compute it."""
 
 
 _SHARING: ContextVar[Sharing | None] = ContextVar("sharing", default=None)
@@ -59,19 +59,19 @@ def kept(
     write: Callable[[Finding], object],
     read: Callable[[Any], Finding],
 ) -> Finding:
-    """What `find` finds out about a table, or what it found in an earlier run.
+    """Return the result of `find` about a table, or the cached result of an earlier run.
 
-    `question` says in JSON what the finding depends on beside the table's title and cells and the rows of known files,
-    a version of the method included. `write` makes JSON of a finding; `read` makes the finding of that JSON again, and
-    raises an error for anything else: then the file is damaged or not ours, and is replaced. A folder that cannot be
-    written is passed over. Rows are named by their `ranks`, since another file may list the same rows in another order.
-    What comes with the package, of the tables that a run takes by default, is read from there.
+    `question` is JSON with all that the finding depends on besides the table's title and cells and the rows of known
+    files, a version of the method included. `write` makes JSON of a finding; `read` restores the finding from that
+    JSON, and raises an error for anything else: then the file is damaged or not ours, and is replaced. A folder that
+    cannot be written is ignored. Rows are named by their `ranks`, since another file may list the same rows in another
+    order. Findings for the tables that a run takes by default come with the package and are read from there.
     """
     if (made := _shipped(table).get(_file_name(table, question, []))) is not None:
         return read(json.loads(made))
     file_name, folder = _file_name(table, question, list(libraries().values())), folder_of(table)
     if (together := _COLLECTED.get()) is not None:
-        name = f"{_folder_name(table)}/{file_name}"  # a twin of the table is asked the same question
+        name = f"{_folder_name(table)}/{file_name}"  # a twin of the table has the same question
         if name in together:
             return _read(table, together[name], read)
         found, failed = _computed(table, find)
@@ -100,18 +100,18 @@ def kept(
 
 
 def _computed(table: Table, find: Callable[[], Finding]) -> tuple[Finding, list[str]]:
-    """What is found out, and the predictors that failed meanwhile."""
+    """Return the finding, and the predictors that failed on the way."""
     with one_thread(), recording(table) as failed:
         return find(), failed
 
 
 def _text(written: object, failed: Sequence[str]) -> str:
-    """The text of a finding's file; predictors that failed stand in it, too, for the runs to come."""
+    """Return the text of a finding's file; it also names predictors that failed, for later runs."""
     return json.dumps({LEFT_OUT: failed, FINDING: written} if failed else written)
 
 
 def _read(table: Table, text: str | bytes, read: Callable[[Any], Finding]) -> Finding:
-    """The finding of a file's text; the predictors that failed when it was made are recorded again."""
+    """Return the finding of a file's text; the predictors that failed when it was made are recorded again."""
     held = json.loads(text, parse_constant=_no_number)
     if not (isinstance(held, dict) and held.keys() == {LEFT_OUT, FINDING}):
         return read(held)
@@ -123,12 +123,12 @@ def _read(table: Table, text: str | bytes, read: Callable[[Any], Finding]) -> Fi
 
 
 def is_shipped(table: Table) -> bool:
-    """Whether findings about a table come with the package."""
+    """Return whether findings about a table come with the package."""
     return bool(_shipped(table))
 
 
 def _shipped(table: Table) -> Mapping[str, bytes]:
-    """The findings that come with the package, by the name of the file: those of no library's version in particular."""
+    """Return the findings that come with the package, by file name, which does not depend on library versions."""
 
     def find() -> Mapping[str, bytes]:
         archive = SHIPPED / f"{_folder_name(table)}.zip"
@@ -148,7 +148,7 @@ def _file_name(table: Table, question: object, libraries: Sequence[str]) -> str:
 
 @contextmanager
 def shared(sharing: Sharing) -> Iterator[None]:
-    """Share what is found meanwhile with other processes."""
+    """Share the findings of this context with other processes."""
     token = _SHARING.set(sharing)
     try:
         yield
@@ -157,18 +157,18 @@ def shared(sharing: Sharing) -> Iterator[None]:
 
 
 def in_turn(count: int) -> Sequence[int]:
-    """The places of so many findings that stand in a row, in the order in which this process asks for them."""
+    """Return the places of `count` findings in a row, in the order in which this process requests them."""
     sharing = _SHARING.get()
     return range(count)[:: -1 if sharing and sharing.backwards else 1]
 
 
 def ranks(table: Table) -> dict[int, int]:
-    """For each row, by its place in the file, its place among the rows sorted by what they hold."""
+    """Return each row's place among the rows sorted by content, by its place in the file."""
     return cached_fact(table, "ranks", lambda: {row: rank for rank, row in enumerate(by_content(table))})
 
 
 def order_digest(table: Table) -> str:
-    """A digest of the order in which the file lists the rows."""
+    """Return a digest of the order in which the file lists the rows."""
     return cached_fact(table, "order", lambda: sha256(json.dumps(by_content(table)).encode()).hexdigest())
 
 
@@ -176,7 +176,7 @@ def order_digest(table: Table) -> str:
 def one_thread() -> Iterator[None]:
     """Compute in one thread: sums do not depend on the number of processors, and threads do not wait for each other.
 
-    The limit holds for libraries that are loaded when it is set, and for no other: so all that compute are loaded here.
+    The limit holds only for libraries that are loaded when it is set, so all that compute are loaded here.
     """
     with _computing_libraries().limit(limits=1):
         yield
@@ -191,7 +191,7 @@ def _computing_libraries() -> "ThreadpoolController":
 
 
 def folder_of(table: Table) -> Path | None:
-    """The folder of what is kept of a table; None where nobody knows where this user's home is."""
+    """Return the folder of a table's cached findings; None if this user's home is unknown."""
     try:
         return cache_folder().parent / "guesses" / _folder_name(table)
     except RuntimeError:
@@ -204,7 +204,7 @@ def _folder_name(table: Table) -> str:
 
 @contextmanager
 def collected() -> Iterator[dict[str, str]]:
-    """What is found out meanwhile about tables: the text of each file by folder and name, in place of the files."""
+    """Collect the findings about tables in this context as file texts by folder and name, instead of writing files."""
     found: dict[str, str] = {}
     token = _COLLECTED.set(found)
     try:
@@ -214,9 +214,9 @@ def collected() -> Iterator[dict[str, str]]:
 
 
 def keep(table: Table, findings: Mapping[str, str]) -> list[str]:
-    """Keep what another machine `collected` while it prepared a table; the paths of the files.
+    """Store the findings that another machine `collected` while it prepared a table, and return the files' paths.
 
-    Raises `ValueError` for what is no such thing: no file is written under another name than the cache has.
+    Raises `ValueError` if a name or text is no finding's: no file is written under a name that the cache does not use.
     """
     for name, text in findings.items():
         if not NAME.fullmatch(name):
@@ -226,7 +226,7 @@ def keep(table: Table, findings: Mapping[str, str]) -> list[str]:
     if folder is None:
         return []
     with suppress(OSError):
-        folder.mkdir(parents=True, exist_ok=True)  # also where nothing is kept of it: it is prepared once
+        folder.mkdir(parents=True, exist_ok=True)  # also if it has no findings: it is prepared once
     for name, text in findings.items():
         _store(folder.parent / name, text)
     return [str(folder.parent / name) for name in findings]
@@ -234,7 +234,7 @@ def keep(table: Table, findings: Mapping[str, str]) -> list[str]:
 
 @cache
 def libraries() -> dict[str, str]:
-    """The versions of the libraries that compute: another version may find something else."""
+    """Return the versions of the libraries that compute: another version may give another result."""
     return {name: version(name) for name in ("numpy", "scikit-learn", "scipy")}
 
 

@@ -1,4 +1,4 @@
-"""What the rows have that share a rare value with the one in question: a ticket, a family, a travel group, a town."""
+"""Predictions from rows that share a rare value with the row in question: a ticket, a family, a town."""
 
 from collections import Counter
 
@@ -10,15 +10,15 @@ from tabcontam.guesser.shared import shared
 from tabcontam.guesser.view import View
 
 RARE = 30  # rows at most that share a rare value, on average
-MOST_KIN = 60  # of them that are looked at
-COLUMNS = 3  # by which kin is found
-ESCAPES = (0.1, 0.3, 1.0, 3.0)  # what a value that no kin has counts for, beside each that one has
+MOST_KIN = 60  # of these rows that are used
+COLUMNS = 3  # by which rows are matched
+ESCAPES = (0.1, 0.3, 1.0, 3.0)  # weights of a value that no matching row has, next to each value that one has
 
 
 def kin(view: View) -> list[Follows]:
-    """For the columns of rare values that tell most about the target: the values of rows with the same one.
+    """Return the values of rows that share a rare value, by the columns of such values that tell most about the target.
 
-    And the same for what rows share beside a single cell.
+    The combinations that rows `shared` besides a single cell are used as well.
     """
     found = [(one, scored) for one in view.shown if (scored := _scored(view, one.codes)) is not None]
     found.sort(key=lambda item: (-item[1][0], item[0].name))
@@ -28,7 +28,7 @@ def kin(view: View) -> list[Follows]:
 
 
 def _scored(view: View, every: Ints) -> tuple[float, float] | None:
-    """How many bits a row's kin by such codes tells on average, and the best escape; None where it tells nothing."""
+    """Return the mean bits saved by rows with a row's code, and the best escape; None if they save nothing."""
     codes, targets = every[view.learned], view.target.codes[view.learned]
     sizes = np.bincount(codes)
     sizes[0] = 0  # rows without a value have nothing in common

@@ -1,7 +1,7 @@
-"""Numbers that lie on a line of their own for each kind of row: a meter's readings by the date, a price by the weight.
+"""Numbers on a line of their own for each kind of row: a meter's readings by date, a price by weight.
 
-Who has read the other rows of a kind draws the line, between them and beyond. It is learned from the other rows, and
-holds where they lie on it to the last digit.
+A reader of the other rows of a kind can draw the line, between them and beyond. The line is learned from the other
+rows, and holds if they lie on it to the last digit.
 """
 
 from dataclasses import dataclass
@@ -13,17 +13,17 @@ from tabcontam.guesser.laws.base import Follows
 from tabcontam.guesser.ordered import classes_of, keys_of
 from tabcontam.guesser.view import View
 
-FEWEST = 3  # rows of a kind that tell its line
-LEAST = 0.15  # of the probed rows have to lie on their line
-NEAR = 1.5  # units that a row is off its line at most
-AWAY = 1  # units that a number may be off
-PARTS = 10  # a row's line is told by all others but a tenth
-SIZES = (4, 8, 16)  # rows of a kind: up to each, a line is as sure as it was in as many rows
-PRIOR = 2.0  # rows that all numbers of rows together count for beside those of one
+FEWEST = 3  # rows of a kind that define its line
+LEAST = 0.15  # least share of probed rows on their line
+NEAR = 1.5  # units by which a row is off its line at most
+AWAY = 1  # units by which a number may be off
+PARTS = 10  # a row's line is fitted to all others but a tenth
+SIZES = (4, 8, 16)  # rows of a kind, in classes: a line is as sure as lines of its class were
+PRIOR = 2.0  # weight, in rows, of all classes together next to one class
 
 
 def lines(view: View) -> list[Follows]:
-    """What lies on the lines of the key and the kinds that tell most."""
+    """Return the numbers on the lines of the best key and kinds."""
     target = view.target
     if target.numbers is None or target.distinct <= FEW:
         return []
@@ -49,7 +49,7 @@ class _Lines:
 
     @classmethod
     def of(cls, view: View, key: Floats, one: Column) -> "_Lines | None":
-        """What is looked at in a view; None where too few rows have what it takes."""
+        """Return the lines of a view; None if too few rows have a key, a number and a kind."""
         y = view.target.numbers
         assert y is not None  # noqa: S101 - looked at above
         there = np.isfinite(key) & np.isfinite(y) & (one.codes > 0)
@@ -60,13 +60,13 @@ class _Lines:
         return cls(key - middle, y, one.codes, learned, learned[:: max(1, len(learned) // 800)], view.target.decimals)
 
     def share(self) -> float:
-        """The share of probed rows that lie on the line of their kind's rows, themselves among these."""
+        """Return the share of probed rows that lie on the line of their kind's rows, themselves included."""
         made, counts = self._made(self._fitted(self.learned), self.probed)
         near = np.abs(made - self.y[self.probed]) <= NEAR * 10.0**-self.decimals
         return float((near & (counts > FEWEST)).mean())
 
     def follows(self, view: View) -> Follows:
-        """The numbers on the lines, and those beside them, each as likely as it was in other rows."""
+        """Return the numbers on the lines and those next to them, each as likely as it was in other rows."""
         own = np.full(len(self.y), PARTS)
         own[self.learned] = np.arange(len(self.learned)) % PARTS
         fits = [self._fitted(self.learned[own[self.learned] != part]) for part in range(PARTS)]
@@ -98,7 +98,7 @@ class _Lines:
         return Follows.of(values)
 
     def _fitted(self, rows: Ints) -> tuple[Floats, Floats, Ints]:
-        """The height and the slope of each kind's line, by least squares, and how many rows it has."""
+        """Return the height and slope of each kind's line, by least squares, and its number of rows."""
         codes, x, y, kinds = self.codes[rows], self.x[rows], self.y[rows], int(self.codes.max()) + 1
         count = np.bincount(codes, minlength=kinds)
         with np.errstate(all="ignore"):
@@ -108,7 +108,7 @@ class _Lines:
             return mean_y - slope * mean_x, slope, count
 
     def _made(self, fit: tuple[Floats, Floats, Ints], rows: Ints) -> tuple[Floats, Ints]:
-        """The number on the line of each row's kind, and how many rows tell it."""
+        """Return the number on the line of each row's kind, and the number of rows that define the line."""
         height, slope, count = fit
         kinds = self.codes[rows]
         return height[kinds] + slope[kinds] * self.x[rows], count[kinds]

@@ -1,4 +1,4 @@
-"""Predictors by the rows that are most like the one in question."""
+"""Predictors by the rows that are most like the row in question."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,7 @@ Small = NDArray[np.float32]  # there is a number for each two rows
 
 
 def neighbours(fit: Fit) -> tuple[dict[str, Floats], dict[str, Counted]]:
-    """The values of rows like this one: of the nearest three and twenty, and of those that are close indeed."""
+    """Return the values of similar rows: of the nearest three and twenty, and of those that are very close."""
     if not fit.shown:
         return {}, {}
     alike, by_score = _distances(fit)
@@ -25,7 +25,7 @@ def neighbours(fit: Fit) -> tuple[dict[str, Floats], dict[str, Counted]]:
 
 
 def _distances(fit: Fit) -> tuple[Small, Small]:
-    """The distances of each predicted row to each trained one: the shown columns alike, and by what they tell."""
+    """Return the distances of predicted to training rows: with equal weights of the columns, and by information."""
     scores = np.maximum(np.array(fit.scores), 0.02 * max(*fit.scores, 0.01))
     alike = np.zeros((len(fit.predicted), len(fit.train)), dtype=np.float32)
     by_score, apart = np.zeros_like(alike), np.empty_like(alike)
@@ -46,7 +46,7 @@ def _distances(fit: Fit) -> tuple[Small, Small]:
 
 
 def _nearest(distances: Small, count: int) -> Small:
-    """Weights that fall with the distance, by the reach of so many nearest ones."""
+    """Return weights that fall with the distance, scaled by the reach of the `count` nearest ones."""
     reach = np.partition(distances, count, axis=1)[:, count : count + 1] + np.float32(1e-9)
     weights = _bell(distances, np.float32(0.6) * reach)
     weights *= distances <= 2 * reach
@@ -54,12 +54,12 @@ def _nearest(distances: Small, count: int) -> Small:
 
 
 def _close(distances: Small) -> Small:
-    """Weights by the distance alone: a row without a close one has none."""
+    """Return weights by the distance alone: a row without a close one has none."""
     return _bell(distances, np.float32(0.5 * float(np.median(distances.min(axis=1))) + 1e-3))
 
 
 def _bell(distances: Small, reach: Small | np.float32) -> Small:
-    """Weights that fall with the distance as a normal distribution does; in place, since these are many numbers."""
+    """Return weights that fall with the distance like a normal density; in place, as there are many numbers."""
     weights = distances / reach
     weights *= weights
     weights *= np.float32(-0.5)
@@ -67,7 +67,7 @@ def _bell(distances: Small, reach: Small | np.float32) -> Small:
 
 
 def _beside_marginal(fit: Fit, weights: Small) -> Floats:
-    """The weighted rows' values, with the frequencies of all rows as one row more."""
+    """Return the weighted rows' values, with the frequencies of all rows as one more row."""
     found = _shares(fit, weights)
     found += fit.marginal
     found /= weights.sum(axis=1, keepdims=True) + 1
@@ -75,7 +75,7 @@ def _beside_marginal(fit: Fit, weights: Small) -> Floats:
 
 
 def _smoothed(fit: Fit, weights: Small) -> Floats:
-    """The neighbours' numbers, each spread over the values around it."""
+    """Return the neighbours' numbers, each spread over the values around it."""
     assert fit.numbers is not None  # noqa: S101 - a column with a grid has numbers
     known = np.isfinite(fit.numbers) & ~fit.spikes[fit.codes]
     matrix = _shares(fit, weights / weights.sum(axis=1, keepdims=True))
@@ -90,7 +90,7 @@ def _smoothed(fit: Fit, weights: Small) -> Floats:
 
 
 def _shares(fit: Fit, weights: Small) -> Floats:
-    """The weight of each value among the trained rows."""
+    """Return the weight of each value among the training rows."""
     from scipy.sparse import csr_matrix
 
     shape = (len(fit.train), len(fit.keys))

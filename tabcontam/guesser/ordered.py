@@ -1,7 +1,7 @@
-"""What the nearest rows have along an ordered key: ticket numbers, codes, dates, within a class or over all rows.
+"""Predictions from the nearest rows along an ordered key: ticket numbers, codes, dates, within a class or all rows.
 
-The nearer the neighbour is on the key, the likelier is its value: how likely is counted among the rows learned from,
-each without itself.
+The nearer the neighbour is on the key, the likelier is its value: the likelihood is counted in the training rows, each
+left out in turn.
 """
 
 from collections.abc import Iterator
@@ -17,17 +17,17 @@ from tabcontam.guesser.view import View
 
 KEYS = 6  # columns that are tried as keys
 BEST = 2  # of them, that are tried within classes
-CLASSES = 4  # columns that are tried as classes; of many rows as many more of more values
-RATIOS = 6  # columns of numbers of which each two are tried as a key by their ratio and by how far they lie apart
+CLASSES = 4  # columns that are tried as classes: so many of few values, so many of more
+RATIOS = 6  # number columns whose pairs are tried as a key by ratio and by difference
 KEPT = 2  # pairs of a key and a class that are followed
 SIZES = 6  # of gaps, each with a share of its own
 FEWEST = 8  # rows to learn from
-LEAST = 0.02  # more of the rows have to be right than by the most frequent value
-PRIOR = 2.0  # rows that all gaps together count for beside those of one size
+LEAST = 0.02  # share of rows that must be right beyond the most frequent value's
+PRIOR = 2.0  # weight, in rows, of all gaps together next to those of one size
 
 
 def ordered(view: View) -> list[Follows]:
-    """The values that the neighbours have along the best keys, and the numbers between theirs."""
+    """Return the values of the neighbours along the best keys, and the numbers between theirs."""
     if len(view.learned) < FEWEST:
         return []
     codes, thin = view.target.codes, view.thinned
@@ -53,7 +53,7 @@ def ordered(view: View) -> list[Follows]:
 
 
 def keys_of(view: View) -> list[Floats]:
-    """The shown columns of many numbers, dates, or texts with a number, by how many different ones they have."""
+    """Return the shown columns of many numbers, dates, or texts with a number, those with most different ones first."""
     found = []
     for one in view.shown:
         dates = None if one.numbers is not None else dates_of(one)
@@ -68,7 +68,7 @@ def keys_of(view: View) -> list[Floats]:
 
 
 def _ratios(view: View) -> Iterator[Floats]:
-    """The ratios of each two numbers, and how far they lie apart: who knows the rates knows whose rate it is."""
+    """Yield the ratios and differences of each two numbers, from which a rate's owner can be recognized."""
     lines = [one.numbers for one in view.of_many_numbers[:RATIOS] if one.numbers is not None]
     for first, second in combinations(lines, 2):
         with np.errstate(all="ignore"):
@@ -78,7 +78,7 @@ def _ratios(view: View) -> Iterator[Floats]:
 
 
 def classes_of(view: View) -> list[Column]:
-    """The shown columns of few values, and those of many values that several rows share."""
+    """Return the shown columns of few values, and those of many values that several rows share."""
     few = [(-one.distinct, one.name, one) for one in view.shown if 1 < one.distinct <= FEW + 1]
     most = len(view.learned) / 4
     many = [(one.distinct, one.name, one) for one in view.shown if FEW + 1 < one.distinct < most]
@@ -91,7 +91,7 @@ def _most_frequent(codes: Ints) -> float:
 
 @dataclass(frozen=True, eq=False)
 class _Line:
-    """The rows learned from along a key: for each row of interest its neighbours below and above, or -1.
+    """The training rows along a key: for each row of interest its neighbours below and above, or -1.
 
     `below` and `above` are places in the view, first of the probed rows, then of the predicted ones.
     """
@@ -108,7 +108,7 @@ class _Line:
 
     @classmethod
     def of(cls, view: View, codes: Ints, key: Floats, one: Column | None) -> "_Line":
-        """The line of one key, within the classes of a column if there is one."""
+        """Return the line of one key, within the classes of a column if there is one."""
         classes = np.zeros(len(key), dtype=np.int64) if one is None else one.codes
         line = view.learned[np.isfinite(key[view.learned])]
         line = line[np.lexsort((key[line], classes[line]))]
@@ -137,16 +137,16 @@ class _Line:
 
     @property
     def asked(self) -> Ints:
-        """The rows of interest: those probed, then those predicted."""
+        """The rows of interest: the probed rows, then the predicted ones."""
         return np.concatenate([self.view.learned[self.view.probed], self.view.predicted])
 
     def share(self, gaps: Floats) -> Floats:
-        """How often a neighbour this far away has the value; 0 where there is none."""
+        """Return how often a neighbour this far away has the value; 0 where there is none."""
         sizes = np.searchsorted(self.edges, np.nan_to_num(gaps, nan=np.inf), "left")
         return np.where(np.isfinite(gaps), self.shares[np.minimum(sizes, len(self.shares) - 1)], 0.0)
 
     def follows(self) -> Follows:
-        """The values of the nearest neighbour and of the other one, or of both where they agree."""
+        """Return the values of the nearest neighbour and of the other one, or of both if they agree."""
         view, asked = self.view, self.asked
         near, far = _nearer(self.key, asked, self.below, self.above)
         probes = len(view.probed)
@@ -174,18 +174,18 @@ class _Line:
 
 
 def _odds(share: float, factor: float) -> float:
-    """A share whose odds are multiplied, away from certainty."""
+    """Return a share whose odds are multiplied by a factor, kept away from certainty."""
     odds = share / max(1e-6, 1 - share) * factor
     return float(min(0.999, odds / (1 + odds)))
 
 
 def _share(hits: Bools, among: Bools) -> float:
-    """The share of hits among these rows, as if there were one miss more."""
+    """Return the share of hits among these rows, as if there were one miss more."""
     return float((hits & among).sum() / (among.sum() + 1))
 
 
 def _place(key: Floats, classes: Ints, line: Ints, asked: Ints) -> Ints:
-    """Where each asked row would stand in the line."""
+    """Return the place of each queried row in the line."""
     found = np.zeros(len(asked), dtype=np.int64)
     for one in np.unique(classes[asked]):
         start, end = np.searchsorted(classes[line], [one, one + 1])
@@ -195,7 +195,7 @@ def _place(key: Floats, classes: Ints, line: Ints, asked: Ints) -> Ints:
 
 
 def _inside(line: Ints, places: Ints, classes: Ints, asked: Ints, known: Bools) -> Ints:
-    """The rows at these places of the line, -1 where there is none of the same class."""
+    """Return the rows at these places of the line, -1 where there is none of the same class."""
     if not len(line):
         return np.full(len(asked), -1)
     inside = (places >= 0) & (places < len(line)) & known
@@ -204,7 +204,7 @@ def _inside(line: Ints, places: Ints, classes: Ints, asked: Ints, known: Bools) 
 
 
 def _nearer(key: Floats, asked: Ints, below: Ints, above: Ints) -> tuple[Ints, Ints]:
-    """The nearer neighbour and the other one."""
+    """Return the nearer neighbour and the other one."""
     down = np.where(below >= 0, np.abs(key[asked] - key[below]), np.inf)
     up = np.where(above >= 0, np.abs(key[above] - key[asked]), np.inf)
     first = down <= up
@@ -213,7 +213,7 @@ def _nearer(key: Floats, asked: Ints, below: Ints, above: Ints) -> tuple[Ints, I
 
 @dataclass(frozen=True, eq=False)
 class _Between:
-    """The number that lies between the neighbours' as the key does, and how often it is the row's."""
+    """The number between the neighbours' in proportion to the key, and how often it is the row's."""
 
     line: _Line
     known: Bools  # the rows of interest that have two neighbours of different numbers
@@ -222,7 +222,7 @@ class _Between:
 
     @classmethod
     def of(cls, line: _Line) -> "_Between":
-        """What lies between along this line."""
+        """Return the numbers between neighbours along this line."""
         target, asked, numbers = line.view.target, line.asked, line.view.target.numbers
         assert numbers is not None  # noqa: S101 - asked of a column of numbers alone
         low, high = line.key[line.below], line.key[line.above]
@@ -236,7 +236,7 @@ class _Between:
         return cls(line, known, wholes, float(hits[:probes].sum() / (known[:probes].sum() + 1)))
 
     def follows(self) -> Follows:
-        """These numbers."""
+        """Return these numbers."""
         probes, decimals = len(self.line.view.probed), self.line.view.target.decimals
         texts = [number_key(whole, decimals) for whole in self.wholes[probes:].tolist()]
         known = self.known[probes:].tolist()

@@ -1,7 +1,7 @@
-"""Pieces of cells that may tell something together with another cell: the day of a moment, the first letter of a code.
+"""Pieces of cells that may be informative together with another cell: the day of a moment, a code's first letter.
 
 A day and a currency have a rate of exchange, a year and a country a population, the first letter of a code and a size a
-price; no piece tells it alone, and no two whole cells do.
+price; no piece alone determines it, and no two whole cells do.
 """
 
 from collections.abc import Iterator
@@ -11,14 +11,14 @@ import numpy as np
 from tabcontam.guesser.columns import MANY, Column, Floats, column, remembered
 from tabcontam.guesser.laws.calendar import DAY, calendar, dates_of
 
-LONGEST = 24  # characters of a text whose first and last ones are looked at, on average
+LONGEST = 24  # mean characters of texts whose first and last ones are used
 FIRST = (1, 2, 3)
 LAST = (1, 2)
 
 
 @remembered
 def parts(one: Column) -> tuple[Column, ...]:
-    """The pieces of a column's cells that several rows share: of dates, of texts, and of codes of one length."""
+    """Return the pieces of a column's cells that several rows share: of dates, of texts, and of codes of one length."""
     if one.distinct <= MANY:
         return ()
     return tuple(more for more in (*_of_dates(one), *_of_texts(one)) if 1 < more.distinct < one.distinct)

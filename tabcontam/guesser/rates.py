@@ -1,8 +1,8 @@
-"""Numbers that are another number times, or plus, what rows of a kind share: a state's tax, a currency's rate, a fee.
+"""Numbers that are another number times, or plus, a constant of a kind of rows: a state's tax, a currency's rate.
 
-Who knows the rates computes the number, and tells by two numbers whose rate it is. A rate is learned from the other
-rows of the kind, also where there are thousands of kinds, in most of which the guesser's fit has no row. Some rows may
-break it.
+A reader who knows the rates can compute the number, and recognize from two numbers whose rate it is. A rate is learned
+from the other rows of the kind, also where there are thousands of kinds, in most of which the baseline's fit has no
+row. Some rows may break it.
 """
 
 from collections.abc import Iterator, Sequence
@@ -19,28 +19,28 @@ from tabcontam.guesser.shared import Words, codes_of, sharing, two_cells, with_p
 from tabcontam.guesser.view import MANY, View
 from tabcontam.tables.large.excerpt import numbered
 
-TERMS = 6  # shown numbers that are looked at, those that go most with the target
-MULTIPLIED = 4  # of which products of two are looked at, too
-FIRST = 3  # of which are tried where two cells tell the kind
+TERMS = 6  # shown numbers that are examined, those that correlate most with the target
+MULTIPLIED = 4  # of which products of two are examined, too
+FIRST = 3  # of which are tried where two cells define the kind
 KINDS = 16  # columns of kinds
-FEWEST = 8  # probed rows that have to be right
-LEAST = 0.15  # of the rows that find another row of their kind have to have its rate
-SHARPER = 3.0  # bits by which a number is to be known better by a rate than by the column's spread
-AWAY = 2  # units that a number may be off
-SIZES = (1, 2, 4, 9)  # rows of a kind: up to each, a rate is as sure as it was in as many rows
-DECIMALS = 8  # of the constants, fewer of which are tried first
-PLAIN = 0.8  # of the kinds have to have a constant of so many decimals
+FEWEST = 8  # probed rows that must be right
+LEAST = 0.15  # least share of rows with another row of their kind that must have its rate
+SHARPER = 3.0  # bits by which a rate must know a number better than the column's spread does
+AWAY = 2  # units by which a number may be off
+SIZES = (1, 2, 4, 9)  # rows of a kind, in classes: a rate is as sure as rates of its class were
+DECIMALS = 8  # of the constants; fewer are tried first
+PLAIN = 0.8  # share of the kinds that must have a constant of so many decimals
 CHANCE = 1.5  # times as many as would have one by chance
 MOST_KINDS = 5000  # whose rate a row may have
-LISTED = 30  # of them that are named
+LISTED = 30  # of them that are listed
 KEPT = 1  # rates that are followed
-CANDIDATES = 5  # rows of a kind, whose constants may be that of most
-PARTS = 10  # of few rows: a row's rate is told by all others but a tenth
-PRIOR = 2.0  # rows that all numbers of rows together count for beside those of one
+CANDIDATES = 5  # rows of a kind whose constants may be that of most
+PARTS = 10  # of few rows: a row's rate is learned from all others but a tenth
+PRIOR = 2.0  # weight, in rows, of all classes together next to one class
 
 
 def rates(view: View) -> list[Follows]:
-    """What follows from the best term and kind of rows."""
+    """Return the numbers that follow from the best term and kind of rows."""
     if view.target.numbers is None or view.target.distinct <= FEW:
         return []
     target = _Target.of(view, view.target)
@@ -54,7 +54,7 @@ def rates(view: View) -> list[Follows]:
 
 
 def whose(view: View) -> list[Follows]:
-    """The kinds whose rate makes of one shown number another."""
+    """Return the kinds with a rate that turns one shown number into another."""
     target, best = view.target, 0.0
     found: tuple[_Target, _Rate] | None = None
     if not 2 < target.distinct < min(MOST_KINDS, len(view.learned) / 2):
@@ -80,14 +80,14 @@ class _Term:
 
 @dataclass(frozen=True, eq=False)
 class _Kinds:
-    """A column, or cells together, that say of which kind a row is; 0 is of none."""
+    """A column, or cells together, that define the kind of a row; 0 is none."""
 
     name: str
     hashes: Words
 
     @classmethod
     def of(cls, one: Column) -> "_Kinds":
-        """The values of a column."""
+        """Return the kinds that are the values of a column."""
         return cls(one.name, np.where(one.codes > 0, numbered(one.codes), np.uint64(0)))
 
     @cached_property
@@ -106,32 +106,32 @@ class _Rate:
 
 
 def _kinds(view: View) -> Iterator[_Kinds]:
-    """The shown columns of which several rows share a value."""
+    """Yield the shown columns of which several rows share a value."""
     found = sorted((one.distinct, one.name, one) for one in view.shown if 2 < one.distinct < len(view.learned) / 2)
     for *_, one in found[:KINDS]:
         yield _Kinds.of(one)
 
 
 def _together(view: View) -> Iterator[_Kinds]:
-    """Two columns, or pieces of their cells, together."""
+    """Yield pairs of columns, or of pieces of their cells."""
     for name, hashes in chain(two_cells(view, len(view.learned) / 100), with_pieces(view, len(view.learned) / 100)):
         yield _Kinds(name, hashes)
 
 
 @dataclass(frozen=True, eq=False)
 class _Target:
-    """The numbers that are asked, with the terms that they may follow from."""
+    """The numbers to predict, with the terms from which they may follow."""
 
     y: Floats
     unit: float
-    spread: float  # between the first and the third quarter
+    spread: float  # between the first and the third quartile
     learned: Ints  # rows with a number
     probed: Ints
     terms: Sequence[_Term]
 
     @classmethod
     def of(cls, view: View, one: Column) -> "_Target":
-        """What is looked for in a view: the numbers of a column."""
+        """Return the target of a view: the numbers of a column."""
         numbers = np.full(len(one.keys), np.nan) if one.numbers is None else one.numbers
         learned = view.learned[np.isfinite(numbers[view.learned])]
         probed = learned[:: max(1, len(learned) // 800)]
@@ -140,7 +140,7 @@ class _Target:
         return cls(numbers, unit, float(high - low), learned, probed, list(_terms(view, numbers, probed)))
 
     def scored(self, one: _Kinds, terms: Sequence[_Term]) -> Iterator[tuple[float, _Rate]]:
-        """The rates of kinds that tell something, each with its score."""
+        """Yield the useful rates of kinds, each with its score."""
         mates = sharing(one.hashes, self.learned, self.probed)
         if (mates >= 0).sum() < FEWEST:
             return
@@ -150,7 +150,7 @@ class _Target:
                     yield score, _Rate(one, term, added)
 
     def score(self, term: _Term, mates: NDArray[np.int32], added: bool) -> float:
-        """How many bits of the probed rows' numbers another row of their kind tells by its rate."""
+        """Return the bits of the probed rows' numbers that the rate of another row of their kind saves."""
         there = mates >= 0
         rows, others = self.probed[there], mates[there]
         y, one, other = self.y[others], term.values[rows], term.values[others]
@@ -166,7 +166,7 @@ class _Target:
         return float(told[right].sum() + (~right & known).sum() * np.log2(1 - right.sum() / (known.sum() + 1)))
 
     def follows(self, view: View, rate: _Rate) -> Follows:
-        """The numbers that the rate makes, and those beside it, each as likely as it was in other rows."""
+        """Return the numbers that the rate gives and those next to them, each as likely as it was in other rows."""
         constants, own = self._apart(rate)
         wholes, counts = self._made(rate, constants, own, self.probed)
         told = counts > 0
@@ -187,7 +187,7 @@ class _Target:
         return Follows.of(values)
 
     def kinds(self, view: View, rate: _Rate) -> Follows:
-        """The kinds whose rate makes the number of each row, the likelier the more rows they have."""
+        """Return the kinds with a rate that gives the number of each row, likelier the more rows they have."""
         constants, own = self._apart(rate)
         times = np.bincount(rate.one.codes[self.learned], minlength=len(constants[0][0])).astype(np.float64)
         right, told = 0, 1
@@ -204,7 +204,7 @@ class _Target:
         return Follows.of(values)
 
     def _fitting(self, rate: _Rate, constants: tuple[Floats, Ints], row: int) -> Ints:
-        """The kinds whose constant makes the number of a row."""
+        """Return the kinds with a constant that gives the number of a row."""
         constant, counts = constants
         term, y = rate.term.values[row], self.y[row]
         with np.errstate(all="ignore"):
@@ -213,9 +213,10 @@ class _Target:
         return np.flatnonzero(near & (counts > 0))
 
     def _apart(self, rate: _Rate) -> tuple[list[tuple[Floats, Ints]], Ints]:
-        """The constants without each part of the rows, and by all; and by which of them, one without it, each is told.
+        """Return the constants without each part of the rows, those of all rows, and each row's place among them.
 
-        Many rows have two parts, since half of them tell as much as all; few have more.
+        Each row has the constants learned without it. Many rows have two parts, since half of them determine as much as
+        all; few rows have more parts.
         """
         parts = 2 if len(self.learned) > MANY else PARTS
         part = np.arange(len(self.learned)) % parts
@@ -225,9 +226,9 @@ class _Target:
         return [self._constants(rate, rows) for rows in (*without, self.learned)], own
 
     def _constants(self, rate: _Rate, rows: Ints) -> tuple[Floats, Ints]:
-        """The constant of each kind, and how many rows have it: that of most rows, where some have another.
+        """Return the constant of each kind, and how many rows have it: that of most rows, where some have another.
 
-        It is looked for among the constants of a kind's largest terms, which tell it the most exactly.
+        The candidates are the constants of a kind's largest terms, which determine it most exactly.
         """
         y, term, codes = self.y[rows], rate.term.values[rows], rate.one.codes[rows]
         good = np.isfinite(term) & (codes > 0) & (rate.added | (term != 0))
@@ -251,7 +252,7 @@ class _Target:
         return _between(codes[near], each[near], half[near], kinds), counts
 
     def _made(self, rate: _Rate, constants: Sequence[tuple[Floats, Ints]], own: Ints, rows: Ints) -> tuple[Ints, Ints]:
-        """What the rate makes of these rows, as whole units, and how many rows have it; 0 where nothing follows."""
+        """Return the rate's numbers for these rows, in whole units, and how many rows have it; 0 if nothing follows."""
         codes = rate.one.codes[rows]
         constant = np.choose(own[rows], [found[codes] for found, _ in constants])
         counts = np.choose(own[rows], [times[codes] for _, times in constants])
@@ -263,7 +264,7 @@ class _Target:
 
 
 def _between(codes: Ints, each: Floats, half: Floats, kinds: int) -> Floats:
-    """For each kind the constant by which all of its rows come out, or the mean of what they have.
+    """Return the constant of each kind that suits all of its rows, or their mean.
 
     Constants mostly have as many decimals as those of the other kinds, or their inverses have.
     """
@@ -288,7 +289,7 @@ def _between(codes: Ints, each: Floats, half: Floats, kinds: int) -> Floats:
 
 
 def _terms(view: View, numbers: Floats, probed: Ints) -> Iterator[_Term]:
-    """The shown numbers that go most with the target, and products of two of these."""
+    """Yield the shown numbers that correlate most with the target, and products of two of these."""
     related = []
     for shown in view.shown:
         if shown.numbers is not None and shown.distinct > 2:

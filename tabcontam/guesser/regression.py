@@ -8,16 +8,16 @@ from tabcontam.guesser.columns import FEW, Column, Floats, Ints
 from tabcontam.guesser.fit import Fit
 from tabcontam.guesser.solving import thin_svd
 
-LEAST_NUMBERS = 40  # of which a distribution is made
-SHOWN = 14  # shown columns that most predictors look at, the most informative ones
-MOST_FEATURES = 400  # of a wide table, that are looked at together
-SHRUNK = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6)  # weights, by this share of a feature's variance
-MOST_OWN = 0.999  # that a row tells of itself
-ROWS_A_CLASS = 40  # below, boosting takes long and learns nothing that neighbours do not tell
+LEAST_NUMBERS = 40  # least numbers for a distribution
+SHOWN = 14  # shown columns that most predictors use, the most informative ones
+MOST_FEATURES = 400  # of a wide table, that are used together
+SHRUNK = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6)  # shrinkage of weights, as shares of a feature's variance
+MOST_OWN = 0.999  # bound on a row's influence on its own prediction
+ROWS_A_CLASS = 40  # below, boosting takes long and learns no more than neighbours tell
 
 
 def boosted(fit: Fit) -> Floats | None:
-    """Gradient boosting of the frequent values; the others share what is left by their frequencies."""
+    """Return gradient boosting's probabilities of the frequent values; the others share the rest by frequency."""
     from sklearn.ensemble import HistGradientBoostingClassifier
 
     classes = frequent(fit)
@@ -38,7 +38,7 @@ def boosted(fit: Fit) -> Floats | None:
 
 
 def frequent(fit: Fit) -> Ints | None:
-    """The class of each key: a number for each frequent value, one more for all others; None with too few rows."""
+    """Return the class of each key: one for each frequent value, one more for all others; None with too few rows."""
     order = np.argsort(-fit.counts, kind="stable")[:FEW]
     many = fit.target.numbers is not None and (fit.counts > 0).sum() > FEW
     kept = order[fit.counts[order] >= max(2, (0.04 if many else 0.01) * len(fit.train))]
@@ -50,7 +50,7 @@ def frequent(fit: Fit) -> Ints | None:
 
 
 def spread(fit: Fit, classes: Ints, given: Floats, labels: Ints) -> Floats:
-    """The probabilities of the keys from those of these classes; keys of one class share by their frequencies."""
+    """Return the probabilities of the keys from those of these classes; keys of one class share by frequency."""
     shares = np.zeros((len(labels), len(fit.keys)))
     for place, label in enumerate(labels):
         members = (classes == label) & (fit.marginal > 0)
@@ -60,9 +60,9 @@ def spread(fit: Fit, classes: Ints, given: Floats, labels: Ints) -> Floats:
 
 
 def regressed(fit: Fit) -> Floats | None:
-    """The hidden numbers by least squares, with gradient boosting of what it leaves; None where that is not worth it.
+    """Return the hidden numbers by least squares plus gradient boosting of the residuals; None if that is of no use.
 
-    The errors of rows held out make a distribution of each number (`Errors`).
+    The errors of held-out rows make a distribution of each number (`Errors`).
     """
     if fit.numbers is None or not fit.shown:
         return None
@@ -78,10 +78,10 @@ def regressed(fit: Fit) -> Floats | None:
 
 
 def squared(fit: Fit) -> Floats | None:
-    """The hidden numbers by least squares of all shown columns; None where the other predictors look at all of these.
+    """Return the hidden numbers by least squares of all shown columns; None if the other predictors use all of these.
 
-    How far the weights are shrunk is what predicts each row best from the others. Of a wide table many columns together
-    tell a number more exactly than the few that tell most.
+    The weights are shrunk as far as predicts each row best from the others. In a wide table many columns together
+    determine a number more exactly than the few most informative ones.
     """
     if len(fit.shown) <= SHOWN or fit.numbers is None:
         return None
@@ -104,14 +104,14 @@ def squared(fit: Fit) -> Floats | None:
 
 
 def _regular(fit: Fit) -> tuple[Ints, Floats]:
-    """The trained rows with a number that is no frequent one, and these numbers."""
+    """Return the training rows with a number that is not a frequent one, and these numbers."""
     assert fit.numbers is not None  # noqa: S101 - asked of numbers alone
     known = np.isfinite(fit.numbers) & ~fit.spikes[fit.codes]
     return fit.train[known], fit.numbers[known]
 
 
 def boosted_numbers(features: Floats, rows: Ints, numbers: Floats, predicted: Ints) -> Floats:
-    """The numbers of the predicted places by gradient boosting of features, learned from those of these rows."""
+    """Return the numbers of the predicted places by gradient boosting of features, learned from these rows."""
     from sklearn.ensemble import HistGradientBoostingRegressor
 
     model = HistGradientBoostingRegressor(
@@ -122,7 +122,7 @@ def boosted_numbers(features: Floats, rows: Ints, numbers: Floats, predicted: In
 
 
 class Errors:
-    """The errors of predicted numbers, by their size around a prediction and, so scaled, their distribution."""
+    """The errors of predicted numbers: their size around a prediction and, scaled by it, their distribution."""
 
     def __init__(self, guess: Floats, errors: Floats, step: float) -> None:
         order = np.argsort(guess, kind="stable")
@@ -135,7 +135,7 @@ class Errors:
         self.scaled = np.clip(errors / self._size(guess), -30, 30)
 
     def density(self, guess: Floats, values: Floats, own: Floats) -> Floats:
-        """The density of each value in each row, by the errors of all rows but its own."""
+        """Return the density of each value in each row, by the errors of all rows but its own."""
         size = self._size(guess)[:, None]
         width = max(0.7 * bandwidth(self.scaled), self.width)
         axis = np.arange(-32, 32, width / 4)
@@ -149,7 +149,7 @@ class Errors:
         return np.asarray(np.maximum(found, 0) / (self.count - held) / size)
 
     def peak(self, guess: Floats, step: Floats) -> Floats:
-        """The most probability that any value has, which is a multiple of the step."""
+        """Return the largest probability that any value has; values are multiples of the step."""
         width = max(bandwidth(self.scaled), self.width)
         axis = np.arange(-3, 3, width / 4)
         most = kernel(axis[:, None] - self.scaled[None, :], width).mean(axis=1).max()
@@ -160,7 +160,7 @@ class Errors:
 
 
 def heaped(fit: Fit) -> Floats:
-    """How much more frequent each listed value is than its surroundings make likely: numbers heap at round ones."""
+    """Return how much more frequent each listed value is than its surroundings suggest: numbers heap at round ones."""
     assert fit.numbers is not None  # noqa: S101 - a column with a grid has numbers
     known = np.isfinite(fit.numbers) & ~fit.spikes[fit.codes]
     numbers, counts = np.unique(fit.numbers[known], return_counts=True)
@@ -171,7 +171,7 @@ def heaped(fit: Fit) -> Floats:
 
 
 def spread_over(fit: Fit, numbers: Floats, width: float) -> Floats:
-    """For each number the probabilities of the listed values around it."""
+    """Return, for each number, the probabilities of the listed values around it."""
     sizes = fit.step(fit.positions)
     found = np.nan_to_num(
         kernel(fit.positions[None, :] - numbers[:, None], max(width, 0.5 * float(sizes.min()))) * sizes
@@ -181,12 +181,12 @@ def spread_over(fit: Fit, numbers: Floats, width: float) -> Floats:
 
 
 def kernel(distances: Floats, width: float) -> Floats:
-    """The density of a normal distribution at these distances."""
+    """Return the density of a normal distribution at these distances."""
     return np.asarray(np.exp(-0.5 * (distances / width) ** 2) / (width * np.sqrt(2 * np.pi)))
 
 
 def bandwidth(numbers: Floats) -> float:
-    """Silverman's rule of thumb for a kernel's width (Density Estimation, 1986, section 3.4.2)."""
+    """Return a kernel's width by Silverman's rule of thumb (Density Estimation, 1986, section 3.4.2)."""
     spread = min(float(np.std(numbers)), float(np.subtract(*np.quantile(numbers, (0.75, 0.25)))) / 1.34)
     return float(0.9 * (spread or float(np.std(numbers))) * len(numbers) ** -0.2)
 
@@ -196,7 +196,7 @@ def _design(shown: Sequence[Column]) -> Floats:
 
 
 def least_squares(shown: Sequence[Column], rows: Ints, numbers: Floats, logs: bool = False) -> Floats:
-    """The least-squares prediction of all places from the numbers of these rows, slightly shrunk.
+    """Return the least-squares prediction of all places from the numbers of these rows, slightly shrunk.
 
     With `logs` it is from the logarithms of shown numbers; a column with negative ones is left out.
     """
@@ -209,7 +209,7 @@ def least_squares(shown: Sequence[Column], rows: Ints, numbers: Floats, logs: bo
 
 
 def _features(shown: Sequence[Column], logs: bool) -> list[Floats]:
-    """Columns of a design: numbers by their deviations, or their logarithms', and a flag for each of a few values."""
+    """Return columns of a design: numbers or their logarithms, standardized, and a flag for each of a few values."""
     parts: list[Floats] = []
     for one in shown:
         if one.numbers is not None:
@@ -224,5 +224,5 @@ def _features(shown: Sequence[Column], logs: bool) -> list[Floats]:
 
 
 def logarithm(numbers: Floats, column: Floats) -> Floats:
-    """The logarithms of numbers of a column none of which is negative; of one more where one of them is 0."""
+    """Return the logarithms of numbers of a column without negative ones; of 1 + the number if the column has a 0."""
     return np.asarray(np.log1p(numbers) if np.nanmin(column) <= 0 else np.log(numbers))

@@ -1,10 +1,10 @@
-"""Numbers rounded to fewer digits: which precisions a column has, and what an answer of each is worth.
+"""Numbers rounded to fewer digits: the precisions of a column, and the evidence in an answer of each precision.
 
-An answer that keeps fewer digits than the table shows less, but not nothing. The precisions are fixed by the column
-alone, before anything is answered: all its digits, one fewer and two fewer. Each counts with a weight that is fixed as
-well, so that none is chosen after a look at the answer. A cell's evidence is the weighted sum, over the precisions at
-which the answer is the true value's, of one by the guesser's chance of that: a mixture of likelihood ratios, which
-under the null has a mean of one at most.
+An answer with fewer digits than the table is less evidence, but not none. The precisions are fixed by the column alone,
+before anything is answered: all its digits, one fewer and two fewer. Each counts with a weight that is fixed as well,
+so none is chosen after a look at the answer. A cell's evidence is the weighted sum, over the precisions at which the
+answer is the true value's, of one divided by the baseline's probability of that: a mixture of likelihood ratios, which
+has a mean of one at most under the null model.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -18,16 +18,16 @@ from tabcontam.reading.numbers import is_finite
 from tabcontam.reading.reading import value_key
 
 FEWER = 2  # digits that may be missing
-MANY = 30  # values; a column of fewer is asked for exactly
-LEFT = 20  # rounded values that have to be left
-NEARLY_ALL = 0.02  # of a column's values, the share that may have more digits
-WEIGHTS = {0: (1.0,), 1: (0.85, 0.15), 2: (0.8, 0.15, 0.05)}  # of all digits and of fewer, by how many are coarser
+MANY = 30  # values; a column with fewer is queried exactly
+LEFT = 20  # least number of rounded values
+NEARLY_ALL = 0.02  # share of a column's values that may have more digits
+WEIGHTS = {0: (1.0,), 1: (0.85, 0.15), 2: (0.8, 0.15, 0.05)}  # of all digits and of fewer, by number of coarser ones
 LARGEST = 30  # digits of a number that is rounded
 
 
 @dataclass(frozen=True)
 class Rounded:
-    """How probable each value of a hidden cell is once it is rounded to `places` decimals; below 0 to tens and so on.
+    """The probability of each value of a hidden cell after rounding to `places` decimals; below 0 to tens and so on.
 
     `values` are keys of rounded values. All probabilities are upper bounds; no other value has more than `rest`.
     """
@@ -38,18 +38,18 @@ class Rounded:
 
     @classmethod
     def read(cls, held: Any) -> "Rounded":
-        """What was written as JSON. Raises an error for anything else."""
+        """Return the instance that was written as JSON. Raises an error for anything else."""
         places, values, rest = held["places"], dict(held["values"]), held["rest"]
         if not isinstance(places, int) or not all(0 <= chance <= 1 for chance in (rest, *values.values())) or not rest:
             raise ValueError("no probabilities of rounded values")
         return cls(places, values, rest)
 
     def fields(self) -> dict[str, object]:
-        """The probabilities for JSON."""
+        """Return the probabilities for JSON."""
         return {"places": self.places, "values": dict(self.values), "rest": self.rest}
 
     def likelier(self, left: float) -> "Rounded":
-        """The same once values were ruled out, so that only so much of the probability is left."""
+        """Return the probabilities after other values are ruled out, so that only `left` of the probability remains."""
         values = {value: min(1.0, chance / max(left, chance)) for value, chance in self.values.items()}
         return Rounded(self.places, values, min(1.0, self.rest / max(left, self.rest)))
 
@@ -60,9 +60,9 @@ class Rounded:
 
 
 def chain(text: str, places: Sequence[int]) -> list[str | None]:
-    """A number rounded to each of these places in turn, each time from what the last rounding left; halves go up.
+    """Return a number rounded to each of these places in turn, each from the last rounding's result; halves go up.
 
-    So what is equal at one place is equal at all coarser ones. None for what is no number.
+    So numbers that are equal at one place are equal at all coarser ones. Any other text gives None at each place.
     """
     return list(_chain(value_key(text), tuple(places)))
 
@@ -82,7 +82,7 @@ def _chain(key: str, places: tuple[int, ...]) -> tuple[str | None, ...]:
 
 
 def coarser_places(keys: Collection[str]) -> tuple[int, ...]:
-    """The places to which the numbers of a column may be rounded, by the keys of its values; none for most columns.
+    """Return the places to which a column's numbers may be rounded, by the keys of its values; none for most columns.
 
     The finest digit is that of nearly all values. Where rounding leaves few values, everybody hits them.
     """
@@ -103,16 +103,17 @@ def _size(key: str) -> int:
 
 
 def ratios(chances: Sequence[float]) -> list[float]:
-    """For an answer that is right in all digits, in one fewer and so on: the weighted sum of one by the chances.
+    """Return the weighted sums of reciprocal chances, for answers right in all digits, in one fewer and so on.
 
-    `chances` are the guesser's that the truth is the answer at each of these precisions, the finest first.
+    `chances` are the baseline's probabilities that the truth is the answer at each of these precisions, the finest
+    first.
     """
     parts = [weight / chance for weight, chance in zip(WEIGHTS[len(chances) - 1], chances, strict=True)]
     return [sum(parts[place:]) for place in range(len(parts))]
 
 
 def worths(chances: Sequence[float]) -> list[float]:
-    """The bits of the same, none below 0 where there are several precisions."""
+    """Return the bits of these ratios, none below 0 if there are several precisions."""
     if len(chances) == 1:
         return [-log2(chances[0])]
     return [max(0.0, log2(ratio)) for ratio in ratios(chances)]

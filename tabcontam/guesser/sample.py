@@ -1,4 +1,4 @@
-"""Which rows of a table a guesser learns from, which weigh its predictors, and which are predicted by whom."""
+"""The choice of a table's rows: those that the baseline learns from, those that weigh its predictors, and the folds."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,15 +10,15 @@ from tabcontam.guesser.columns import Column, Ints, with_words
 from tabcontam.guesser.silent import silent_answers
 from tabcontam.guesser.view import View
 
-MOST_ROWS = 2000  # that a guesser is fitted on
+MOST_ROWS = 2000  # that a baseline is fitted on
 HELD = 500  # of them, to weigh the predictors
 FOLDS = 5
-LEAST_ROWS = 20  # below, there is nothing to learn but the values' frequencies
+LEAST_ROWS = 20  # below, nothing can be learned but the values' frequencies
 
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """The rows that one guesser sees, by place; `groups` tells which of them are weighed and predicted together."""
+    """The rows that one baseline sees, by place; rows of one of the `groups` are weighed and predicted together."""
 
     rows: tuple[int, ...]
     fits: tuple[tuple[Ints, Ints], ...]  # the places trained on and predicted
@@ -27,7 +27,7 @@ class Sample:
 
 @dataclass(frozen=True, eq=False)
 class Everywhere:
-    """The columns over all rows of a table, not only those that a guesser is fitted on.
+    """The columns over all rows of a table, not only those that a baseline is fitted on.
 
     In a small table, all of whose rows are fitted, they are those of the sample.
     """
@@ -38,12 +38,12 @@ class Everywhere:
 
     @cached_property
     def large(self) -> bool:
-        """Whether there are rows that no predictor is fitted on."""
+        """True if there are rows that no predictor is fitted on."""
         return len(self.sample.fits) == 1
 
     @cached_property
     def partial(self) -> bool:
-        """Whether there are rows beside the sample's: more than are fitted, of the table or of known files."""
+        """True if there are rows besides the sample's: more of the table than are fitted, or rows of known files."""
         return len(self.sample.rows) < len(next(iter(self.whole.values())).keys)
 
     @cached_property
@@ -58,7 +58,7 @@ class Everywhere:
 
     @cached_property
     def fits(self) -> list[tuple[Ints, Ints]]:
-        """For each fit the places learned from, which are all that are not asked, and those predicted."""
+        """For each fit the places learned from, which are all that are not queried, and the places predicted."""
         if not self.partial:
             return list(self.sample.fits)
         rows = np.array(self.sample.rows, dtype=np.int64)
@@ -68,19 +68,19 @@ class Everywhere:
         return [(np.setdiff1d(self.every, rows[self.sample.groups == 1]), rows[predicted])]
 
     def view(self, target: str, shown: Sequence[str]) -> View:
-        """What the predictors that count see: of a small table all rows, each left out for itself alone.
+        """Return the view of the counting predictors: in a small table all rows, each left out for itself alone.
 
-        Folds would hide rows that belong together from each other: who knows all other rows knows the row's mates. The
-        rows that are predicted are those of all fits, one fit after the other.
+        Folds would hide rows that belong together from each other, though a reader of all other rows knows them. The
+        predicted rows are those of all fits, one fit after the other.
         """
         given = tuple(with_words(self.columns[name] for name in shown))
         learned = self.fits[0][0] if self.large else self.every
         return View(self.columns[target], given, learned, np.concatenate([predicted for _, predicted in self.fits]))
 
     def silent(self, asked: Sequence[str], shown: Sequence[str]) -> list[dict[int, str]]:
-        """For each asked feature what a silent predictor answers in each row that is asked, by the row."""
+        """Return the silent predictor's answer for each hidden feature in each queried row, by row."""
         fits = self.fits
-        if self.large:  # nobody asks about the rows that only weigh the predictors
+        if self.large:  # rows that only weigh the predictors are never queried
             ((learned, predicted),) = fits
             fits = [(learned, predicted[~np.isin(predicted, learned)])]
         given = [self.columns[name] for name in shown]
@@ -91,10 +91,10 @@ class Everywhere:
 
 
 def sample_of(drawn: Sequence[int], rows: Sequence[int], known: frozenset[int]) -> Sample | None:
-    """The rows that a guesser sees of those `drawn`, which are asked in `rows` and may be `known`; None of too few."""
+    """Return the sample of the `drawn` rows, queried in `rows` and with the `known` ones; None for too few rows."""
     asked = set(rows)
     if len(drawn) - len(known) < LEAST_ROWS:
-        known = frozenset()  # too few others to weigh the predictors by
+        known = frozenset()  # too few others to weigh the predictors
     always = [row for row in drawn if row in known][:MOST_ROWS]
     others = [row for row in drawn if row not in asked and row not in known]
     if len(others) >= MOST_ROWS - HELD // 2:

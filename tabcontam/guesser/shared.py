@@ -1,8 +1,8 @@
-"""What rows may share beside a single cell: two or three cells together, pieces of cells, the middle of a code.
+"""Combinations that rows may share besides a single cell: two or three cells, pieces of cells, a code's middle.
 
-An airline and the number of a flight tell where it goes, and neither does alone; a day and a currency tell a rate; the
-fourth to eighth digit of an account tell its branch. Of a table's many choices of cells and characters, those are taken
-by which rows find another row with their value of the target oftenest.
+An airline and the number of a flight determine its destination, and neither does alone; a day and a currency determine
+a rate; the fourth to eighth digit of an account its branch. Of a table's many choices of cells and characters, the best
+are those by which rows find another row with their value of the target most often.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -22,19 +22,19 @@ from tabcontam.tables.large.excerpt import numbered
 Words = NDArray[np.uint64]
 
 PROBED = 800  # rows by which choices are compared
-LOOKED_AT = 16  # columns whose cells are looked at together
+LOOKED_AT = 16  # columns whose cells are combined
 MOST = {2: 80, 3: 120}  # choices of so many of them
-PIECES, WITH_PIECES = 10, 50  # of cells, that are looked at together with cells, and choices of them
+PIECES, WITH_PIECES = 10, 50  # of cells, that are combined with cells, and choices of them
 BEST = 2  # choices that are followed
-FEWEST = 5  # probed rows that have to find another row
+FEWEST = 5  # probed rows that must find another row
 SIZES = range(3, 9)  # characters in the middle of a code
-FEW_CODES = 20  # of few rows, the codes whose middle is looked at
+FEW_CODES = 20  # with few rows, the distinct codes from which the middle is used
 LONGEST = 24  # characters of a code
 BITS = 17  # of a hash, at most, by which another row is found
 
 
 def shared(view: View) -> list[Ints]:
-    """Codes of the best choices, one for each row of the view: rows that have one share that; 0 is for none."""
+    """Return codes of the best choices, one for each row of the view: rows with one code share something; 0 is none."""
     probes = _Probes.of(view)
     best: list[tuple[float, Words]] = []
     for hashes in chain(_together(view), _middles(view)):
@@ -44,13 +44,13 @@ def shared(view: View) -> list[Ints]:
 
 
 def codes_of(hashes: Words) -> Ints:
-    """Whole numbers for different hashes; 0 stays 0."""
+    """Return whole numbers for different hashes; 0 stays 0."""
     values, codes = np.unique(hashes, return_inverse=True)
     return np.asarray(codes + (0 if len(values) and values[0] == 0 else 1), dtype=np.int64)
 
 
 def _together(view: View) -> Iterator[Words]:
-    """The hashes of two and three cells, of two of which one is a piece, and of all or all but one; 0 for none."""
+    """Yield the hashes of two and three cells, of a cell and a piece, and of all or all but one; 0 for none."""
     cells = _cells(view.shown, LOOKED_AT, len(view.learned) / 2)
     for size, most in MOST.items():
         yield from (hashes for _, hashes in _choices(combinations(cells, size), len(view.learned) / 30, most))
@@ -60,7 +60,7 @@ def _together(view: View) -> Iterator[Words]:
 
 
 def _nearly_all(cells: "Sequence[_Hashed]") -> Iterator[Words]:
-    """The hashes of all cells together, and of all but one: of rows that stand twice in a file."""
+    """Yield the hashes of all cells together, and of all but one, for rows that stand twice in a file."""
     total: Words = np.sum([one.hashes for one in cells], axis=0, dtype=np.uint64)
     there = np.logical_and.reduce([one.hashes > 0 for one in cells])
     left_outs: list[Words] = [np.zeros_like(total), *(one.hashes for one in cells)]
@@ -69,7 +69,7 @@ def _nearly_all(cells: "Sequence[_Hashed]") -> Iterator[Words]:
 
 
 def with_pieces(view: View, least: float) -> Iterator[tuple[str, Words]]:
-    """Pieces of cells with another cell or piece: their names, and hashes; 0 where one is missing."""
+    """Yield the names and hashes of pieces of cells with another cell or piece; the hash is 0 if one is missing."""
     cells = _cells(view.shown, LOOKED_AT, len(view.learned) / 2)
     pieces = _cells([more for one in view.shown for more in parts(one)], PIECES, len(view.learned) / 2, len(cells))
     others = [(piece, cell) for piece in pieces for cell in cells if not piece.name.startswith(f"{cell.name} ")]
@@ -77,12 +77,12 @@ def with_pieces(view: View, least: float) -> Iterator[tuple[str, Words]]:
 
 
 def two_cells(view: View, least: float) -> Iterator[tuple[str, Words]]:
-    """Two cells together: their names, and hashes; 0 where one is missing."""
+    """Yield the names and hashes of two cells together; the hash is 0 if one is missing."""
     yield from _choices(combinations(_cells(view.shown, LOOKED_AT, len(view.learned) / 2), 2), least, MOST[2])
 
 
 class _Hashed(NamedTuple):
-    """A column, and hashes of its cells that can be added to those of other columns; 0 where one is missing."""
+    """A column, and hashes of its cells that can be added to those of other columns; 0 if a cell is missing."""
 
     distinct: int
     name: str
@@ -90,7 +90,7 @@ class _Hashed(NamedTuple):
 
 
 def _cells(columns: Iterable[Column], most: int, below: float, first: int = 0) -> list[_Hashed]:
-    """Of the columns with fewer different cells than that, those with the fewest; `first` is the number of the first.
+    """Return the columns with the fewest, but less than `below`, distinct cells; `first` is the number of the first.
 
     Columns that have the same number would have the same hashes.
     """
@@ -103,7 +103,7 @@ def _cells(columns: Iterable[Column], most: int, below: float, first: int = 0) -
 
 
 def _choices(several: Iterable[Sequence[_Hashed]], least: float, most: int) -> Iterator[tuple[str, Words]]:
-    """The names and hashes of those cells together that have at least so many values, the fewest first."""
+    """Yield the names and hashes of combined cells with more than `least` possible values, the fewest first."""
     chosen = [
         (prod(one.distinct for one in cells), " and ".join(one.name for one in cells), cells) for cells in several
     ]
@@ -114,7 +114,7 @@ def _choices(several: Iterable[Sequence[_Hashed]], least: float, most: int) -> I
 
 
 def _middles(view: View) -> Iterator[Words]:
-    """The hashes of characters in the middle of codes that are all of one length; 0 where a cell has another one."""
+    """Yield the hashes of characters in the middle of codes of one length; 0 if a cell has another length."""
     for one in view.shown:
         length = one.size_of_codes
         if not length or length > LONGEST or one.distinct <= (MANY if view.large else FEW_CODES):
@@ -133,7 +133,7 @@ def _middles(view: View) -> Iterator[Words]:
 
 @dataclass(frozen=True, eq=False)
 class _Probes:
-    """Rows that look for another row with which they share something, and their target's value."""
+    """The rows that look for another row with which they share something, and their target's values."""
 
     learned: Ints
     rows: Ints  # that look
@@ -142,7 +142,7 @@ class _Probes:
 
     @classmethod
     def of(cls, view: View) -> "_Probes":
-        """Evenly chosen ones of the rows to learn from, whose value of the target is known."""
+        """Return evenly chosen training rows whose value of the target is known."""
         targets = view.target.codes
         known = view.learned[targets[view.learned] > 0]
         rows = known[:: max(1, len(known) // PROBED)]
@@ -150,7 +150,7 @@ class _Probes:
         return cls(view.learned, rows, targets, -np.log2(counts[targets[rows]] / max(1, len(known))))
 
     def gain(self, hashes: Words) -> float:
-        """How many bits of the looking rows' values are known by the value of a row that shares the hash."""
+        """Return the bits of the looking rows' values that the value of a row with the same hash saves."""
         mate = sharing(hashes, self.learned, self.rows)
         told = mate >= 0
         count = int(told.sum())
@@ -163,14 +163,14 @@ class _Probes:
 
 
 def sharing(hashes: Words, learned: Ints, rows: Ints) -> NDArray[np.int32]:
-    """For each of these rows another one to learn from that has its hash; -1 where there is none, and for 0."""
+    """Return for each of these rows another training row with its hash; -1 if there is none or the hash is 0."""
     bits = min(BITS, 2 + len(learned).bit_length())
     mates = another(hashes >> np.uint64(64 - bits), 1 << bits, learned, rows)
     return np.where((hashes[mates] == hashes[rows]) & (hashes[rows] > 0), mates, np.int32(-1))
 
 
 def another(keys: Words | Ints, most: int, learned: Ints, rows: Ints) -> NDArray[np.int32]:
-    """For each of these rows another one to learn from that has its key, one of so many; -1 where there is none."""
+    """Return for each of these rows another training row with its key, below `most`; -1 if there is none."""
     found = []
     for ordered in (learned, learned[::-1]):
         last = np.full(most, -1, dtype=np.int32)

@@ -1,7 +1,7 @@
-"""A silent predictor: trees grown on all rows that are not asked, which answer the queries beside the LLM.
+"""The silent predictor: trees grown on all rows that are not queried, which answer the queries as an LLM would.
 
-The guesser says how probable values are; this one names a single value, as an LLM does. What it gets right beyond what
-the guesser expects is what an honest predictor has ahead of the guesser, and is no sign of memory.
+The baseline gives probabilities of values; this predictor names a single value, as an LLM does. Its hits beyond the
+baseline's expectation show the lead of an honest predictor over the baseline, which is no sign of memory.
 """
 
 from collections.abc import Sequence
@@ -12,8 +12,8 @@ from tabcontam.guesser.columns import FEW, MISSING, Column, Floats, Ints
 
 TREES = 10
 FEWEST_TREES = 4
-WORK = 80_000  # rows that a tree is grown by times trees, as a rule
-LARGE = 2000  # rows to learn from; of more, each tree is grown by a half and asks all for their values, two in a leaf:
+WORK = 80_000  # usual number of training rows times trees
+LARGE = 2000  # rows to learn from; above, each tree is grown on a half, then takes the values of all, two in a leaf:
 GROWN = 0.5
 LARGE_LEAF = 2
 
@@ -21,7 +21,7 @@ LARGE_LEAF = 2
 def silent_answers(
     targets: Sequence[Column], shown: Sequence[Column], fits: Sequence[tuple[Ints, Ints]]
 ) -> list[dict[int, str]]:
-    """For each target the value that the trees name in each predicted row, as the table mostly writes it.
+    """Return the value that the trees name for each target in each predicted row, as the table mostly writes it.
 
     Each of `fits` has the places of rows to learn from and of rows to predict. A row for which the trees name no value,
     or a missing one, is left out.
@@ -53,7 +53,7 @@ def silent_answers(
 
 
 def _features(shown: Sequence[Column]) -> Floats:
-    """Numbers as they are, texts by their code and by their last number; -1 where there is none."""
+    """Return numbers as they are, texts by their code and by their last number; -1 where there is none."""
     found: list[Floats] = []
     for one in shown:
         if one.numbers is None:
@@ -66,7 +66,7 @@ def _features(shown: Sequence[Column]) -> Floats:
 
 
 def _outputs(target: Column) -> Floats:
-    """What the trees part the rows by: a number's rank, or whether a text is one of the most frequent ones."""
+    """Return the values by which trees split: a number's rank, or whether a text is one of the most frequent ones."""
     if target.numbers is not None and target.distinct > FEW:
         ranks = np.nan_to_num(target.ranks, nan=-0.5)
         return np.asarray((ranks / max(float(ranks.std()), 1e-9))[:, None])
@@ -83,7 +83,7 @@ def _coded(keys: Sequence[str]) -> tuple[Ints, list[str]]:
 
 
 def _votes(grown: Ints, asked: Ints, codes: Ints, values: int) -> Ints:
-    """For each asked row the value with most votes: each tree has one, shared among the trained rows of its leaf."""
+    """Return the value with most votes in each queried row; the training rows of its leaf share a tree's vote."""
     from scipy.sparse import csr_matrix
 
     summed = csr_matrix((len(asked), values))

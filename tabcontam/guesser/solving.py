@@ -1,21 +1,21 @@
-"""Singular values and least squares that come out for every finite matrix, whatever the processor.
+"""Singular values and least squares that succeed for every finite matrix, whatever the processor.
 
-LAPACK's divide-and-conquer routine, which numpy uses, fails on some finite matrices with some kernels of OpenBLAS: on
-a centred design with constant columns, for one. The slower QR iteration (`gesvd`) does not.
+LAPACK's divide-and-conquer routine, which numpy uses, fails on some finite matrices with some kernels of OpenBLAS, for
+example on a centred design with constant columns. The slower QR iteration (`gesvd`) does not.
 """
 
 import numpy as np
 
 from tabcontam.guesser.columns import Floats
 
-CONSTANT = 1e-12  # of the largest entry: a column no larger than this holds what rounding left of zeros
+CONSTANT = 1e-12  # of the largest entry: a column no larger is the rounding error of zeros
 
 
 def thin_svd(matrix: Floats) -> tuple[Floats, Floats, Floats]:
     """Return the thin singular value decomposition of a matrix of shape (rows, columns), without its columns of zeros.
 
     The result is `left` (rows, rank), `sizes` (rank) and `right` (rank, columns), with zeros in `right` for a column
-    that was dropped. Raises `LinAlgError` for a matrix that is not finite.
+    that was dropped. Raises `LinAlgError` if the matrix is not finite.
     """
     if not np.isfinite(matrix).all():
         raise np.linalg.LinAlgError("the matrix is not finite")
@@ -41,10 +41,10 @@ def _svd(matrix: Floats) -> tuple[Floats, Floats, Floats]:
 
 
 def weights_of(x: Floats, y: Floats, rcond: float | None = None) -> Floats:
-    """Return the weights of shape (columns,) with which the columns of `x` come closest to `y`, the smallest such.
+    """Return the smallest weights of shape (columns,) with which the columns of `x` come closest to `y`.
 
     Singular values below `rcond` times the largest count as zero (by default the precision of a float times the larger
-    side of `x`). Raises `LinAlgError` where `x` is not finite.
+    side of `x`). Raises `LinAlgError` if `x` is not finite.
     """
     try:
         found = np.asarray(np.linalg.lstsq(x, y, rcond=rcond)[0])

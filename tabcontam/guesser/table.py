@@ -1,4 +1,4 @@
-"""The guesser applied to a table's rows, once for each table: fitted out of fold and kept under the table's content."""
+"""The baseline of a table's rows, computed once: fitted out of fold and cached by the table's content."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -18,17 +18,17 @@ from tabcontam.tables.table import Cell, Table
 if TYPE_CHECKING:
     from tabcontam.guesser.chains import Chain
 
-WIDE = 20  # columns up to which all are looked at for how long their cells have been the same
-POOL = 400  # rows of a table that are ever asked in one way: they share one fit
-VERSION = 21  # of the guesser: what another one made is not read
+WIDE = 20  # columns up to which the run lengths of all are used
+POOL = 400  # rows of a table that are ever queried in one way: they share one fit
+VERSION = 21  # of the baseline: results of other versions are not read
 
 
 @dataclass(frozen=True)
 class Guessed:
-    """What the guesser makes of one row's asked cells.
+    """The baseline's prediction of one row's hidden cells.
 
-    `unsure` says in bits how unsure it is by what the prompt shows: -log2 of the likeliest value's probability. A later
-    asked cell is guessed from hidden ones before it, so that for these the mean over all rows is added instead.
+    `unsure` is, in bits, how unsure it is given the prompt: -log2 of the likeliest value's probability. A later hidden
+    cell is predicted from the hidden ones before it, so for these cells the mean over all rows is added instead.
     """
 
     cells: Mapping[str, Guess]
@@ -38,10 +38,10 @@ class Guessed:
 def guessed(
     table: Table, asked: Sequence[str], shown: Sequence[str], rows: Sequence[int], before: bool = False
 ) -> dict[int, Guessed]:
-    """For each row the guesses of its asked features, each given the shown ones and the asked ones before it.
+    """Return the predictions of each row's hidden features, each given the shown ones and the hidden ones before it.
 
-    With `before` the four rows before, in the order of the file, are shown too. It is learned from the table and from
-    known files.
+    With `before` the four rows before, in the order of the file, are shown too. The baseline learns from the table and
+    from known files.
     """
     if not rows:
         return {}
@@ -66,7 +66,7 @@ def _guessed(
         def read(held: Any) -> list[Guess]:
             return [Guess.read(fields) for _, fields in zip(rows, held, strict=True)]
 
-        # Of a wide table with the rows before shown, what is asked says which of its columns are looked at.
+        # in a wide table with the rows before shown, the hidden features decide which of its columns are used
         question = ["guesses", VERSION, which, asked[: place + 1], sorted(asked) if before else None]
         return kept(table, question, lambda: chain().guesses(place), write, read)
 
@@ -98,7 +98,7 @@ def _guessed(
 def chain_of(
     table: Table, asked: Sequence[str], shown: Sequence[str], rows: Sequence[int], before: bool = False
 ) -> "Chain":
-    """The chain of the asked features, each given the shown ones and the asked ones before it, in these rows."""
+    """Return the chain of hidden features in these rows, each given the shown ones and the hidden ones before it."""
     from tabcontam.guesser.chains import Chain
 
     cells, given = _cells(table, [*asked, *shown], shown, asked if before else ())
@@ -110,10 +110,10 @@ def chain_of(
 
 
 def least_sure(table: Table, columns: Sequence[str], count: int, before: bool = False) -> tuple[str, ...]:
-    """So many of these columns that are hardest to guess, hardest first, without a fit of the guesser.
+    """Return the `count` of these columns that are hardest to predict, hardest first, without a fit of the baseline.
 
-    Each is taken as asked by itself with the table's other columns shown; with `before`, as asked after those chosen
-    before it with the rows before shown, in the order of the file.
+    Each is treated as queried alone with the table's other columns shown; with `before`, as queried after those chosen
+    before it, with the rows before shown, in the order of the file.
     """
 
     def find() -> tuple[str, ...]:
@@ -142,10 +142,10 @@ def least_sure(table: Table, columns: Sequence[str], count: int, before: bool = 
 def _cells(
     table: Table, names: Sequence[str], shown: Sequence[str], lagged: Collection[str] = ()
 ) -> tuple[dict[str, Column], list[str]]:
-    """The columns that a guesser needs, and the names of the shown ones.
+    """Return the columns that a baseline needs, and the names of the shown ones.
 
-    With features that are `lagged`, the rows before are shown: four of these features, and of others the last; and how
-    many rows have the same cell by now, of a wide table for these features alone.
+    With features that are `lagged`, the rows before are shown: four of these features, and the last of others; and also
+    the number of rows that have the same cell so far, in a wide table for these features alone.
     """
     columns = {name: column_of(table, name) for name in names}
     if not lagged:
@@ -163,9 +163,9 @@ def _run(table: Table, name: str) -> Column:
 
 
 def column_of(table: Table, name: str, by: int = 0) -> Column:
-    """A column over all rows, or what stands so many rows before.
+    """Return a column over all rows, or its cells `by` rows before.
 
-    Behind the table's rows are those of known files, and then the mates of a large table's.
+    The rows of known files follow the table's rows, and after them a large table's rows that share a key.
     """
 
     def made() -> Column:
@@ -184,7 +184,7 @@ def column_of(table: Table, name: str, by: int = 0) -> Column:
 
 
 def _adjoining(table: Table, shown: Collection[str]) -> list[Column]:
-    """What stands in the rows next to each row among those of its kind, where the kind and the place are shown."""
+    """Return the cells next to each row among the rows of its kind, if the kind and the place are shown."""
     found: list[Column] = []
     for line in () if table.whole is None else table.whole.adjoining:
         if line.order in shown and (line.by is None or line.by in shown):
@@ -193,7 +193,7 @@ def _adjoining(table: Table, shown: Collection[str]) -> list[Column]:
 
 
 def _beside(table: Table, line: Adjoining, name: str) -> list[Column]:
-    """A column's cells in the rows before and behind; behind the table's rows there are none."""
+    """Return a column's cells in the rows before and after each row; rows beyond the table's have none."""
     place, length = table.columns.index(name), len(column_of(table, name).keys)
 
     def made(called: str, rows: Sequence[Sequence[Cell] | None]) -> Column:
@@ -207,12 +207,12 @@ def _beside(table: Table, line: Adjoining, name: str) -> list[Column]:
 
 
 def _last_row(table: Table) -> list[str]:
-    """What the cells of the row before are called."""
+    """Return the names of the cells of the row before."""
     return [previous(name) for name in table.columns]
 
 
 def _known(table: Table) -> frozenset[int]:
-    """The places of the rows that may be known, behind the table's those of known files."""
+    """Return the places of the rows that may be known; those of known files come after the table's."""
     return known_rows(table) | frozenset(range(len(table.rows), len(table.rows) + len(extra_rows(table))))
 
 

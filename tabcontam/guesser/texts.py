@@ -1,4 +1,4 @@
-"""A predictor of classes by the characters of shown texts: a title or a first name says the sex, a product its kind."""
+"""A predictor of classes by the characters of shown texts: a first name suggests the sex, a title the product."""
 
 from typing import TYPE_CHECKING
 
@@ -12,20 +12,21 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
 SIZES = (2, 3, 4)  # characters of a gram
-BUCKETS = 2**13  # grams are told apart by a hash of so many values
-LONGEST = 120  # characters of a text that are looked at
-MANY = 20  # values from which a text has more to say than a class
-MOST_TEXTS = 4  # columns that are looked at, those with the most values
-FOLDS = 3  # in which it is found how much the grams count for
-STRENGTHS = (0.0, 0.02, 0.05, 0.1, 0.2, 0.35, 0.6, 1.0)  # grams overlap, so that together they are less sure
-PRIOR = 0.3  # rows of each class that every gram is in beforehand
+BUCKETS = 2**13  # number of hashes by which grams are distinguished
+LONGEST = 120  # characters of a text that are used
+MANY = 20  # values above which a text tells more than a class
+MOST_TEXTS = 4  # columns that are used, those with the most values
+FOLDS = 3  # in which the weight of the grams is found
+STRENGTHS = (0.0, 0.02, 0.05, 0.1, 0.2, 0.35, 0.6, 1.0)  # grams overlap, so together they are less sure
+PRIOR = 0.3  # prior weight, in rows of each class, of every gram
 
 
 def by_characters(fit: Fit) -> Floats | None:
-    """Naive Bayes of the frequent values by the character n-grams of shown texts; None where there is none to learn.
+    """Return naive Bayes probabilities of the frequent values by character n-grams of shown texts, or None.
 
-    A row of probabilities over the fit's keys for each predicted row. How strongly the grams of each text count is
-    found in trained rows that were held out: texts that tell nothing count for nothing.
+    The result has a row of probabilities over the fit's keys for each predicted row; it is None if there is nothing to
+    learn. How strongly the grams of each text count is found in training rows that were held out: uninformative texts
+    have no weight.
     """
     texts = sorted(
         (one for one in fit.shown if one.numbers is None and one.distinct > MANY),
@@ -53,7 +54,7 @@ def by_characters(fit: Fit) -> Floats | None:
 
 
 def _evidence(grams: "csr_matrix", labels: Ints, count: int) -> Floats:
-    """For each gram and class the log of how much more frequent it is in rows of this class than in all."""
+    """Return, for each gram and class, the log of how much more frequent it is in rows of this class than in all."""
     members = np.zeros((count, len(labels)))
     members[labels, np.arange(len(labels))] = 1.0
     within = np.asarray((grams.T @ members.T).T)
@@ -63,7 +64,7 @@ def _evidence(grams: "csr_matrix", labels: Ints, count: int) -> Floats:
 
 
 def _out_of_fold(grams: "csr_matrix", labels: Ints, count: int) -> Floats:
-    """What the grams of each row say of its class by the rows of other folds."""
+    """Return the evidence of each row's grams on its class, learned from the rows of other folds."""
     folds = np.arange(len(labels)) % FOLDS
     found = np.zeros((len(labels), count))
     for fold in range(FOLDS):
@@ -84,7 +85,7 @@ def _shares(said: Floats) -> Floats:
 
 @remembered
 def _grams(one: Column) -> "csr_matrix":
-    """Which grams are in each row's text, by hash; spaces stand around every word."""
+    """Return which grams are in each row's text, by hash; every word has spaces around it."""
     from scipy.sparse import csr_matrix
 
     texts = [

@@ -1,6 +1,6 @@
-"""What the most similar row has: one that differs in a cell or two may be a copy that was changed, as in a log.
+"""Predictions from the most similar row: one that differs in a cell or two may be a changed copy, as in a log.
 
-Rows are compared where a table is small. In a large one few of the rows that a guesser is fitted on have their twin
+Rows are compared in small tables only. In a large one few of the rows that a baseline is fitted on have their copy
 among them.
 """
 
@@ -14,13 +14,13 @@ from tabcontam.guesser.laws.base import Follows
 
 Counts = NDArray[np.uint8]
 OWN = 255  # more cells than any other row may differ in: a row is not compared with itself
-MOST = 8  # differing cells that are told apart
-FEWEST = 40  # rows that tell how much each predictor counts
-PRIOR = 2.0  # rows that all counts of differing cells together count for beside those of one
+MOST = 8  # differing cells that are distinguished
+FEWEST = 40  # rows that weigh the predictors
+PRIOR = 2.0  # weight, in rows, of all counts of differing cells together next to one count
 
 
 def apart(shown: Sequence[Column], rows: int) -> Counts:
-    """In how many of the shown cells each two of so many rows differ."""
+    """Return the number of shown cells in which each two of `rows` rows differ."""
     found = np.zeros((rows, rows), dtype=np.uint8)
     for one in shown[: OWN - 1]:
         found += differing(one)
@@ -29,15 +29,15 @@ def apart(shown: Sequence[Column], rows: int) -> Counts:
 
 
 def differing(one: Column) -> Counts:
-    """Whether each two rows differ in a cell, as 0 or 1."""
+    """Return whether each two rows differ in a cell, as 0 or 1."""
     found: Counts = np.not_equal(one.codes[:, None], one.codes[None, :]).astype(np.uint8)
     return found
 
 
 def alike(differ: Counts | None, wanted: Ints) -> Bools:
-    """The rows that are like the wanted ones: where those differ from all others in a shown cell, all that do.
+    """Return the rows that are like the wanted ones: if those differ from all others in a shown cell, all that do.
 
-    Whether a row has a twin in the shown cells is not known of all tables: without counts, all rows are.
+    Some tables have no counts of differing cells; then all rows are alike.
     """
     if differ is None:
         return np.ones(1, dtype=np.bool_)
@@ -46,9 +46,9 @@ def alike(differ: Counts | None, wanted: Ints) -> Bools:
 
 
 def twin(target: Column, differ: Counts, like: Bools, predicted: Ints) -> Follows:
-    """The value of the row that differs in the fewest shown cells from each predicted one.
+    """Return the value of the row that differs in the fewest shown cells from each predicted one.
 
-    How likely it is, is counted among all rows, by how many cells differ; among those that are `like` the rows in
+    Its probability is counted by the number of differing cells, in those of all rows that are `like` the rows in
     question.
     """
     found = differ.argmin(axis=1)
@@ -63,7 +63,7 @@ def twin(target: Column, differ: Counts, like: Bools, predicted: Ints) -> Follow
 
 
 def _shares(count: Counts, right: Bools) -> Floats:
-    """How often the most similar row's value is right, by how many cells differ."""
+    """Return how often the most similar row's value is right, by number of differing cells."""
     rows = np.bincount(count, minlength=MOST + 1)
     hits = np.bincount(count, right, MOST + 1)
     return np.asarray((hits + PRIOR * right.mean()) / (rows + PRIOR), dtype=np.float64)

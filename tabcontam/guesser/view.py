@@ -1,4 +1,4 @@
-"""All rows of a table as predictors see them that count: a large table's rare values are in few of the fitted rows."""
+"""All rows of a table for the counting predictors: few of the fitted rows hold a large table's rare values."""
 
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -7,10 +7,10 @@ import numpy as np
 
 from tabcontam.guesser.columns import FEW, Column, Ints
 
-MANY = 2000  # rows to learn from, beyond which there are enough to look at more than single cells
-MOST_PROBED = 1000  # rows that tell how well a rule does
+MANY = 2000  # rows to learn from above which more than single cells are examined
+MOST_PROBED = 1000  # rows that test a rule
 THINNED = 4000  # rows by which columns are compared
-RUN = 40  # of them that are chosen together, so that rows which follow one another are
+RUN = 40  # of them that are chosen together, so that consecutive rows are
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +27,7 @@ class View:
 
     @property
     def large(self) -> bool:
-        """Whether there are many rows to learn from."""
+        """True if there are many rows to learn from."""
         return len(self.learned) > MANY
 
     @cached_property
@@ -38,12 +38,12 @@ class View:
 
     @cached_property
     def probed(self) -> Ints:
-        """Places in `learned` of rows that tell how well a rule does: all of them, or evenly chosen ones of many."""
+        """The places in `learned` of rows that test a rule: all of them, or evenly chosen ones of many."""
         return np.arange(0, len(self.learned), max(1, len(self.learned) // MOST_PROBED))
 
     @cached_property
     def thinned(self) -> "View":
-        """The same with evenly chosen runs of many rows to learn from, to compare columns by."""
+        """The view with evenly chosen runs of many rows to learn from, to compare columns by."""
         every = len(self.learned) // THINNED
         chosen = np.arange(len(self.learned)) // RUN % max(1, every) == 0
         return replace(self, learned=self.learned[chosen]) if every > 1 else self

@@ -1,9 +1,9 @@
-"""How much the guesser trusts each of its predictors: the more, the likelier it made rows that it did not learn from.
+"""The weights of the baseline's predictors: larger, the likelier a predictor made rows that it did not learn from.
 
 A predictor gives every value that a hidden cell may have a probability. In the rows that were held out from its fit,
 the cell's real value can be looked up, and with it the probability that the predictor gave to that value: its
-likelihood in this row. The weights of a mixture are those that make the likelihood of all held-out rows as large as
-can be; they are found by expectation and maximisation (Dempster, Laird and Rubin 1977).
+likelihood in this row. The weights of a mixture are those that maximise the likelihood of all held-out rows; they are
+found by expectation and maximisation (Dempster, Laird and Rubin 1977).
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,12 +18,12 @@ from tabcontam.guesser.laws import Follows
 ROUNDS = 60  # of expectation and maximisation
 AROUND = (25, 100)  # rows by which the likeliest value's probability is checked: a quarter of them within these
 FEWEST = 28  # below, it is not checked
-LEAST = 1e-9  # a smaller probability is raised to this: one row must not rule a predictor out
+LEAST = 1e-9  # smaller probabilities are raised to this: one row must not rule a predictor out
 
 
 @dataclass(frozen=True, eq=False)
 class Predicted:
-    """What the predictors that learned from the same rows say about the rows that they did not learn from."""
+    """The predictions of the predictors that learned from the same rows for the other rows."""
 
     fit: Fit
     dense: dict[str, Floats]  # by predictor: the probability of every value in every row
@@ -32,15 +32,15 @@ class Predicted:
 
 
 def own_places(fit: Fit) -> Ints:
-    """The real value of each predicted row, as its place among the fit's keys; only weights are found by it."""
+    """Return the place of each predicted row's real value among the fit's keys; it serves only to find weights."""
     novel = fit.place[NOVEL]
     return np.array([fit.place.get(fit.target.keys[row], novel) for row in fit.predicted], dtype=np.int64)
 
 
 def mixing_weights(likelihoods: Floats, worth: Floats | None = None) -> Floats:
-    """The weights of the mixture under which the rows are likeliest, from one line a row and one column a predictor.
+    """Return the weights of the mixture that make the rows likeliest, from a line a row and a column a predictor.
 
-    A row counts as often as its `worth` says. The predictors share one more row between them, so that no weight is 0.
+    A row counts as often as its `worth`. The predictors share one more row between them, so that no weight is 0.
     """
     count = likelihoods.shape[1]
     weights = np.full(count, 1 / count)
@@ -54,18 +54,18 @@ def mixing_weights(likelihoods: Floats, worth: Floats | None = None) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class Likelihoods:
-    """The probability that each predictor gave to the value that each row really has."""
+    """The probability that each predictor gave to the real value of each row."""
 
     names: list[str]  # the predictors that know all rows
     dense: Floats  # one line a row, one column for each of `names`
     extras: list[str]  # the predictors that know some rows only
     added: Floats  # one column for each of `extras`
     left: Floats  # the probability that each of these leaves to the others
-    one_of: Floats  # how many values share the probability of the row's: more than 1 where the fit never saw it
+    one_of: Floats  # how many values share the probability of the row's: more than 1 if the fit never saw it
     known: Bools  # the rows that were predicted at all
 
     def weights(self, rows: Bools) -> dict[str, float]:
-        """The weights, found in these rows, of the predictors in `dense`.
+        """Return the weights of the predictors in `dense`, found in these rows.
 
         A row whose value the predictors in `added` already know teaches little about these, and counts for little.
         """
@@ -80,7 +80,7 @@ class Likelihoods:
         return dict(zip(self.names, weights.tolist(), strict=True))
 
     def weights_beside(self, rows: Bools, base: Floats) -> dict[str, float]:
-        """The weights, found in these rows, of the predictors in `added` and of the mixture of all others, named "".
+        """Return the weights, found in these rows, of the predictors in `added` and of the others' mixture, named "".
 
         `base` is the likelihood of that mixture in every row.
         """
@@ -88,12 +88,12 @@ class Likelihoods:
         return dict(zip(["", *self.extras], weights.tolist(), strict=True))
 
     def _beside_base(self, rows: Bools, base: Floats) -> Floats:
-        """The mixture's likelihood, then that of each predictor in `added` with the mixture for what it leaves."""
+        """Return the mixture's likelihood, then that of each predictor in `added` with the mixture for the rest."""
         return np.column_stack([base, self.added[rows] + self.left[rows] * base[:, None]])
 
 
 def likelihoods_of(predicted: Sequence[Predicted], rows: int) -> Likelihoods:
-    """The likelihoods in all of so many rows, each by the fit that did not learn from it."""
+    """Return the likelihoods in all of `rows` rows, each by the fit that did not learn from the row."""
     names = sorted({name for one in predicted for name in one.dense})
     extras = sorted({name for one in predicted for name in one.added})
     dense, one_of = np.full((rows, len(names)), np.nan), np.ones(rows)
@@ -112,7 +112,7 @@ def likelihoods_of(predicted: Sequence[Predicted], rows: int) -> Likelihoods:
 
 
 def _likelihood(one: Predicted, added: Counted | Follows, truth: Ints) -> Floats:
-    """The probability that a predictor of some rows gives to the real value of each predicted row."""
+    """Return the probability that a predictor of some rows gives to the real value of each predicted row."""
     if isinstance(added, Counted):
         return np.asarray(np.where(truth == 1, 0, added.matrix[np.arange(len(truth)), truth]))
     keys = [one.fit.target.keys[row] for row in one.fit.predicted]
@@ -121,21 +121,21 @@ def _likelihood(one: Predicted, added: Counted | Follows, truth: Ints) -> Floats
 
 @dataclass(frozen=True, eq=False)
 class Hits:
-    """Guesses in the order of their probability: how likely each was said to be, and whether it was right."""
+    """Guesses sorted by their probability, with whether each was right."""
 
     chances: Floats
     right: Bools
 
     @classmethod
     def of(cls, chances: Floats, right: Bools) -> "Hits":
-        """The same in order."""
+        """Return the guesses sorted by probability."""
         order = np.argsort(chances, kind="stable")
         return cls(chances[order], right[order])
 
     def raised(self, chance: float, most: int = AROUND[1]) -> float:
-        """A probability, raised by how much oftener those around it were right than they say; never lowered.
+        """Return a probability raised by the excess of hits among guesses of similar probability; never lowered.
 
-        A quarter of all guesses is looked at, and no more than `most`.
+        A quarter of all guesses is examined, and no more than `most`.
         """
         if len(self.chances) < FEWEST:
             return chance
@@ -149,10 +149,10 @@ class Hits:
 
 @dataclass(frozen=True, eq=False)
 class Tops:
-    """How often the likeliest value of a row was right, against its probability, in rows that were not asked with it.
+    """The hits of each row's likeliest value, with its probability, in rows that were not queried with it.
 
-    A mixture is right on average over all values, and may yet be too unsure of the likeliest one: who names that one,
-    and nothing else, must not be right more often than the guesser says.
+    A mixture is right on average over all values, but may be too unsure of the likeliest one: a model that names only
+    that one must not be right more often than the baseline's probability.
     """
 
     chances: Floats
@@ -161,13 +161,13 @@ class Tops:
 
     @classmethod
     def of(cls, target: Column, likeliest: Mapping[int, tuple[str, float]], groups: Ints) -> "Tops":
-        """The likeliest value of each row by key, with its probability; `groups` tell which rows are asked together."""
+        """Return the hits of likeliest values, given by key with probability; a group's rows are queried together."""
         rows = list(likeliest)
         right = np.array([bool(likeliest[row][0]) and likeliest[row][0] == target.keys[row] for row in rows])
         chances = np.array([likeliest[row][1] for row in rows], dtype=np.float64)
         return cls(chances, right.astype(np.bool_), groups[np.array(rows, dtype=np.int64)])
 
     def beside(self, group: int) -> Hits:
-        """Those of the rows of other groups."""
+        """Return the hits in the rows of other groups."""
         others = self.groups != group
         return Hits.of(self.chances[others], self.right[others])

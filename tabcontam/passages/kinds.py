@@ -1,4 +1,4 @@
-"""The five kinds of questions, by which phrases their answers are found, and how questions are worded.
+"""The five kinds of questions, the phrases by which their answers are found, and the wordings of the questions.
 
 Li, Guerin and Lin 2024 (LatestEval), sections "The Scope of LatestEval" and "Answer Construction": what people ask most
 about documents, and the phrases that mark an answer. The wordings are ours.
@@ -10,7 +10,7 @@ from enum import StrEnum
 
 
 class Kind(StrEnum):
-    """What a question asks for."""
+    """The subject of a question."""
 
     TERMINOLOGY = "terminology"
     SUMMARY = "summary"
@@ -58,7 +58,7 @@ QUESTIONS: Mapping[Kind, tuple[str, ...]] = {
         "What is planned for {topic}?",
     ),
 }
-# What stands in the passage where an answer stood.
+# Texts that replace an answer in the passage.
 PLACEHOLDERS: Mapping[Kind, str] = {
     Kind.TERMINOLOGY: "What {topic} means is explained here.",
     Kind.SUMMARY: "The author sums up here.",

@@ -1,7 +1,7 @@
-"""Are old passages more familiar to an LLM than fresh ones? LatestEval's contamination experiment.
+"""LatestEval's contamination experiment, which tests whether an LLM knows old passages better than fresh ones.
 
 Li, Guerin and Lin 2024, section "Contamination Test": the perplexity of texts of equal length, and whether a model that
-is given the beginning of a text goes on with it word for word (Carlini et al. 2022).
+is given the beginning of a text continues it word for word (Carlini et al. 2022).
 """
 
 from collections.abc import Sequence
@@ -30,7 +30,7 @@ RECITE = "Go on with this text word for word, as it was published. Write the con
 
 @dataclass(frozen=True)
 class Piece:
-    """The first words of a passage: what is scored, and what is shown and to be continued."""
+    """The first words of a passage: the text to score, and the part that is shown with its continuation."""
 
     id: str
     old: bool
@@ -39,17 +39,17 @@ class Piece:
 
     @property
     def whole(self) -> str:
-        """All of it."""
+        """The whole piece."""
         return f"{self.shown} {self.expected}"
 
 
 @dataclass(frozen=True)
 class Gap:
-    """How far a measure of old and of fresh passages lies apart; above 0 where the old ones are more familiar.
+    """The difference between old and fresh passages in a measure; above 0 if the old ones are more familiar.
 
     `interval` is Welch's, with a confidence of 95 %. `p_value` is that of the exchange of old and fresh (one-sided);
-    `found` says that it is small enough for three measures together. With too few answers there is no gap, and
-    `reason` says so.
+    `found` is true if it is small enough for three measures together. With too few answers there is no gap, and
+    `reason` is the explanation.
     """
 
     measure: str
@@ -64,18 +64,18 @@ class Gap:
 
 
 class Conclusion(StrEnum):
-    """What the gaps of an LLM say together."""
+    """The joint conclusion from the gaps of an LLM."""
 
-    COPIED = "copied"  # it goes on with old passages word for word, and not so with fresh ones
+    COPIED = "copied"  # it continues old passages word for word, and fresh ones not
     LIKELIER = "likelier"  # old passages are likelier to it and not copied: faint memory, or plainer texts
     NO_GAP = "no gap"
     CANNOT_TELL = "cannot tell"
 
 
 def conclusion(gaps: Sequence[Gap]) -> Conclusion:
-    """What is copied was read. What is only likelier need not have been: older texts may be of plainer words.
+    """Return the conclusion: copied texts were read; texts that are only likelier may just have plainer words.
 
-    An LLM of which neither measure of copying has enough answers is never without a gap.
+    An LLM with too few answers in both measures of copying is never reported without a gap.
     """
     found = {one.measure: one.found for one in gaps}
     if found.get(LONGEST) or found.get(COPIED):
@@ -86,9 +86,9 @@ def conclusion(gaps: Sequence[Gap]) -> Conclusion:
 
 
 def pieces_of(old: Sequence[tuple[str, str]], fresh: Sequence[tuple[str, str]]) -> list[Piece]:
-    """Passages, by id and text, cut to the same number of words: that of the shortest, at most 200.
+    """Return passages, given by id and text, cut to the same number of words: that of the shortest, at most 200.
 
-    Those of fewer than 60 words are left out. Raises ValueError where fewer than ten are left of either.
+    Passages of fewer than 60 words are left out. Raises `ValueError` if fewer than ten are left of either side.
     """
     long = [(name, text.split(), is_old) for own, is_old in ((old, True), (fresh, False)) for name, text in own]
     long = [one for one in long if len(one[1]) >= FEWEST_WORDS]
@@ -104,12 +104,12 @@ def pieces_of(old: Sequence[tuple[str, str]], fresh: Sequence[tuple[str, str]]) 
 
 
 def score_query(piece: Piece) -> Query:
-    """The text to be scored as it stands."""
+    """Return the query that scores the text as it stands."""
     return Query(f"{piece.id}-scored", partial(Passage, piece.whole), (), (), 0, paper=False)
 
 
 def recite_query(piece: Piece) -> Query:
-    """The first half, to be continued."""
+    """Return the query that shows the first half, to be continued."""
     asked = f"{RECITE}\n\n{piece.shown}"
     prompt = Prompt((Message("user", asked),), piece.shown, asked, stop=())
     tokens = TOKENS_A_WORD * len(piece.expected.split())
@@ -117,7 +117,7 @@ def recite_query(piece: Piece) -> Query:
 
 
 def bits(scores: Answer | None) -> float | None:
-    """Bits a character, without the first token, which many servers do not score; None where nothing was scored."""
+    """Return the bits a character, without the first token, which many servers do not score; None without scores."""
     if not isinstance(scores, Scores) or scores.state is not State.OK or len(scores.tokens) < 2:
         return None
     scored = scores.tokens[1:]
@@ -126,11 +126,11 @@ def bits(scores: Answer | None) -> float | None:
 
 
 def recitals(pieces: Sequence[Piece], replies: Sequence[Answer | None]) -> list[tuple[float, float] | None]:
-    """Of each piece the longest common n-gram with its true continuation, and the share of that which was copied.
+    """Return each piece's longest common n-gram with its true continuation, and the share of that which was copied.
 
-    From both is taken what the same reply has in common with the continuations of ten other passages of its side, on
-    average: whatever plain words and phrases, or a licence that stands in many texts, bring about. None where there was
-    no answer: one that was refused says nothing about memory.
+    From both is subtracted what the same reply has in common with the continuations of ten other passages of its side,
+    on average: the effect of plain words and phrases, or of a licence that is in many texts. None marks a piece without
+    an answer: a refused one is no evidence about memory.
     """
     expected = [words(piece.expected) for piece in pieces]
     sides = {side: [place for place, piece in enumerate(pieces) if piece.old is side] for side in (True, False)}
@@ -155,17 +155,17 @@ def _copied(expected: Sequence[str], said: Sequence[str]) -> float:
 
 
 def _said(piece: Piece, reply: Answer | None) -> list[str] | None:
-    """The words of a reply, without what it was shown, as many as the continuation has; None where there are none."""
+    """Return the words of a reply, without the shown text, as many as the continuation has; None if there are none."""
     if not isinstance(reply, Reply) or reply.state not in READ:
         return None
     said, shown = words(as_read(reply).text), words(piece.shown)
-    if said[: len(shown)] == shown:  # it began with what it was shown
+    if said[: len(shown)] == shown:  # it began with the shown text
         said = said[len(shown) :]
     return said[: len(words(piece.expected)) + RUN]
 
 
 def gap(measure: str, old: Sequence[float | None], fresh: Sequence[float | None], seed: int = 0) -> Gap:
-    """The gap of a measure, for which lower is more familiar of bits, and higher of the others."""
+    """Return the gap of a measure: lower bits are more familiar, and higher values of the other measures."""
     sign = -1.0 if measure == BITS else 1.0
     one, other = ([value for value in side if value is not None] for side in (old, fresh))
     answered = (len(one), len(other))
@@ -181,7 +181,7 @@ def gap(measure: str, old: Sequence[float | None], fresh: Sequence[float | None]
 
 
 def _welch(one: Sequence[float], other: Sequence[float], apart: float) -> tuple[float, float]:
-    """Welch's interval of a difference of means, with a confidence of 95 %."""
+    """Return Welch's interval of a difference of means, with a confidence of 95 %."""
     from scipy import special
 
     first, second = variance(one) / len(one), variance(other) / len(other)
@@ -193,7 +193,7 @@ def _welch(one: Sequence[float], other: Sequence[float], apart: float) -> tuple[
 
 
 def _exchanged(one: "np.typing.NDArray[np.float64]", other: "np.typing.NDArray[np.float64]", seed: int) -> float:
-    """The share of ways to call passages old or fresh in which the means lie as far apart, the true one among them."""
+    """Return the share of assignments to old and fresh with means as far apart, the true assignment included."""
     values, size = np.concatenate([one, other]), len(one)
     rng = np.random.default_rng(seed)
     true = values[:size].mean() - values[size:].mean()

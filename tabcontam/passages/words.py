@@ -1,4 +1,4 @@
-"""Sentences and words of a passage, and how much of one text stands in another word for word."""
+"""Sentences and words of a passage, and the word-for-word overlap of texts."""
 
 import re
 from collections.abc import Sequence
@@ -8,11 +8,11 @@ END = re.compile(r"""[.!?]["')\]]*\s+(?=["'(\[]*[A-Z0-9])""")
 ABBREVIATED = re.compile(
     r"(?:\b(?:e\.g|i\.e|et al|cf|figs?|eqs?|secs?|dr|mrs?|ms|prof|st|vs|approx|no|resp)|\b[A-Z])\.\s+$", re.IGNORECASE
 )
-COPIED = 8  # words in a row that are no chance, where a text is long enough
+COPIED = 8  # words in a row that are no coincidence if a text is long enough
 
 
 def sentences(text: str) -> list[str]:
-    """The sentences of a paragraph, in order; joined by spaces they are its text."""
+    """Return the sentences of a paragraph, in order; joined by spaces they are its text."""
     found, start = [], 0
     for end in END.finditer(text):
         if not ABBREVIATED.search(text, start, end.end()):
@@ -22,18 +22,18 @@ def sentences(text: str) -> list[str]:
 
 
 def words(text: str) -> list[str]:
-    """The words that are compared: runs of letters and digits, whatever their case."""
+    """Return the words that are compared: runs of letters and digits, whatever their case."""
     return WORD.findall(text.casefold())
 
 
 def longest_run(first: Sequence[str], second: Sequence[str]) -> int:
-    """How many words the longest common n-gram of two texts has.
+    """Return the number of words in the longest common n-gram of two texts.
 
     >>> longest_run("the cat sat on a mat".split(), "a dog sat on a log".split())
     3
     """
     low, high = 0, min(len(first), len(second))
-    while low < high:  # whatever shares n words in a row shares n - 1
+    while low < high:  # texts that share n words in a row share n - 1
         middle = (low + high + 1) // 2
         if _grams(first, middle) & _grams(second, middle):
             low = middle
@@ -43,7 +43,7 @@ def longest_run(first: Sequence[str], second: Sequence[str]) -> int:
 
 
 def copied_share(expected: Sequence[str], said: Sequence[str], run: int) -> float:
-    """The share of the expected words that stand in runs of at least so many words which were said, too; 0 of none."""
+    """Return the share of the expected words in runs of at least `run` words that are also in `said`; 0 without any."""
     said_runs = _grams(said, run)
     covered = [False] * len(expected)
     for place in range(len(expected) - run + 1):
@@ -53,7 +53,7 @@ def copied_share(expected: Sequence[str], said: Sequence[str], run: int) -> floa
 
 
 def gives_away(text: str, answer: str) -> bool:
-    """Whether a text says an answer: the whole of it, or eight words of it in a row."""
+    """Return whether a text contains an answer: the whole of it, or eight words of it in a row."""
     own = words(answer)
     return longest_run(own, words(text)) >= min(COPIED, len(own))
 

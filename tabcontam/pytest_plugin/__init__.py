@@ -4,9 +4,10 @@
     def test_few_shot_accuracy(): ...
 
 A marked test is stopped before its fixtures are set up: by default it fails where the table is contaminated, and is
-skipped where that cannot be told. The verdicts are those of past runs (`--tabcontam-report RUN_DIR`), or of a run that
-is made when the first test needs it and kept in pytest's cache. That run holds all tables that the selected tests name
-for its LLM, since they are weighed together. Until then nothing but pytest and the standard library is imported.
+skipped where that cannot be decided. The verdicts are those of past runs (`--tabcontam-report RUN_DIR`), or of a run
+that is made when the first test needs it and stored in pytest's cache. That run holds all tables that the selected
+tests name for its LLM, since they are weighed together. Until then nothing but pytest and the standard library is
+imported.
 """
 
 import os
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from tabcontam.pytest_plugin.marks import Condition
 
 MARK = "uncontaminated"
-MISSPELT = 2  # characters more or fewer that a mark has which was meant to be it
+MISSPELT = 2  # characters more or fewer in a misspelt mark
 COLORS = {"contaminated": "red", "cannot tell": "yellow", "clean": "green"}
 
 # Of an item; of the config: those of all selected tests.
@@ -39,7 +40,7 @@ GATE: "pytest.StashKey[Gate]" = pytest.StashKey()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """One option, and what is so for a whole project."""
+    """Add one option, and the settings of a whole project."""
     group = parser.getgroup("tabcontam", "has the LLM seen the table?")
     group.addoption(
         "--tabcontam-report",
@@ -72,7 +73,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """Read the marks of the tests that were selected; nothing is asked yet."""
+    """Read the marks of the selected tests; nothing is asked yet."""
     for item in session.items:
         if marks := list(item.iter_markers(MARK)):
             _read(item, marks)
@@ -81,7 +82,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     found = [condition for item in session.items for condition in item.stash.get(CONDITIONS, ())]
     session.config.stash[CONDITIONS] = tuple(dict.fromkeys(found))
     if hasattr(session.config, "workerinput"):
-        return  # xdist has no way to end a session from a worker: a mistake is told when its test is set up
+        return  # xdist cannot end a session from a worker: a mistake is reported when its test is set up
     mistakes = [f"{item.nodeid}: {item.stash[MISTAKE]}" for item in session.items if MISTAKE in item.stash]
     if mistakes:
         raise pytest.UsageError(*mistakes)
@@ -90,7 +91,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
 
 def _misspelt(name: str, config: pytest.Config) -> bool:
-    """Whether a mark that nobody registered is nearly ours: its test would run without a gate."""
+    """Return whether an unregistered mark is nearly ours: its test would run without a gate."""
     if name[:2] != MARK[:2] or abs(len(name) - len(MARK)) > MISSPELT:
         return False
     registered = {re.split(r"[:(\s]", line, maxsplit=1)[0] for line in config.getini("markers")}
@@ -113,13 +114,13 @@ def _check_folders(config: pytest.Config) -> None:
 
 
 def report_folders(config: pytest.Config) -> list[Path]:
-    """The run folders whose verdicts hold: those of the command line, else of the project."""
+    """Return the run folders whose verdicts hold: those of the command line, else of the project."""
     folders: list[Path] = config.getoption("tabcontam_report") or config.getini("tabcontam_report")
     return folders
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Stop a test where its table is contaminated, or that cannot be told; its own skip marks come first."""
+    """Stop a test where its table is contaminated, or that cannot be decided; its own skip marks come first."""
     if MISTAKE in item.stash:
         pytest.fail(item.stash[MISTAKE], pytrace=False)
     conditions = item.stash.get(CONDITIONS, ())
@@ -141,7 +142,7 @@ def _break(error: UsageError) -> NoReturn:
 
 
 def _gate(config: pytest.Config) -> "Gate":
-    """Where this session's verdicts come from."""
+    """Return the gate that gives this session's verdicts."""
     from tabcontam.pytest_plugin.gate import Gate
 
     if GATE not in config.stash:
@@ -174,7 +175,7 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """A line for each LLM and table that a test was marked with, and where the runs lie."""
+    """Print a line for each LLM and table of a marked test, and the folders of the runs."""
     reports = [report for reports in terminalreporter.stats.values() for report in reports]
     lines = [tuple(line) for report in reports for line in getattr(report, "tabcontam", ())]
     if not lines:
@@ -193,7 +194,7 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
 
 @pytest.fixture(scope="session")
 def tabcontam_results(request: pytest.FixtureRequest) -> "tuple[Results, ...]":
-    """The `tabcontam.api.Results` of --tabcontam-report, else of the runs for all tests marked `uncontaminated`."""
+    """Return the `tabcontam.api.Results` of --tabcontam-report, else of the runs for all tests that are marked."""
     try:
         results = _gate(request.config).results()
     except UsageError as error:

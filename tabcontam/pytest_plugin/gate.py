@@ -1,4 +1,4 @@
-"""Where the pytest plugin has its verdicts from: past runs, or runs that it makes and keeps in pytest's cache."""
+"""The source of the pytest plugin's verdicts: past runs, or runs that it makes and stores in pytest's cache."""
 
 import hashlib
 import json
@@ -37,7 +37,7 @@ LONGEST_WAIT = 12 * 3600  # seconds for another process that makes the same run
 
 @dataclass(frozen=True)
 class Answer:
-    """What is known of a condition: a conclusion, one line that says of whom and why, and the folder of the run."""
+    """The answer to a condition: a conclusion, one line with its subject and reason, and the folder of the run."""
 
     condition: Condition
     conclusion: Conclusion
@@ -47,23 +47,23 @@ class Answer:
 
     @property
     def action(self) -> str:
-        """What becomes of the test."""
+        """The consequence for the test."""
         return self.condition.action(self.conclusion)
 
     @property
     def sentence(self) -> str:
-        """What a report says of it, whatever a name holds."""
+        """The sentence of a report, safe for any characters in names."""
         return visible(f"{self.conclusion}: {self.reason}", line=True)
 
     @property
     def line(self) -> tuple[str, str, str, bool]:
-        """What of it goes into the session's summary: conclusion, sentence, folder, whether it is run all the same."""
+        """The line of the session's summary: conclusion, sentence, folder, and whether the test runs all the same."""
         anyway = self.action == RUN and self.conclusion is not Conclusion.CLEAN
         return self.conclusion.value, self.sentence, str(self.folder), anyway
 
 
 def stop(answers: Sequence[Answer]) -> tuple[str, str] | None:
-    """What becomes of a test with these answers, the severest action and the reasons; None where it is run."""
+    """Return the severest action for a test with these answers, and the reasons; None if the test is run."""
     stopping = [answer for answer in answers if answer.action != RUN]
     if not stopping:
         return None
@@ -77,14 +77,15 @@ class Gate:
     def __init__(self, config: pytest.Config, folders: Sequence[Path], conditions: Sequence[Condition]) -> None:
         self.config = config
         self.past = [load_results(folder) for folder in folders]
-        for folder, results in zip(folders, self.past, strict=True):  # broken must not count as not tested
+        for folder, results in zip(folders, self.past, strict=True):  # a broken run must not count as not tested
             check_whole(results.run_results)
             check_agrees(folder, results.run_results)
         self.conditions = conditions
         self._made: dict[Asking, Results | UsageError] = {}
 
     def answer(self, condition: Condition) -> Answer:
-        """What is known of a condition. Of several past runs that test it the worst counts: adding one clears nothing.
+        """Return the answer to a condition: the worst of several past runs that test it, so that one more clears
+        nothing.
 
         Raises `UsageError` where a run cannot be made.
         """
@@ -95,12 +96,12 @@ class Gate:
         return min(answers, key=lambda answer: (not answer.tested, list(Conclusion).index(answer.conclusion)))
 
     def results(self) -> tuple[Results, ...]:
-        """The past runs, or those for all conditions. Raises `UsageError` where one cannot be made."""
+        """Return the past runs, or those for all conditions. Raises `UsageError` where one cannot be made."""
         askings = dict.fromkeys(condition.asking for condition in self.conditions)
         return tuple(self.past or [self._run(asking) for asking in askings])
 
     def _run(self, asking: Asking) -> Results:
-        """The run for all tables that an LLM is asked about. A failure is told to each test, not tried again."""
+        """Return the run for all tables that an LLM is asked about; each test reports its failure, with no new try."""
         if asking not in self._made:
             try:
                 self._made[asking] = self._kept_or_made(asking)
@@ -150,7 +151,7 @@ class Gate:
             )
 
     def _file(self, name: str) -> str:
-        """A FILE, a card, a serializer or a prompt set is looked for from pytest's root folder, too."""
+        """Return the path of a FILE, card, serializer or prompt set, also from pytest's root folder; else `name`."""
         file, edition = split_edition(name)
         for base, behind in ((name, ""), (file, f"@{edition}")):
             found = named_file(str(self.config.rootpath / base))
@@ -159,7 +160,7 @@ class Gate:
         return name
 
     def _folder(self, asking: Asking, datasets: Sequence[str]) -> Path:
-        """A folder of pytest's cache, named by what determines the results. Raises `UsageError` without a cache."""
+        """Return a folder of pytest's cache, named by all that determines the results. Raises `UsageError`."""
         facts = [__version__, *vars(asking).values(), *datasets]
         serializer = load_serializer(self._file(asking.serializer)).source if asking.serializer else ""
         prompts = load_prompt_set(self._file(asking.prompts)).source if asking.prompts else ""
@@ -181,7 +182,7 @@ class Gate:
 
     @contextmanager
     def _on_terminal(self, line: str) -> Iterator[bool]:
-        """A line on the terminal, and whether the run may show its progress there: it takes its time."""
+        """Write a line to the terminal; yield whether the run may show its progress there, because it takes time."""
         reporter = self.config.pluginmanager.get_plugin("terminalreporter")
         capture = self.config.pluginmanager.get_plugin("capturemanager")
         if reporter is None or capture is None or reporter.verbosity < 0:
@@ -196,7 +197,7 @@ class Gate:
 def _answer(
     condition: Condition, dataset: str, serializer: str | None, prompts: str | None, results: Results
 ) -> Answer:
-    """What a run says of a condition, whose dataset, serializer and prompt set are found."""
+    """Return a run's answer to a condition, whose dataset, serializer and prompt set are found."""
     llm = condition.asking.llm
     try:
         if serializer is not None and load_serializer(serializer).name not in {one.serializer for one in results.cells}:
@@ -217,7 +218,7 @@ def _answer(
 
 
 def _is_whole(results: Results) -> bool:
-    """Whether a kept run came to its end, and no request to an LLM under test failed."""
+    """Return whether a stored run came to its end, and no request to an LLM under test failed."""
     about = results.run_results.run
     ended = {llm.spec: llm.ended for llm in about.llms if not llm.control}
     if not about.finished or any(ended.values()):
@@ -227,7 +228,7 @@ def _is_whole(results: Results) -> bool:
 
 
 def _source(dataset: str) -> str:
-    """The user's own file that says what a dataset is: its card, or the FILE itself. Raises `UsageError`."""
+    """Return the user's own file that defines a dataset: its card, or the FILE itself. Raises `UsageError`."""
     base, edition = split_edition(dataset)
     file = named_file(dataset)
     card = None if edition is not None and file is not None else find_card(base)
@@ -237,7 +238,7 @@ def _source(dataset: str) -> str:
 
 
 def _documents(spec: str) -> object:
-    """What tells the files of a body of documents from what they were before; None for an LLM."""
+    """Return a value that changes with the files of a corpus; None for an LLM."""
     provider, _, typed = split_label(spec)[1].partition(":")
     if provider != "corpus":
         return None
@@ -245,11 +246,11 @@ def _documents(spec: str) -> object:
         files = corpus_files(typed).files
         return [(str(file), (found := file.stat()).st_size, found.st_mtime_ns) for file in files]
     except (UsageError, OSError):
-        return None  # the run tells what is wrong
+        return None  # the run reports what is wrong
 
 
 def _state(path: Path) -> object:
-    """What tells a file, or a folder of a model, from what it was before; None for what is no path."""
+    """Return a value that changes with a file, or a folder of a model; None for text that is no path."""
     try:
         if path.is_file():
             return hashlib.sha256(path.read_bytes()).hexdigest()

@@ -1,4 +1,4 @@
-"""What `@pytest.mark.uncontaminated` says, checked."""
+"""The arguments of `@pytest.mark.uncontaminated`, checked."""
 
 import inspect
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ RUN = "run"
 
 @dataclass(frozen=True)
 class Asking:
-    """What is asked of an LLM, but for the tables: those of one run are weighed together."""
+    """The options of asking an LLM, except the tables: all tables of one run are weighed together."""
 
     llm: str
     serializer: str | None
@@ -27,14 +27,14 @@ class Asking:
     known: tuple[str, ...] = ()
     reference: tuple[str, ...] = ()
     trained_on: tuple[str, ...] = ()
-    memory_share: bool = False  # whether it is asked as well how much of the accuracy is memory
+    memory_share: bool = False  # whether memory's share of the accuracy is asked for as well
     rows: int | None = None  # of a table that are classified, and asked for memory's share
-    until_decided: float | None = None  # the share of rows by which a table is let go, where it is asked so
+    until_decided: float | None = None  # the share of rows after which asking stops, if it is used
 
 
 @dataclass(frozen=True)
 class Condition:
-    """What one mark demands, and what becomes of the test where that does not hold."""
+    """The demand of one mark, and the consequence for the test where it does not hold."""
 
     asking: Asking
     dataset: str
@@ -45,13 +45,13 @@ class Condition:
     max_memory_share: float | None = None
 
     def action(self, conclusion: str) -> str:
-        """What becomes of the test: one of `STOPS`, or that it is run."""
+        """Return the consequence for the test: one of `STOPS`, or that it is run."""
         undecided = self.contaminated if "undecided" in self.fail_on else self.undecided
         return {"contaminated": self.contaminated, "cannot tell": undecided}.get(conclusion, RUN)
 
 
 def read_mark(item: pytest.Item, mark: pytest.Mark) -> Condition:
-    """What a mark says; what it does not say is the test's parameter of that name, or the project's setting."""
+    """Return the condition of a mark; the test's parameters and the project's settings fill in omitted values."""
     callspec = getattr(item, "callspec", None)
     params = callspec.params if callspec else {}
     known: dict[str, Any] = {name: params[name] for name in ("llm", "dataset") if name in params}
@@ -85,7 +85,7 @@ def uncontaminated(
     until_decided: bool = False,
     trained_on: str | Sequence[str] = (),
 ) -> Condition:
-    """The mark's arguments, checked. Raises ValueError with one line."""
+    """Return the condition of the mark's arguments, checked. Raises ValueError with one line."""
     listed = (fail_on,) if isinstance(fail_on, str) else fail_on
     all_known = isinstance(listed, list | tuple) and all(each in FAILURES for each in listed)
     _check("fail_on", fail_on, all_known, f"one or more of {', '.join(FAILURES)}")
@@ -120,7 +120,7 @@ def uncontaminated(
 
 
 def _texts(name: str, value: Any, wanted: str) -> tuple[str, ...]:
-    """A text or several. Raises ValueError."""
+    """Return a text or several as a tuple. Raises ValueError."""
     several = (value,) if isinstance(value, str) else value
     are_texts = isinstance(several, list | tuple) and all(isinstance(one, str) and one.strip() for one in several)
     _check(name, value, are_texts, wanted)

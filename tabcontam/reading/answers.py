@@ -1,7 +1,7 @@
-"""Cells of a row in an answer, in whatever shape it has: JSON, a table, named values in prose, a bare list.
+"""Readers of a row's cells in an answer of any shape: JSON, a table, named values in prose, a bare list.
 
-Each reader gives the asked features that it finds, with their values as text; None is a missing value. What a reader
-cannot place it leaves out: a text that is no answer gives nothing.
+Each reader returns the asked features that it finds, with their values as text; None is a missing value. A reader
+leaves out what it cannot place: a text that is no answer gives nothing.
 """
 
 import csv
@@ -56,13 +56,13 @@ PREFIX = re.compile(
     rf"|(?:{I_THINK}|{PRESUMABLY})(?:\s*:)?\s+|(?:[-*•]|\d+[.)])\s+)",
     re.IGNORECASE,
 )
-NOTE = re.compile(r"(?<=\S)\s*\(.*\)\s*$")  # in parentheses behind a name
+NOTE = re.compile(r"(?<=\S)\s*\(.*\)\s*$")  # in parentheses after a name
 SEPARATORS = re.compile(r"[-_ .]+")  # between the words of a name
 NOTHING = re.compile(
     rf"^(?:{UNKNOWN}|not \w+(?: in the prompt)?|(?:data )?not found|cannot \w+)\W*$",
     re.IGNORECASE,
 )
-GAP = re.compile(r"na|n/a|nan|null|none|-|missing", re.IGNORECASE)  # what stands in a list for a missing value
+GAP = re.compile(r"na|n/a|nan|null|none|-|missing", re.IGNORECASE)  # marks of a missing value in a list
 QUOTES = ('""', "''", "\u201c\u201d", "\u201e\u201c", "\u00ab\u00bb")
 CALLED = re.compile(rf"^{CALL}\s*[,!.:]\s+(?=\S)", re.IGNORECASE)
 TWO = re.compile(rf"\s(?:{EITHER})\s", re.IGNORECASE)
@@ -89,7 +89,7 @@ MOST_WORDS = 8  # of a short answer, unless the feature has longer values
 
 
 def read_json(text: str, asked: Sequence[str]) -> Cells:
-    """The first JSON object that names an asked feature, or a list of as many values as are asked."""
+    """Return the cells of the first JSON object that names an asked feature, or of a list with a value for each."""
     decoder = json.JSONDecoder(parse_float=str, parse_int=str, strict=False)
     for start in (match.start() for match in islice(re.finditer(r"[\[{]", text), MOST_STARTS)):
         try:
@@ -130,12 +130,12 @@ def _scalar(value: object) -> str | None:
 
 
 def is_table(text: str) -> bool:
-    """Whether a text holds lines of a Markdown table."""
+    """Return whether a text holds lines of a Markdown table."""
     return any(line.lstrip().startswith("|") for line in text.splitlines())
 
 
 def read_table(text: str, asked: Sequence[str]) -> Cells:
-    """A Markdown table: the row below a header that names asked features, or rows of a name and its value."""
+    """Return a Markdown table's cells: the row below a header that names features, or rows of a name and its value."""
     lines = [line.strip() for line in text.splitlines()]
     lines = [line.removesuffix(".") if line.endswith("|.") else line for line in lines]
     # a line without its closing bar is not yet a row
@@ -164,7 +164,7 @@ def read_table(text: str, asked: Sequence[str]) -> Cells:
 
 
 def said_once(pairs: Iterable[tuple[str, str]]) -> Cells:
-    """The features with their values, those aside that stand there twice with different ones: either could be meant."""
+    """Return the features with their values, without those given twice with different values: either could be meant."""
     said: dict[str, set[str | None]] = {}
     for name, value in pairs:
         said.setdefault(name, set()).add(value or None)
@@ -173,25 +173,25 @@ def said_once(pairs: Iterable[tuple[str, str]]) -> Cells:
 
 @lru_cache(maxsize=100_000)
 def spelling(name: str) -> str:
-    """A name without its case, its note in parentheses and its word separators."""
+    """Return a name without its case, its note in parentheses and its word separators."""
     return SEPARATORS.sub("", NOTE.sub("", name)).casefold()
 
 
 def _loosely(name: str) -> str:
-    """A pattern of a name whose word separators may differ and whose note in parentheses may be left out."""
+    """Return a pattern of a name whose word separators may differ and whose note in parentheses may be missing."""
     note = re.search(r"(?<=\S)\s*\([^()]*\)\s*$", name)
     words = SEPARATORS.split(name[: note.start()] if note else name)
     pattern = r"[-_ .]?".join(map(re.escape, words))
     return pattern + (rf"(?:{re.escape(note.group())})?" if note else "")
 
 
-@lru_cache(maxsize=1024)  # wide tables have more names than `re` keeps patterns of
+@lru_cache(maxsize=1024)  # wide tables have more names than `re` caches patterns of
 def _naming(name: str) -> re.Pattern[str]:
     return re.compile(rf"{BEFORE}{MARKS}{_loosely(name)}{SAID}", re.IGNORECASE)
 
 
 def read_named(text: str, asked: Sequence[str]) -> Cells:
-    """The asked features that the text names with a value: `**age**: 39`, `age=39`, `the value of age is 39.`"""
+    """Return the asked features that the text names with a value: `**age**: 39`, `age=39`, `the value of age is 39.`"""
     cells: Cells = {}
     for name in asked:
         match = _naming(name).search(text)
@@ -205,12 +205,12 @@ def read_named(text: str, asked: Sequence[str]) -> Cells:
 
 
 def values_said(text: str, name: str) -> Iterator[str | None]:
-    """Each value that a text says of a feature, in the order in which it names it."""
+    """Return each value that a text gives for a feature, in the order in which it names it."""
     return (first_value(text[match.end() :]) for match in _naming(name).finditer(text))
 
 
 def answers(cells: Cells, sorts: Mapping[str, Sort]) -> Cells:
-    """The cells without those that only hold a value's place, or say that there is none and are no value."""
+    """Return the cells without placeholders, and without words for no value that are not themselves values."""
 
     def is_one(name: str, cell: str | None) -> bool:
         if cell is None or is_number(cell):
@@ -224,10 +224,10 @@ def answers(cells: Cells, sorts: Mapping[str, Sort]) -> Cells:
 
 
 def meant(cells: Cells, sorts: Mapping[str, Sort], is_none: Callable[[str], bool]) -> Cells:
-    """The cells without those that could be no value: no number where numbers stand, two values, what `is_none` names.
+    """Return the cells without those that cannot be a value: a non-number for a number, two values, any that `is_none`.
 
-    What is left out is unread, not wrong. What the guesser lists as a value is one, whatever it looks like; the hidden
-    value is not looked at.
+    A cell that is left out is unread, not wrong. Any value that the baseline lists is one, whatever it looks like; the
+    hidden value is not used.
     """
 
     def could_be_one(name: str, cell: str | None) -> bool:
@@ -246,7 +246,7 @@ def meant(cells: Cells, sorts: Mapping[str, Sort], is_none: Callable[[str], bool
 
 
 def read_list(text: str, asked: Sequence[str], sorts: Mapping[str, Sort]) -> Cells:
-    """As many values as are asked, on one line or each on its own; those that have to be numbers are numbers."""
+    """Return as many values as are asked, on one line or each on its own; number features need numbers."""
     header = [spelling(name) for name in asked]  # a line of the features' names
     for values in _lists(text):
         if len(values) != len(asked) or len(asked) == 1 or [spelling(value) for value in values] == header:
@@ -270,13 +270,13 @@ def _lists(text: str) -> Iterator[list[str]]:
 
 
 def read_decimal(line: str, sort: Sort) -> bool:
-    """Whether a line is a number with a decimal comma and nothing else, in a column of numbers with decimals."""
+    """Return whether a line is only a number with a decimal comma, in a column of numbers with decimals."""
     said = bare(PREFIX.sub("", line.strip())) if sort.numeric and "," in line else ""
     return COMMA.fullmatch(said) is not None and sort.writing.decimals
 
 
 def fits(value: str, sort: Sort) -> bool:
-    """Whether a text could be a value of this sort: a number for a number, no talk for a word."""
+    """Return whether a text could be a value of this sort: a number for a number, no talk for a word."""
     if value in ("?", ""):
         return True
     if sort.has(value):
@@ -286,7 +286,7 @@ def fits(value: str, sort: Sort) -> bool:
     if sort.has_numbers and not any(map(str.isalpha, value)) and not is_number(value):
         return False
     if sort.closed and not (sort.form.known and sort.form.is_like(value)):
-        return False  # three values or more show how a wrong one looks; where there are two, any other word may be talk
+        return False  # three or more values show how a wrong one looks; of two, any other word may be talk
     if NOTHING.match(value) or (PLACEHOLDER.match(value) and not sort.bracketed):
         return False
     words, longest = len(value.split()), max((len(other.split()) for other in sort.values), default=0)
@@ -296,7 +296,7 @@ def fits(value: str, sort: Sort) -> bool:
 
 
 def cleaned(cell: str, sort: Sort) -> str:
-    """A cell without the talk before and behind the value: the longest piece of it that could be one; else as it is."""
+    """Return the longest piece of a cell, without talk before and after, that could be a value; else the cell."""
     if sort.has(cell):
         return cell
     cell = _native(unquoted(ELLIPSIS.sub("", cell)), sort)
@@ -317,20 +317,20 @@ def cleaned(cell: str, sort: Sort) -> str:
 
 
 def _number(cell: str, sort: Sort) -> str:
-    """The number that a cell is, or begins with where what follows has none and takes nothing back."""
+    """Return the number that a cell is, or begins with if the rest has no number and takes nothing back."""
     cell = SUFFIX.sub("", cell)
     number = number_in(cell, sort.writing)
     for match in () if is_finite(number) else reversed(list(EXPLAINED.finditer(cell))):
         rest = cell[match.start() :]
         if any(map(str.isdigit, rest)):
-            break  # as what begins earlier has
+            break  # every longer rest has one, too
         if is_finite(begun := number_in(cell[: match.start()], sort.writing)) and not AGAIN.search(rest):
             return begun
     return number
 
 
 def unquoted(text: str) -> str:
-    """A text without one pair of quotes around it, or one quote of which the other is lost."""
+    """Return a text without one pair of quotes around it, or one quote whose partner is lost."""
     for begin, end in ("()", "[]", "{}"):
         while text.endswith(end) and text.count(begin) < text.count(end):
             text = text[:-1].rstrip()
@@ -342,7 +342,7 @@ def unquoted(text: str) -> str:
 
 
 def _native(cell: str, sort: Sort) -> str:
-    """A cell without the letters around it of scripts that no value of the column has, as other languages have them."""
+    """Return a cell without the letters around it in scripts that no value has: words of another language."""
     if cell.isascii():
         return cell
     inside = [place for place, letter in enumerate(cell) if letter.isalnum() and not _foreign(letter, sort)]
@@ -360,9 +360,9 @@ def _foreign(letter: str, sort: Sort) -> bool:
 
 
 def _pieces(cell: str, sort: Sort) -> Iterator[str]:
-    """The cell, and its beginnings up to where an explanation may begin, the longest first."""
+    """Yield the cell, and its beginnings up to where an explanation may begin, the longest first."""
     cell = BEFORE_VALUE.sub("", cell)
-    aside = ASIDE.search(cell)  # with more small words than any value has in one: it comes off first
+    aside = ASIDE.search(cell)  # with more small words than any value's has: it is removed first
     if aside and sort.form.is_talk(aside.group()):
         yield bare(cell[: aside.start()])
     if (talk := TALK.search(cell) or SUFFIX.search(cell)) and not any(map(SUFFIX.search, sort.values)):
@@ -378,7 +378,7 @@ def _pieces(cell: str, sort: Sort) -> Iterator[str]:
 
 
 def _end_of_value(cell: str, sort: Sort) -> int:
-    """Where a beginning of a long cell has more words than any value, so that `fits` takes none that goes further."""
+    """Return where a beginning of a long cell has more words than any value, beyond which `fits` takes none."""
     known = max((key.count(" ") + 1 for key in sort.form.keys), default=0)
     longest = max((len(value.split()) for value in sort.values), default=0)
     most = max(MOST_WORDS, known, LONGER * longest, longest + 3)
@@ -387,7 +387,7 @@ def _end_of_value(cell: str, sort: Sort) -> int:
 
 
 def bare(text: str) -> str:
-    """A value without the quotes, emphasis and punctuation around it."""
+    """Return a value without the quotes, emphasis and punctuation around it."""
     text = text.strip().strip("`*|").rstrip(",;").strip("`*}] ") if text.strip() else ""
     text = text[:-1].strip("`*") if text.endswith(".") and len(text) > 1 else text
     if len(text) > 1 and text[0] + text[-1] in QUOTES:
@@ -396,6 +396,6 @@ def bare(text: str) -> str:
 
 
 def first_value(text: str) -> str | None:
-    """What stands before the first feature that a text names."""
+    """Return the text before the first feature that a text names, as a value."""
     following = NEXT.search(text)
     return bare(text[: following.start()] if following else text) or None

@@ -1,7 +1,7 @@
-"""What the values of a column look like, by which a text is taken for one of them or for talk.
+"""The form of a column's values, by which a text is taken for one of them or for talk.
 
-A reader knows of a column what anybody can know who does not know the hidden value: the values that a guesser lists,
-and those that the prompt shows in other rows.
+A reader of answers knows of a column only facts that need no hidden value: the values that a baseline lists, and those
+that the prompt shows in other rows.
 """
 
 import re
@@ -25,13 +25,13 @@ DIGITS = re.compile(r"0+")
 
 
 def nothing() -> Collection[str]:
-    """No value is shown."""
+    """Return no values."""
     return ()
 
 
 @dataclass(frozen=True)
 class Sort:
-    """What sort of values a feature has. `listed` says that `likely` are all of them."""
+    """The sort of values that a feature has; with `listed`, `likely` are all of them."""
 
     likely: Collection[str] = ()
     show: Callable[[], Collection[str]] = nothing  # the feature's cells in the rows of the prompt, found when needed
@@ -39,12 +39,12 @@ class Sort:
 
     @cached_property
     def closed(self) -> bool:
-        """Whether every value is known: all are listed, or they are two words for yes and no."""
+        """True if every value is known: all are listed, or they are two words for yes and no."""
         return self.listed or self.form.truths is not None
 
     @cached_property
     def values(self) -> tuple[str, ...]:
-        """What stands for the feature's values."""
+        """The known values that represent the feature's."""
         shown = () if len(self.likely) >= ENOUGH else self.show()
         found = dict.fromkeys((*self.likely, *shown))
         found.pop("", None)
@@ -52,12 +52,12 @@ class Sort:
 
     @property
     def numeric(self) -> bool:
-        """Whether the feature is one of numbers."""
+        """True if the feature is one of numbers."""
         return self.form.numeric
 
     @cached_property
     def has_numbers(self) -> bool:
-        """Whether some values are numbers, and none of the others is a number with a word behind it."""
+        """True if some values are numbers, and none of the others is a number followed by a word."""
         others = [value for value in self.values if not is_number(value)]
         anyhow = Writing(decimals=True, thousands=True)
         counts = (value[0].isdigit() and is_number(number_in(value, anyhow)) for value in others)
@@ -65,11 +65,11 @@ class Sort:
 
     @cached_property
     def writing(self) -> Writing:
-        """How the numbers look; in any way, where none is known."""
+        """The form of the numbers; any form if no value is known."""
         return writing_of(self.values) if self.values else Writing(decimals=True, thousands=True)
 
     def among(self, number: str) -> bool:
-        """Whether a number has the digits of a known one, lies not far from many, and has decimals if all have."""
+        """Return whether a number has the digits of a known one, is not far from many, and has decimals if all have."""
         if not is_finite(number):
             return False
         known = [abs(float(ungrouped(value))) for value in self.values if is_finite(value)]
@@ -79,48 +79,48 @@ class Sort:
 
     @property
     def bracketed(self) -> bool:
-        """Whether the feature's own values look like what holds a value's place: `<b>7</b>`, `[a]`, `{"a": 1}`."""
+        """True if the feature's own values look like placeholders: `<b>7</b>`, `[a]`, `{"a": 1}`."""
         return self.form.bracketed
 
     @cached_property
     def form(self) -> "Form":
-        """What its values have in common."""
+        """The common form of its values."""
         return form_of(self.values)
 
     def has(self, value: str) -> bool:
-        """Whether a text is one of the values that are known, whatever its case."""
+        """Return whether a text is one of the known values, whatever its case."""
         key = value_key(value)
         return key in self.form.keys or (self.form.truths is not None and key in self.form.truths)
 
 
 @dataclass(frozen=True)
 class Form:
-    """What the values of a column of texts have in common: signs, scripts, how long they are, words in small letters.
+    """The common form of a column's texts: signs, scripts, length, words in small letters.
 
-    Fewer than three values show nothing, so that every text has their form.
+    Fewer than three values define no form, so every text has theirs.
     """
 
     values: tuple[str, ...]
 
     @cached_property
     def truths(self) -> frozenset[str] | None:
-        """The two words for yes and no that all values are of, if they are."""
+        """The two words for yes and no of which all values are, if any."""
         own = {value.casefold() for value in self.values}
         return next((words for words in TRUTHS if own and own <= words), None)
 
     @cached_property
     def numeric(self) -> bool:
-        """Whether all values are numbers."""
+        """True if all values are numbers."""
         return bool(self.values) and all(map(is_number, self.values))
 
     @cached_property
     def bracketed(self) -> bool:
-        """Whether a value looks like what holds a value's place."""
+        """True if a value looks like a placeholder."""
         return any(map(PLACEHOLDER.match, self.values))
 
     @cached_property
     def keys(self) -> frozenset[str]:
-        """What the values are compared by."""
+        """The keys by which the values are compared."""
         return frozenset(map(value_key, self.values))
 
     @cached_property
@@ -135,7 +135,7 @@ class Form:
 
     @cached_property
     def _signs(self) -> frozenset[str]:
-        """What stands in every value: signs and blanks, letters, digits."""
+        """The kinds of characters in every value: signs and blanks, letters, digits."""
         return frozenset[str].intersection(*map(_kinds, self.values))
 
     @cached_property
@@ -153,17 +153,17 @@ class Form:
         return max(map(small_words, self.values), default=0)
 
     def foreign(self, letter: str) -> bool:
-        """Whether a letter is of a script that no value has, where enough are known."""
+        """Return whether a letter is of a script that no value has, if enough are known."""
         return bool(self._scripts) and script(letter) not in self._scripts
 
     @cached_property
     def signs(self) -> frozenset[str]:
-        """All signs and letters that stand in a value."""
+        """All signs and letters in the values."""
         return frozenset("".join(self.values))
 
     @cached_property
     def denies(self) -> bool:
-        """Whether a value may hold a "not": one does, or values are sentences."""
+        """True if a value may hold a "not": one does, or values are sentences."""
         return not self.known or self.small > 1 or any(map(NOT.search, self.values))
 
     @cached_property
@@ -171,14 +171,14 @@ class Form:
         return any(_begins_small(value) for value in self.values)
 
     def is_talk(self, aside: str) -> bool:
-        """Whether what stands in parentheses behind a text is unlike what values have there: small words, or none."""
+        """Return whether parentheses at the end of a text are unlike those of values: small words, or none."""
         own = [found.group() for value in self.values if (found := ASIDE.search(value))]
         if not any(map(str.isalpha, aside)):
             return all(any(map(str.isalpha, other)) for other in own)
         return small_words(aside) > max(map(small_words, own), default=0)
 
     def is_like(self, text: str) -> bool:
-        """Whether a text could stand among these values: it is no longer, and begins as they do."""
+        """Return whether a text could be one of these values: it is no longer, and begins as they do."""
         if not self.known:
             return True
         long = 2 * len(text.split()) > 3 * self._words[1] + 2
@@ -188,17 +188,17 @@ class Form:
         return self.has(text) and not long and begins and marks and commas and small_words(text) <= self.small
 
     def begins_large(self, text: str) -> bool:
-        """Whether a text begins in no small letter, or where half of the values do."""
+        """Return whether a text does not begin in a small letter, or half of the values do."""
         small = sum(map(_begins_small, self.values))
         return 2 * small >= len(self.values) or not _begins_small(text)
 
     @property
     def known(self) -> bool:
-        """Whether enough values are known to tell."""
+        """True if enough values are known."""
         return len(self.values) >= ENOUGH
 
     def has(self, text: str) -> bool:
-        """Whether a text has this form, be it in a few more words than any value has, or all in small letters."""
+        """Return whether a text has this form, perhaps in a few more words than any value, or all in small letters."""
         if not self.known:
             return True
         if self._shape is not None:
@@ -216,13 +216,13 @@ class Form:
 
 @lru_cache(maxsize=64)
 def form_of(values: tuple[str, ...]) -> Form:
-    """Return what these values have in common: found once for all queries about a column that list the same ones."""
+    """Return the common form of these values, cached for all queries about a column that list the same ones."""
     return Form(values)
 
 
 @lru_cache(maxsize=10_000)
 def shape(text: str) -> str:
-    """The pattern of a text: 0 for a digit, a for a letter, and the signs between them."""
+    """Return the pattern of a text: 0 for a digit, a for a letter, and the signs between them."""
     return "".join("0" if one.isdigit() else "a" if one.isalpha() else one for one in text)
 
 
@@ -231,7 +231,7 @@ def _begins_small(text: str) -> bool:
 
 
 def small_words(text: str) -> int:
-    """How many words begin in a small letter."""
+    """Return how many words begin in a small letter."""
     return sum(map(_begins_small, text.split()))
 
 

@@ -1,7 +1,7 @@
-"""The English dictionary of Algorithm 1 (Ronval et al., section 3.2): the same answer on every machine.
+"""The English dictionary of Algorithm 1 (Ronval et al., section 3.2), with the same answer on every machine.
 
-pyenchant where its C library is present, over the word files in `english/`; the portable reader of the same files
-otherwise. What a machine's own dictionaries and a user's own word lists say never counts.
+It is pyenchant if its C library is present, over the word files in `english/`, else the portable reader of the same
+files. A machine's own dictionaries and a user's own word lists never count.
 """
 
 import os
@@ -22,11 +22,11 @@ from tabcontam.reading.english.reader import WordFiles
 # The authors took these three out of their dictionary by hand, to get the answers of enchant 2.3.2 (reference 1a).
 REMOVED = frozenset({"blue-collar", "admin.", "self-employed"})
 
-LONGEST = 100  # bytes; longer words are cut off at different places by different versions of enchant
+LONGEST = 100  # bytes; versions of enchant cut longer words off at different places
 
-REMEMBERED = 10_000  # words that were asked for: those of a run come again and again
+REMEMBERED = 10_000  # words looked up: those of a run repeat
 
-# Tells our files read by hunspell from another dictionary or another reader of the same files.
+# These distinguish our files read by hunspell from another dictionary or another reader of the same files.
 PROBES = {"fnlwgt": False, "workclass": False, "near-bay": True, "21st": True, "22th": False, "jobs.": True}
 
 
@@ -34,14 +34,14 @@ PROBES = {"fnlwgt": False, "workclass": False, "near-bay": True, "21st": True, "
 class Dictionary:
     """en_US over the pinned files, without the words that the authors removed.
 
-    `name` has the word files and what reads them, with their versions, as they stand in the report.
+    `name` names the word files and their reader, with versions, for the report.
     """
 
     name: str
     known: Callable[[str], bool]
 
     def knows(self, word: str) -> bool:
-        """Whether the whole of `word`, spaces included, is one English word."""
+        """Return whether the whole of `word`, spaces included, is one English word."""
         word = unicodedata.normalize("NFC", word)
         if not word.isprintable() or not 0 < len(word.encode()) <= LONGEST:
             return False
@@ -50,7 +50,7 @@ class Dictionary:
 
 @cache
 def english(portable: bool = False) -> Dictionary:
-    """The dictionary of Algorithm 1; `portable` asks for the reader that needs no C library."""
+    """Return the dictionary of Algorithm 1; `portable` selects the reader that needs no C library."""
     pinned = f"en_US {files.VERSION} (SCOWL)"
     found = None if portable else _enchant()
     if found is not None:
@@ -62,14 +62,14 @@ def english(portable: bool = False) -> Dictionary:
 
 
 def _enchant() -> Callable[[str], bool] | None:
-    """pyenchant's check over our files; None where its C library, or hunspell in it, is missing or reads otherwise."""
+    """Return pyenchant's check over our files; None if its C library or hunspell is missing or reads otherwise."""
     try:
         import enchant
     except ImportError:  # pyenchant raises it too when there is no C library
         return None
     tag = f"tabcontam{secrets.token_hex(4)}"  # no "_": enchant would fall back to the language before it
     with tempfile.TemporaryDirectory(prefix="tabcontam-", ignore_cleanup_errors=True) as folder:
-        looked_in = Path(folder) / "hunspell"  # first of all by enchant's hunspell; nobody else has our language
+        looked_in = Path(folder) / "hunspell"  # where enchant's hunspell looks first; nobody else has our language
         looked_in.mkdir()
         shutil.copyfile(files.AFFIXES, looked_in / f"{tag}.aff")
         shutil.copyfile(files.WORDS, looked_in / f"{tag}.dic")
@@ -81,7 +81,7 @@ def _enchant() -> Callable[[str], bool] | None:
             except enchant.errors.Error:
                 return None
 
-    def knows(word: str, broker: Any = broker) -> bool:  # the broker has to outlive its dictionary
+    def knows(word: str, broker: Any = broker) -> bool:  # the broker must outlive its dictionary
         return bool(found.check(word))
 
     if found.provider.name != "hunspell" or any(knows(word) is not known for word, known in PROBES.items()):
@@ -91,7 +91,7 @@ def _enchant() -> Callable[[str], bool] | None:
 
 @contextmanager
 def _config_folder(folder: str) -> Iterator[None]:
-    """enchant's user folder is `folder` inside: personal and exclude lists are read and made there."""
+    """Make `folder` enchant's user folder in this context: it reads and makes personal and exclude lists there."""
     before = os.environ.get("ENCHANT_CONFIG_DIR")
     os.environ["ENCHANT_CONFIG_DIR"] = folder
     try:

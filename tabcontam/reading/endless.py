@@ -1,4 +1,4 @@
-"""Whether an answer that is being written goes on without end, so that nothing it will say changes how it is read.
+"""Detection of an answer that goes on without end, so that no further text changes how it is read.
 
 Small LLMs often answer in twenty tokens and write on to the limit: further rows, one number over and over.
 """
@@ -16,22 +16,23 @@ LEAST, LEAST_LINES = 60, 100  # characters of all its times together, within a l
 
 
 def goes_on(text: str, asked: Sequence[str], shown: str = "") -> bool:
-    """Whether an answer so far names an asked feature once too often in a line, or ends with one piece over and over.
+    """Return whether an answer so far names an asked feature too often in a line, or ends with one piece repeated.
 
-    What stands in `shown`, the prompt, may be said: a row of many zeros is no sign. Nor is thinking before the answer.
+    Text in `shown`, the prompt, may be repeated: a row of many zeros is no sign. Thinking before the answer does not
+    count.
     """
     answer = without_thought(text)[0]
     return _names_again(answer, tuple(asked)) or _repeats(answer, shown)
 
 
 def _names_again(text: str, asked: tuple[str, ...]) -> bool:
-    """Whether a feature is named in one line more often than rows can be told there, each time in the same way."""
+    """Return whether a line names a feature, always in one way, more often than rows fit there."""
     named, last = Counter[str](), 0
     for match in any_name(asked).finditer(text):
         if "\n" in text[last : match.start()]:
             named.clear()
         last = match.end()
-        # prose names a feature often, too, but not with the sign or the word for "is" behind it each time
+        # prose names a feature often, too, but not always followed by the sign or the word for "is"
         name = match.group() + text[last : last + 2].rstrip("0123456789")
         named[name] += 1
         if named[name] > ROWS:
@@ -40,7 +41,7 @@ def _names_again(text: str, asked: tuple[str, ...]) -> bool:
 
 
 def _repeats(text: str, shown: str) -> bool:
-    """Whether the text ends with one piece that stands there three times or more."""
+    """Return whether the text ends with one piece three times or more."""
     for size in range(1, min(LONGEST, len(text) // TIMES) + 1):
         piece = text[-size:]
         length = max(TIMES * size, LEAST_LINES if "\n" in piece else LEAST)

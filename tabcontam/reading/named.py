@@ -1,4 +1,4 @@
-"""Values behind their features' names, whatever stands between: JSON's colon, a tag, a word of any language."""
+"""Values after their features' names, with anything in between: JSON's colon, a tag, a word of any language."""
 
 import json
 import re
@@ -37,7 +37,7 @@ NO_DENIAL = re.compile(  # another feature's value, or a column: "The loan is no
 )
 NEW_SENTENCE = re.compile(rf"(?:[.;!?]\s+|\n\W*)(?:{ARTICLE}\s+)?$", re.IGNORECASE)  # right before a name
 NULL = {"null", "none", "nan", "nil", "undefined", ""}
-BEHIND = re.compile(  # what stands between a value and the next name
+BEHIND = re.compile(  # between a value and the next name
     rf"(?:\s*[,;|.\n]\s*|\s[-\u2013\u2014]\s+|\s+(?={JOINED} ))+(?:{JOINED} +)?(?:(?i:{ARTICLE}) +)?"
     r"[\s\u2022*_`#>(\[{\"'-]*$"
 )
@@ -45,13 +45,13 @@ MARKUP = " \t\"'`*_"
 
 
 def spelled(name: str) -> str:
-    """The letters and digits of a name: `unit_price_eur`, `UnitPriceEUR` and `Unit Price (EUR)` are one."""
+    """Return a name's letters and digits: `unit_price_eur`, `UnitPriceEUR` and `Unit Price (EUR)` become one."""
     return "".join(letter for letter in name.casefold() if letter.isalnum())
 
 
 @lru_cache(maxsize=64)
 def names_of(asked: tuple[str, ...]) -> Mapping[str, str]:
-    """The asked names by every spelling that is no other's, with and without a note in parentheses."""
+    """Return the asked names by every unambiguous spelling, with and without a note in parentheses."""
     found: dict[str, set[str]] = {}
     for name in asked:
         for form in {name, NOTE.sub("", name)}:
@@ -60,14 +60,14 @@ def names_of(asked: tuple[str, ...]) -> Mapping[str, str]:
 
 
 def read_pairs(text: str, asked: Sequence[str]) -> Cells:
-    """The asked features of an object in JSON, or nearly: with comments, other quotes, another spelling of the names.
+    """Return the asked features of an object in JSON, or nearly so: with comments, other quotes, other spellings.
 
     A feature that comes again is that of a further row: the first is the answer.
     """
     names, cells = names_of(tuple(asked)), Cells()
     named, inside = None, False  # by the pair before, as in {"feature": "age", "value": 39}
     for match in PAIR.finditer(text):
-        if match["open"]:  # an object about one feature, whose first pair is its value and says so
+        if match["open"]:  # an object about one feature, whose first pair is its value if its key is a word for "value"
             named, inside = names.get(spelled(key_of(match))), True
             continue
         value = as_text(match)
@@ -80,12 +80,12 @@ def read_pairs(text: str, asked: Sequence[str]) -> Cells:
 
 
 def key_of(match: re.Match[str]) -> str:
-    """The key of a pair."""
+    """Return the key of a pair."""
     return str(match["bare"] if match["key"] is None else match["key"])
 
 
 def as_text(match: re.Match[str]) -> str | None:
-    """The value of a pair; None for a word that says there is none."""
+    """Return the value of a pair; None for a word that means no value."""
     said = match["value"] or match["text"]
     if said is None:
         plain = match["plain"] or ""
@@ -101,7 +101,7 @@ def as_text(match: re.Match[str]) -> str | None:
 
 
 def read_tags(text: str, asked: Sequence[str]) -> Cells:
-    """The asked features that stand in tags of their names: `<age>39</age>`."""
+    """Return the asked features in tags of their names: `<age>39</age>`."""
     names, cells = names_of(tuple(asked)), Cells()
     for match in TAGGED.finditer(text):
         if (name := names.get(spelled(match["tag"] or match["key"]))) is not None:
@@ -110,14 +110,14 @@ def read_tags(text: str, asked: Sequence[str]) -> Cells:
 
 
 def read_aligned(text: str, sorts: Mapping[str, Sort]) -> Cells:
-    """Two asked features or more that a text names, each with what stands between it and the next name.
+    """Return two or more asked features that a text names, each with the text between it and the next name.
 
-    What follows all names alike says "is", in any language; it is no part of a value. A text that names a feature again
-    goes on with further rows.
+    The text that follows all names alike means "is", in any language, and is no part of a value. A text that names a
+    feature again continues with further rows.
     """
     found = _first_names(text, tuple(sorts))
     if len(found) < 2 or all(text[start - 1 : start] == "(" and text[end : end + 1] == ")" for _, start, end in found):
-        return {}  # or each stands behind its value
+        return {}  # or each comes after its value
     ends = [*(start for _, start, _ in found[1:]), _end(text, found[-1][2])]
     pieces = [text[end:following] for (_, _, end), following in zip(found, ends, strict=True)]
     parted = [BEHIND.sub("", piece) for piece in pieces[:-1]]
@@ -127,7 +127,7 @@ def read_aligned(text: str, sorts: Mapping[str, Sort]) -> Cells:
     said = [piece for piece in pieces if any(map(str.isalnum, piece))]
     common = _cut_back(_common(said), said) if len(said) > 1 else ""
     if not common or all(piece.strip() == common.strip() for piece in pieces):
-        return {}  # all pieces are one text: the words for "is" cannot be parted from the value
+        return {}  # all pieces are one text: the words for "is" cannot be separated from the value
     cells: Cells = {}
     for (name, _, _), piece in zip(found, pieces, strict=True):
         value = bare(piece[len(common) :].strip(MARKUP)) if piece.startswith(common) else ""
@@ -141,9 +141,9 @@ def read_aligned(text: str, sorts: Mapping[str, Sort]) -> Cells:
 
 
 def denied(text: str, asked: tuple[str, ...]) -> set[str]:
-    """The asked features of which a text says what they are not, or what they are in another row.
+    """Return the asked features of which a text denies a value, or gives another row's value.
 
-    What is denied before a name is denied of the names that follow it in the sentence.
+    A denial before a name also holds for the names that follow it in the sentence.
     """
     found, last, so = set[str](), 0, False
     for match in any_name(asked).finditer(text):
@@ -169,7 +169,7 @@ def without_choices(text: str) -> str:
 
 
 def first_row(text: str, asked: tuple[str, ...]) -> str:
-    """What stands before a second row, which begins with the name that the first began with; "" where none is whole."""
+    """Return the text before a second row, which begins with the first row's first name; "" if no row is whole."""
     found = [(names_of(asked).get(spelled(match.group())), match.start()) for match in any_name(asked).finditer(text)]
     names, rows = [name for name, _ in found], len(asked)
     follows = len(names) > rows > 1 and set(names[:rows]) == set(asked) and names[rows : rows + 2] == names[:2]
@@ -180,7 +180,7 @@ def first_row(text: str, asked: tuple[str, ...]) -> str:
 
 
 def _first_names(text: str, asked: tuple[str, ...]) -> list[tuple[str, int, int]]:
-    """Where each name stands first, in the order of the text; only names before any comes again."""
+    """Return the first place of each name, in the order of the text; only names before any name comes again."""
     found: dict[str, tuple[str, int, int]] = {}
     for match in any_name(asked).finditer(text):
         name = names_of(asked).get(spelled(match.group()))
@@ -199,28 +199,28 @@ def any_name(asked: tuple[str, ...]) -> re.Pattern[str]:
 
 
 def _end(text: str, start: int) -> int:
-    """Where the last value ends: with its line, or the next one where the name is a heading."""
+    """Return where the last value ends: with its line, or the next one if the name is a heading."""
     begun = start + len(text[start:]) - len(text[start:].lstrip(" \t\n*_:#"))
     end = text.find("\n", begun)
     return len(text) if end < 0 else end
 
 
 def _common(pieces: Sequence[str]) -> str:
-    """What all pieces begin with."""
+    """Return the common beginning of all pieces."""
     least, most = min(pieces), max(pieces)
     same = takewhile(lambda letters: letters[0] == letters[1], zip(least, most, strict=False))
     return "".join(letter for letter, _ in same)
 
 
 def _cut_back(common: str, pieces: Sequence[str]) -> str:
-    """The common beginning up to a place where no word or number goes on."""
+    """Return the common beginning, cut back to a place where no word or number continues."""
     while common and any(_go_on(common[-1], piece[len(common) : len(common) + 1]) for piece in pieces):
         common = common[:-1]
     return common
 
 
 def _go_on(letter: str, following: str) -> bool:
-    """Whether two characters belong to one word or number; scripts that set no blanks end where another begins."""
+    """Return whether two characters belong to one word or number; in scripts without blanks a new script ends it."""
     if not (letter.isalnum() and following.isalnum()):
         return False
     return letter.isdigit() == following.isdigit() and script(letter) == script(following)

@@ -1,4 +1,4 @@
-"""Numbers as people write them: thousands set apart, decimal commas, a unit behind, a hedge before."""
+"""Numbers as people write them: grouped thousands, decimal commas, a unit after, a hedge before."""
 
 import re
 from dataclasses import dataclass
@@ -39,16 +39,16 @@ APART = re.compile(r"(?<=\d)['\u2019\u00a0\u202f](?=\d{3}(?!\d))")
 
 @dataclass(frozen=True)
 class Writing:
-    """How the numbers of a column look, by which a comma or a point in an answer is understood."""
+    """The form of a column's numbers, which decides how a comma or a point in an answer is read."""
 
     decimals: bool  # whether some of its numbers have decimals
     thousands: bool  # whether some of its numbers have four digits or more before them
 
     def plain(self, text: str) -> str | None:
-        """A number with a decimal point and nothing between its thousands; None where the text is no such number.
+        """Return a number with a decimal point and without marks between thousands; None if the text is no such number.
 
-        `1.234,50` has one meaning. `1,234` is 1234, except where all numbers have decimals and are below a thousand;
-        `1.234` is 1234 only among whole numbers of that size; `39,14` is a number only where there are decimals.
+        `1.234,50` has one meaning. `1,234` is 1234, except if all numbers have decimals and are below a thousand;
+        `1.234` is 1234 only among whole numbers of that size; `39,14` is a number only if there are decimals.
         """
         text = APART.sub("", text.replace("\u2212", "-"))
         if BY_COMMAS.fullmatch(text):
@@ -64,14 +64,14 @@ class Writing:
 
 @lru_cache(maxsize=1_000)
 def writing_of(values: tuple[str, ...]) -> Writing:
-    """How the numbers among these values look."""
+    """Return the form of the numbers among these values."""
     numbers = [abs(float(ungrouped(value))) for value in values if is_finite(value)]
     return Writing(any(number % 1 for number in numbers), any(number >= 1000 for number in numbers))
 
 
 @lru_cache(maxsize=100_000)
 def is_number(text: str) -> bool:
-    """Whether a text is a number, thousands separated by commas or not."""
+    """Return whether a text is a number, with thousands separated by commas or not."""
     if "_" in text:  # Python reads 1_000; tables and answers mean something else
         return False
     try:
@@ -83,12 +83,12 @@ def is_number(text: str) -> bool:
 
 @lru_cache(maxsize=100_000)
 def is_finite(text: str) -> bool:
-    """Whether a text is a number that a table can hold: not `nan`, and not `1e999999999`."""
+    """Return whether a text is a number that a table can hold: not `nan`, and not `1e999999999`."""
     return is_number(text) and isfinite(float(ungrouped(text)))
 
 
 def number_in(text: str, writing: Writing) -> str:
-    """The number of `39. This is a guess.` or `39 years`; the text as it is where other words follow (`39 or 40`)."""
+    """Return the number of `39. This is a guess.` or `39 years`; the text itself if other words follow (`39 or 40`)."""
     text = text.strip(AROUND)
     if (whole := writing.plain(text.removesuffix("."))) is not None:
         return whole
@@ -99,5 +99,5 @@ def number_in(text: str, writing: Writing) -> str:
 
 
 def ungrouped(text: str) -> str:
-    """A number without the commas between its thousands."""
+    """Return a number without the commas between its thousands."""
     return text.replace(",", "") if "," in text and GROUPED.fullmatch(text) else text

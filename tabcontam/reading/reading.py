@@ -1,4 +1,4 @@
-"""How an answer is read before it is decided: preambles and fences stripped, declining texts told apart."""
+"""Preparation of an answer before it is decided: preambles and fences stripped, declining texts recognized."""
 
 import re
 from decimal import Context, Decimal
@@ -24,11 +24,11 @@ BULLET = re.compile(  # a sign that is no letter
     r"^[ \t]*(?:[-*] \[[ xX]\]|[^\w\s\x00-\x7f\u20ac\u00a3\u00a5\u2026\u2013\u2014\u00b0]+)\s*(?=\S)", re.MULTILINE
 )
 DIGITS = Context(prec=12)
-WHOLE = Context(prec=100)  # of a whole number all digits count: an identifier may have more than a float holds
+WHOLE = Context(prec=100)  # all digits of a whole number count: an identifier may have more than a float holds
 MISSING = re.compile(r"\?|na|n/a|nan|null|none|-|missing", re.IGNORECASE)
 MARKS = "\"'`*"  # around a value
-SHORT_CHOICE = 3  # letters; Yes and No stand in too many sentences
-DECLINES = re.compile(  # searched in small letters, which is three times as fast as letters of either case
+SHORT_CHOICE = 3  # letters; Yes and No are in too many sentences
+DECLINES = re.compile(  # matched in small letters, which is three times as fast as letters of either case
     r"\b(?:i(?: a|')m (?:sorry|unable|not able)|i (?:cannot|can't|can not|do not|don't|couldn't|could not)|unable to"
     r"|as an? (?:ai|language model)\b|(?:not |im)possible (?:for me )?to|no (?:access|information|idea|memory|way to)"
     r"|i apologi[sz]e|beyond what i"
@@ -39,12 +39,12 @@ DECLINES = re.compile(  # searched in small letters, which is three times as fas
 
 
 def declines(text: str) -> bool:
-    """Whether a text says that it cannot answer."""
+    """Return whether a text declines to answer."""
     return DECLINES.search(text.replace("\u2019", "'").lower()) is not None
 
 
 def plain(text: str) -> str:
-    """A text without code fences and the marks of emphasis around its lines."""
+    """Return a text without code fences and the marks of emphasis around its lines."""
     if text.isprintable() and "`" not in text and "*" not in text:  # a single line without marks
         return text.strip()
     lines = (line.strip() for line in FENCE.sub("", text).splitlines())
@@ -53,7 +53,7 @@ def plain(text: str) -> str:
 
 
 def tidy(text: str) -> str:
-    """A text in the signs of a keyboard, without LaTeX and footnotes' numbers, with tables as those of Markdown."""
+    """Return a text in a keyboard's signs, without LaTeX and footnote numbers, with tables in Markdown."""
     text = plain_signs(text)
     if "<td" in text:
         text = TABLE.sub("", ROW_END.sub(" |\n", CELL.sub("| ", text)))
@@ -65,32 +65,32 @@ def tidy(text: str) -> str:
 
 
 def answer_line(text: str) -> str:
-    """The line that holds a short answer: the first that does not announce one."""
+    """Return the line that holds a short answer: the first that does not announce one."""
     lines = plain(text).splitlines()
     said = (line for line in lines if not line.endswith(":") and not (FILLER.match(line) and len(lines) > 1))
     return next(said, lines[0] if lines else "")
 
 
 def unlabelled(line: str) -> str:
-    """A line without the label that says it is the answer."""
+    """Return a line without the label that marks it as the answer."""
     return LABEL.sub("", line)
 
 
 def same_value(answer: str | None, expected: str | None) -> bool:
-    """Whether two values are one: numbers as numbers, other texts without case, outer spaces, quotes and full stop."""
+    """Return whether two values are equal: numbers as numbers, texts without case, outer spaces, quotes and stop."""
     if answer is None or expected is None:
         return False
     return value_key(answer) == value_key(expected)
 
 
 def is_mark(cell: str | None) -> bool:
-    """Whether a cell is how an answer writes a missing value."""
+    """Return whether a cell is a mark with which answers write a missing value."""
     return cell is None or MISSING.fullmatch(cell.strip("\"'`*. ")) is not None
 
 
 @lru_cache(maxsize=100_000)
 def value_key(text: str) -> str:
-    """What equal values share: `256`, `256.0` and `2.56e2` have one key, and `No.` has that of `no`."""
+    """Return the key that equal values share: `256`, `256.0` and `2.56e2` share one, and so do `No.` and `no`."""
     text = text if text.isascii() else plain_signs(text).replace("\u2013", "-")
     bare = " ".join(text.split()).strip(MARKS).casefold()
     bare = bare[:-1].rstrip(MARKS) if bare.endswith(".") and len(bare) > 1 else bare
@@ -108,7 +108,7 @@ def value_key(text: str) -> str:
 
 
 def chosen(text: str, choices: tuple[str, ...]) -> str | None:
-    """The one of the possible answers that a text gives: it begins or ends with it, and names no other.
+    """Return the possible answer that a text gives: it begins or ends with it, and names no other.
 
     A longer answer may stand anywhere, if it is the only one and not denied.
     """
@@ -133,7 +133,7 @@ def chosen(text: str, choices: tuple[str, ...]) -> str | None:
 
 
 def _names_two(line: str, choices: list[str]) -> bool:
-    """Whether choices stand side by side, as in `Yes/No` or `Yes, No.`; but `Yes, no doubt` is Yes."""
+    """Return whether choices stand side by side, as in `Yes/No` or `Yes, No.`; but `Yes, no doubt` is Yes."""
     either = "|".join(map(re.escape, choices)) or "$"
     between = rf"(?:[/|&]|,?\s*\b(?:and|or)\b|,(?=\s*(?:{either})\W*$))"
     two = rf"(?<!\w)(?:{either})[\"'*]*\s*{between}\s*[\"'*]*(?:{either})(?!\w)"

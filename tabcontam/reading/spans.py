@@ -1,7 +1,7 @@
 """The one value that an answer gives for a single asked cell, by the place that marks it.
 
-A marked place counts first: a line of its own, a box, tags, a label, the feature's name, emphasis, quotes. Only where
-none holds a value, and only of numbers and listed values, the one span of the text counts that could be one.
+A marked place counts first: a line of its own, a box, tags, a label, the feature's name, emphasis, quotes. Only if none
+holds a value, and only for numbers and listed values, the one span of the text counts that could be a value.
 """
 
 import json
@@ -23,7 +23,7 @@ LABELLED = re.compile(
     r"^\W*(?P<label>[^\W\d_][^:=\n]{0,60}?)\W*?(?::|=>?|->|\u2192|\s[-\u2013\u2014]\s)\W*?\s*(?P<value>.+)$",
     re.MULTILINE,
 )
-LABEL = re.compile(  # at the end of what stands before a colon
+LABEL = re.compile(  # at the end of the text before a colon
     rf"(?:^|\W)(?:{THING}|a|correct|output|prediction|guess|pick|completion|response|final)s?(?:\s+{SAYS})?\W*$",
     re.IGNORECASE,
 )
@@ -41,20 +41,20 @@ MOST_WRAPPINGS = 4
 MOST_BEFORE = 12  # words before a value of a column whose form is known
 NAMING = re.compile(rf"^(?:\w+\s+)*?{THING}\s+(?:{SAYS}\s+)?", re.IGNORECASE)
 IS_THE = re.compile(rf"\s+{SAYS}\s+(?:{ARTICLE}\s+)?[*`_\"']*$", re.IGNORECASE)
-MOST_PLACES = 20  # that are looked at
-OTHERWISE = re.compile(rf"\s+{NO_UNIT}\b", re.IGNORECASE)  # behind a number that is another one
+MOST_PLACES = 20  # that are examined
+OTHERWISE = re.compile(rf"\s+{NO_UNIT}\b", re.IGNORECASE)  # after a number that is another one
 WORD = re.compile(rf"^[\W_]*(?:{ARTICLE}\s+)?$", re.IGNORECASE)
 TWO_OF = re.compile(r"(?:either|between|entweder|soit)\b", re.IGNORECASE)
 SAYING_IT = re.compile(rf"(?:{SAID}|:=\s*|\.{{2,}}\s*|[-\u2013\u2014]\s+)=?\s*", re.IGNORECASE)
-BUT = re.compile(  # doubts behind a value
+BUT = re.compile(  # doubts after a value
     rf"[,;]?\s+(?:but|though|although)\b[^.\n]*|,\s+[^,;\n\dA-Z]*(?:{NOT.pattern})[^,;\n\dA-Z]*$"
 )
 FOLDED = re.compile(r"<details\b.*?</details>", re.IGNORECASE | re.DOTALL)
 LINE_END = re.compile(r"<br\s*/?>|</p>|</div>|</li>", re.IGNORECASE)
 STRONG = re.compile(r"</?(?:strong|b)>", re.IGNORECASE)
 LOOKS = re.compile(r"</?(?:p|div|span|em|i|u|code|pre|small|ul|ol|li|font|center|html|body)\b[^<>]*>", re.IGNORECASE)
-SHORT = 3  # letters; shorter values stand in many sentences
-MOST_SKIPPED = 4  # words that say "is" in a language that nobody listed
+SHORT = 3  # letters; shorter values are in many sentences
+MOST_SKIPPED = 4  # words for "is" in a language that is not listed
 
 
 def unmarked(text: str) -> str:
@@ -66,9 +66,9 @@ def unmarked(text: str) -> str:
 
 
 def peeled(text: str) -> str:
-    """A text without what wraps the whole of it: a box, tags, brackets, emphasis, quotes, an object with one text.
+    """Return a text without its wrapping: a box, tags, brackets, emphasis, quotes, an object with one text.
 
-    Of a text that has one box or one pair of tags that nothing else stands in, what stands in it.
+    For a text with exactly one box or one pair of tags, return the content of these.
     """
     for _ in range(MOST_WRAPPINGS):
         inside = _inside(text.strip())
@@ -98,7 +98,7 @@ def _inside(text: str) -> str | None:
 
 
 def _decoded(text: str) -> object:
-    """The value that a text of JSON is; None for any other text."""
+    """Return the value of a text of JSON; None for any other text."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
@@ -106,7 +106,7 @@ def _decoded(text: str) -> object:
 
 
 def _whole(inside: str, begin: str, end: str) -> bool:
-    """Whether what stands between two marks is wrapped by them, and not two pieces each in marks of its own."""
+    """Return whether two marks wrap all the text between them, rather than two pieces each in marks of its own."""
     if begin in "([":
         depth = list(accumulate((letter == begin) - (letter == end) for letter in inside))
         return not depth or (min(depth) >= 0 and depth[-1] == 0)
@@ -114,9 +114,9 @@ def _whole(inside: str, begin: str, end: str) -> bool:
 
 
 def read_one(text: str, name: str, sort: Sort, begin: Callable[[str], str]) -> str | None:
-    """The value that a text gives for one feature; None where it gives none, or two.
+    """Return the value that a text gives for one feature; None if it gives none, or two.
 
-    `begin` gives of a line that goes on with a row its first cell.
+    `begin` returns the first cell of a line that continues with a row.
     """
     lines = [line for line in text.splitlines() if spelled(line) not in ("", spelled(name))]
     named = any_name((name,))
@@ -152,7 +152,7 @@ def read_one(text: str, name: str, sort: Sort, begin: Callable[[str], str]) -> s
 
 
 def _value(said: str, sort: Sort) -> str | None:
-    """A place's text as a value, without what announces it; None where it is none."""
+    """Return a place's text as a value, without its announcement; None if it is none."""
     if sort.numeric and is_finite(number := cleaned(bare(said), sort)):
         return number
     said = BULLET.sub("", said.strip())
@@ -173,7 +173,7 @@ def _values(places: Iterable[str], sort: Sort) -> list[str]:
 
 
 def _alone(lines: Iterable[str], sort: Sort) -> str | None:
-    """The first line that is a value and nothing else."""
+    """Return the first line that is a value and nothing else."""
     found = (
         value
         for value in _values(lines, sort)
@@ -191,13 +191,13 @@ def _tagged(text: str) -> Iterator[str]:
 
 
 def _keyed(text: str) -> Iterator[str]:
-    """The values of an object's keys that call it an answer; of an object with a single key that value."""
+    """Yield the values of an object's keys that mean "answer"; for an object with a single key its value."""
     pairs = [(key_of(match), as_text(match) or "") for match in PAIR.finditer(text)]
     return (value for key, value in pairs if len(pairs) == 1 or re.fullmatch(rf".*{THING}s?", key, re.IGNORECASE))
 
 
 def _behind_name(text: str, name: str, sort: Sort) -> Iterator[str]:
-    """What follows the feature's name: behind words that say "is" or, in any language, a few that could be no value."""
+    """Yield the values after the feature's name: after a word for "is" or, in any language, a few that are no value."""
     for match in islice(any_name((name,)).finditer(text), MOST_PLACES):
         rest = text[match.end() :].lstrip(" *_`\"'\n").partition("\n")[0]
         if (said := SAYING_IT.match(rest)) and (value := _value(rest[said.end() :], sort)) is not None:
@@ -208,7 +208,7 @@ def _behind_name(text: str, name: str, sort: Sort) -> Iterator[str]:
 
 
 def _behind_words(rest: str, sort: Sort) -> Iterator[str]:
-    """The values that a line may end with, behind none, one or a few words that are none of them."""
+    """Yield the values at the end of a line, after none, one or a few words that are none of them."""
     words = rest.split()
     for skipped in range(min(MOST_SKIPPED, len(words) - 1) + 1):
         before = " ".join(words[:skipped])
@@ -220,7 +220,7 @@ def _behind_words(rest: str, sort: Sort) -> Iterator[str]:
 
 
 def _begun(text: str, sort: Sort) -> str | None:
-    """What the one line says behind a few words that could be no part of a value; None where two lines say such."""
+    """Return the value of one line after a few words that cannot be part of it; None if two lines differ."""
     if sort.numeric or sort.closed or not sort.form.known:
         return None
     found = {value for line in text.splitlines()[:MOST_PLACES] if (value := _end_of(line.split(), sort)) is not None}
@@ -243,7 +243,7 @@ def _said(text: str) -> Iterator[str]:
 
 
 def _before_name(text: str, name: str) -> Iterator[str]:
-    """What is said to be the feature: `39 is the age`."""
+    """Yield the subjects of sentences with the feature as predicate: `39 is the age`."""
     for match in islice(any_name((name,)).finditer(text), MOST_PLACES):
         line = text[: match.start()].rpartition("\n")[2]
         if said := IS_THE.search(line):
@@ -259,7 +259,7 @@ def _quoted(text: str) -> Iterator[str]:
 
 
 def _only(text: str, sort: Sort) -> str | None:
-    """The one number or listed value in a text; None where there are two, or where it is denied."""
+    """Return the one number or listed value in a text; None if there are two, or if it is denied."""
     if sort.numeric:
         numbers = list(islice(NUMBER.finditer(text), MOST_PLACES))
         if any(OTHERWISE.match(text, match.end()) for match in numbers):

@@ -1,20 +1,20 @@
 """Algorithm 2: decide from values (Ronval et al., section 3.2), as the authors' last code has it, faults included.
 
 It looks for each expected value anywhere in the kept line of the answer: case matters, the feature's name does not, and
-`256` is not `256.0`. Reading by feature is the tests' own matter, not this file's.
+`256` is not `256.0`. The tests read by feature themselves, not in this file.
 """
 
 from collections.abc import Collection, Mapping
 
-MISSING = "nan"  # how the authors print, and look for, a missing value
-AROUND = ",\n:;!?'"  # what they strip from a word of the answer; neither full stop nor double quotes
-PREAMBLE = 5  # a first line of fewer words announces the row, and the row is on the next
+MISSING = "nan"  # the authors print a missing value so, and look for it
+AROUND = ",\n:;!?'"  # stripped by them from a word of the answer; neither full stop nor double quotes
+PREAMBLE = 5  # a first line of fewer words announces the row, which is on the next
 
 
 def decide_values(output: str, expected: Mapping[str, str | None], *, missing_shown: Collection[str] = ()) -> bool:
-    """Algorithm 2: whether the value of every asked feature appears in `output`, a line that is already cut.
+    """Return whether Algorithm 2 finds the value of every asked feature in `output`, a line that is already cut.
 
-    None is a missing value: found as `nan`, or where the caller has read one for that feature (`missing_shown`).
+    None is a missing value: found as `nan`, or if the caller has read one for that feature (`missing_shown`).
     """
     return bool(expected) and all(
         _appears(value, output) or (value is None and feature in missing_shown) for feature, value in expected.items()
@@ -22,12 +22,12 @@ def decide_values(output: str, expected: Mapping[str, str | None], *, missing_sh
 
 
 def first_line(text: str) -> str:
-    """The part of an answer that the authors keep."""
+    """Return the part of an answer that the authors keep."""
     return text.split("\n", 1)[0]
 
 
 def completion_line(text: str) -> str:
-    """The part they keep of a full completion: the second line, if the first is a short preamble."""
+    """Return the part that they keep of a full completion: the second line, if the first is a short preamble."""
     lines = text.split("\n", 2)
     return lines[1] if len(lines) > 1 and len(lines[0].split()) < PREAMBLE else lines[0]
 
@@ -42,7 +42,7 @@ def _appears(value: str | None, output: str) -> bool:
 
 
 def _stands_in(shown: str, output: str) -> bool:
-    """A value with a space is a substring; another is a whole word of the answer, the marks around it aside."""
+    """Return whether a value with a space is a substring, or another a word of the answer without marks around it."""
     if " " in shown:
         return shown in output
     return any(shown in word and len(word.strip(AROUND)) == len(shown) for word in output.split())

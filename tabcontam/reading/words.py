@@ -1,7 +1,7 @@
 """Algorithm 1: decide from words (Ronval et al., section 3.2), as the authors' last code has it.
 
 A "word" is a whole feature name or value, spaces included. Words that no English dictionary knows are specific to the
-dataset: one of them in the answer is enough. Where there are none, all expected words have to appear.
+dataset: one of them in the answer is enough. If there are none, all expected words must appear.
 """
 
 import re
@@ -22,7 +22,7 @@ MATCH_CASE = frozenset({"MathE"})  # the authors' one exception: any "mathe..." 
 
 @dataclass(frozen=True)
 class WordDecision:
-    """What Algorithm 1 found: whether that is enough, and of each word that it looked for, in order, if it appeared."""
+    """The decision of Algorithm 1, and each word that it looked for, in order, with whether it appeared."""
 
     detected: bool
     looked_for: dict[str, bool]
@@ -31,7 +31,7 @@ class WordDecision:
 def decide_words(
     output: str, expected: Sequence[str | None], dictionary: Dictionary, found: Found | None = None
 ) -> WordDecision:
-    """Algorithm 1; `found` replaces the authors' way to look for a word. None, a missing value, counts as there."""
+    """Return Algorithm 1's decision; `found` replaces the authors' word search. None, a missing value, is skipped."""
     words = [word for word in dict.fromkeys(expected) if word]
     unknown = [word for word in words if not dictionary.knows(word)]
     looked_for = {name: (found or appears)(name, output) for name in map(without_note, unknown or words)}
@@ -40,7 +40,7 @@ def decide_words(
 
 
 def decide_names(output: str, names: Sequence[str], dictionary: Dictionary, found: Found | None = None) -> WordDecision:
-    """Recognition: Algorithm 1 on each name by itself, the long ones first, up to the first that is found."""
+    """Return the decision of recognition: Algorithm 1 on each name alone, the long ones first, until one is found."""
     looked_for: dict[str, bool] = {}
     for name in names:
         decision = decide_words(output, [name], dictionary, found)
@@ -51,21 +51,21 @@ def decide_names(output: str, names: Sequence[str], dictionary: Dictionary, foun
 
 
 def appears(word: str, output: str) -> bool:
-    """Whether `word` is a substring of `output`; "_" in names also stands for "." and a space (reference 1a)."""
+    """Return whether `word` is a substring of `output`; "_" in names also matches "." and a space (reference 1a)."""
     if word not in MATCH_CASE:
         word, output = word.lower(), output.lower()
     return word.replace("_", " ") in output.replace("_", " ") or word in output.replace("_", ".")
 
 
 def stands_in(word: str, output: str) -> bool:
-    """Whether `output` holds `word` as a whole: not `ATA` in `dataset`, but `PassengerId` in `passenger_id`."""
+    """Return whether `output` holds `word` as a whole: not `ATA` in `dataset`, but `PassengerId` in `passenger_id`."""
     if stands_whole(word, output):
         return True
     return PLAIN.fullmatch(word) is not None and f" {' '.join(pieces(word))} " in f" {' '.join(pieces(output))} "
 
 
 def stands_whole(word: str, text: str) -> bool:
-    """Whether a text holds a word that no letter or digit stands beside, in upper or lower case."""
+    """Return whether a text holds a word with no letter or digit next to it, in upper or lower case."""
     if not (word.isascii() and text.isascii()):
         return re.search(rf"(?<![^\W_]){re.escape(word)}(?![^\W_])", text, re.IGNORECASE) is not None
     word, text = word.lower(), text.lower()  # many times as fast
@@ -80,11 +80,11 @@ def stands_whole(word: str, text: str) -> bool:
 
 @lru_cache(maxsize=1_000)
 def pieces(text: str) -> tuple[str, ...]:
-    """The words of a name or text, in lower case: snake_case, camelCase and dotted.names fall into their parts."""
+    """Return the words of a name or text, in lower case: snake_case, camelCase and dotted.names are split."""
     return tuple(map(str.casefold, PIECES.findall(text)))
 
 
 def without_note(word: str) -> str:
-    """The name without what stands in parentheses: `sepal length (cm)` is looked for as `sepal length`."""
+    """Return the name without a note in parentheses: `sepal length (cm)` becomes `sepal length`."""
     before, bracket, _ = word.partition("(")
     return before.strip() if bracket and before.strip() else word

@@ -1,7 +1,7 @@
-"""What servers and chat templates leave around an answer: thinking before it, marks of its end, names of speakers.
+"""Removal of what servers and chat templates leave around an answer: thinking, end marks, speakers' names.
 
-One table of marks serves all models. A mark is a word in brackets that no text has: `<|name|>`, `[/NAME]`, `</s>`. What
-the word says decides what becomes of it: it opens or closes thinking, names a speaker or a channel, or ends a turn.
+One table of marks serves all models. A mark is a word in brackets that no text has: `<|name|>`, `[/NAME]`, `</s>`. Its
+word decides its treatment: it opens or closes thinking, names a speaker or a channel, or ends a turn.
 """
 
 import re
@@ -37,7 +37,7 @@ EDGES = "\ufeff\u200b\u200c\u200d\u2060\x00 \t\r\n"
 
 
 def without_thought(text: str) -> tuple[str, bool]:
-    """The answer without the thinking before it, and whether there was some.
+    """Return the answer without the thinking before it, and whether there was some.
 
     Some templates open the thinking in the prompt, so that it only ends here. Thinking that never ends is no answer.
     """
@@ -52,7 +52,7 @@ def without_thought(text: str) -> tuple[str, bool]:
 
 
 def without_marks(text: str) -> str:
-    """The first turn of the assistant, without the marks of a template around it and the speaker's name before it."""
+    """Return the first turn of the assistant, without a template's marks around it and the speaker's name before it."""
     pieces = [piece.strip(EDGES) for piece in _turns(text)]
     said = next((piece for piece in pieces if piece), "")
     said = said[match.end() :] if (match := SPEAKER.match(said)) else said
@@ -79,6 +79,6 @@ def _turns(text: str) -> list[str]:
 
 
 def set_off(text: str) -> str:
-    """The answer that stands between `<answer>` and `</answer>`, where a reply has one; else the text as it is."""
+    """Return the answer between `<answer>` and `</answer>`, if a reply has one; else the text itself."""
     found = ANSWER.findall(text)
     return found[0].strip() if len(found) == 1 else text

@@ -1,4 +1,4 @@
-"""Recorded cells under the calibrated rules, and where these differ from the published ones, with the reason."""
+"""Recorded results under the calibrated rules, and their differences from the published rules, with the reason."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -24,13 +24,13 @@ SILENT = "no readable answer"
 PARTLY = "cells that guessing does not explain are right, if not the whole row"
 SAID = "words are said that no other dataset's answers hold"
 
-Group = Sequence[Record]  # the records of one cell
+Group = Sequence[Record]  # the records of one result
 
 
 def replay_calibrated(records: Iterable[Record], dictionary: Dictionary) -> tuple[list[Result], list[RuleDifference]]:
-    """The cells under the calibrated rules, and each that the published ones decide otherwise, and why.
+    """Return the results under the calibrated rules, and each that the published rules decide otherwise, and why.
 
-    The cells of one LLM and family of tests share an error budget; those of a serializer study have one of their own.
+    The results of one LLM and family of tests share an error budget; those of a serializer study have one of their own.
     """
     groups = cells_of(records)
     cells = [published_cell(group, dictionary) for group in groups]
@@ -49,7 +49,7 @@ def replay_calibrated(records: Iterable[Record], dictionary: Dictionary) -> tupl
 
 
 def _asked(groups: Sequence[Group], dictionary: Dictionary) -> list[RecordedCell | str]:
-    """What each cell asked; or why that is not known."""
+    """Return the queries of each result, or why they are not known."""
     edition_of = cache(known_edition)
     alike = grouped(groups, lambda group: _kind(group[0]))
 
@@ -65,12 +65,12 @@ def _asked(groups: Sequence[Group], dictionary: Dictionary) -> list[RecordedCell
 
 
 def _kind(record: Record) -> tuple[str | None, ...]:
-    """What the cells have in common that are each other's decoys."""
+    """Return the common key of the results that are each other's decoys."""
     return record.llm, record.serializer, record.test
 
 
 def judge_together(numbers: Sequence[int], cells: list[Result], asked: Mapping[int, RecordedCell | str]) -> None:
-    """Judge the cells that share an error budget, in place; one that could not have told has no part in it."""
+    """Judge the results that share an error budget, in place; an uninformative one takes no part in it."""
     at = level(ALPHA, sum(isinstance(asked[number], RecordedCell) for number in numbers))
     for number in numbers:
         cells[number] = _judged(cells[number], asked[number], at)
@@ -81,7 +81,7 @@ def judge_together(numbers: Sequence[int], cells: list[Result], asked: Mapping[i
 
 
 def _judged(cell: Result, asked: RecordedCell | str, at: float) -> Result:
-    """A cell with the evidence of its answers, before the other cells of its family are looked at."""
+    """Return a result with the evidence of its answers, before the other results of its family are looked at."""
     if isinstance(asked, str):
         verdict = Verdict.UNINFORMATIVE
         return replace(cell, verdict=verdict, hits=0, answered=0, score=None, reason=asked, sentence=asked)
@@ -97,7 +97,7 @@ def _judged(cell: Result, asked: RecordedCell | str, at: float) -> Result:
         queries=asked.queries,
         null=asked.null,
         sentence=asked.counted + (found.sentence or ""),
-        without={},  # the records have one feature a cell: the rule of one column would leave nothing of test 9
+        without={},  # the records have one feature a result: the rule of one column would leave nothing of test 9
     )
     if reason := asked.uninformative(at):
         return replace(found, verdict=Verdict.UNINFORMATIVE, reason=reason)
@@ -107,7 +107,7 @@ def _judged(cell: Result, asked: RecordedCell | str, at: float) -> Result:
 
 
 def _contrast(record: Record, cell: Result, asked: RecordedCell | str) -> RuleDifference:
-    """A cell whose calibrated verdict is another than the published one, with the reason."""
+    """Return the difference of a result whose calibrated verdict is not the published one, with the reason."""
     return RuleDifference(
         **record.place,
         paper=cell.paper_verdict,
@@ -118,7 +118,7 @@ def _contrast(record: Record, cell: Result, asked: RecordedCell | str) -> RuleDi
 
 
 def _cause(cell: Result, asked: RecordedCell | str) -> str:
-    """Why the rule sets differ, in words that cells share."""
+    """Return why the rule sets differ, in words that results share."""
     if isinstance(asked, str):
         return asked
     if cell.verdict is Verdict.CONTAMINATED:

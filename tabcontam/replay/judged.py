@@ -1,4 +1,4 @@
-"""What a file of recorded answers comes to."""
+"""The outcome of a file of recorded answers."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,11 +12,12 @@ from tabcontam.verdicts.recorded import RecordedDifference, RuleDifference
 
 @dataclass(frozen=True)
 class Judged:
-    """The cells of recorded answers, with the verdict of both rule sets in each, and their disagreements.
+    """The results of recorded answers, with the verdict of both rule sets in each, and their disagreements.
 
-    `cells` have the verdicts of the rules that were asked for. `differences` are those with the recorded decisions,
-    `rule_differences` those of the calibrated rules with the published ones. `compared` has the recorded completions
-    of which `judgements` say how like they are to the true pieces, by the cell; its edition is the name of the file.
+    `cells` have the verdicts of the rules that were asked for. `differences` are those from the recorded decisions,
+    `rule_differences` those between the calibrated rules and the published ones. `compared` has, by the result, the
+    recorded completions that `judgements` compare with the true pieces; the edition of its keys is the name of the
+    file.
     """
 
     cells: Sequence[Result]
@@ -27,5 +28,5 @@ class Judged:
 
 
 def place_of(cell: Result) -> dict[str, Any]:
-    """What tells a cell of recorded answers from others, as each difference states it first."""
+    """Return the fields that distinguish a result of recorded answers, in the order in which differences state them."""
     return {name: getattr(cell, name) for name in ("llm", "dataset", "split", "serializer", "test", "source")}

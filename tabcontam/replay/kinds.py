@@ -1,4 +1,4 @@
-"""The kinds of recorded answers, told apart by the keys of their lines: here alone a new kind is added."""
+"""The kinds of recorded answers, distinguished by the keys of their lines: a new kind is added only here."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -15,7 +15,7 @@ Judge = Callable[[Path, Lines, str, Dictionary, bool], Judged]
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of recorded answers: the `keys` that its lines have, and what judges the lines of a file.
+    """A kind of recorded answers: the `keys` of its lines, and the function that judges the lines of a file.
 
     `judge` gets the file's path, its lines, the rules, the dictionary and whether disagreements are asked for. It
     raises `UsageError` for a line that is no such record.
@@ -34,7 +34,7 @@ KINDS = (
 
 
 def judged(paths: Sequence[Path], rules: str, dictionary: Dictionary, told: bool) -> Judged:
-    """What the answers of these files come to under the `rules`; with disagreements where these are `told`.
+    """Return the outcome of the answers of these files under the `rules`, with disagreements if `told`.
 
     A file is of the kind that has most of the keys of its first line. Raises `UsageError`.
     """
@@ -52,7 +52,7 @@ def judged(paths: Sequence[Path], rules: str, dictionary: Dictionary, told: bool
 
 
 def kind_of(lines: Lines) -> Kind:
-    """The kind whose keys the first line has, the largest share of them; the first kind where it has none."""
+    """Return the kind with the largest share of its keys in the first line; the first kind where it has none."""
     try:
         raw = json.loads(lines[0][1])
     except (ValueError, RecursionError):

@@ -1,6 +1,6 @@
-"""What a judge and people said of recorded completions, as results.json states it of those of a run.
+"""Judgements of recorded completions by a judge and by people, in the form that results.json has for a run.
 
-The same setting can stand in several files, with other instances: a file is what an edition is in a run.
+The same setting can stand in several files, with other instances: a file replaces the edition of a run.
 """
 
 from collections.abc import Iterable, Sequence
@@ -18,22 +18,22 @@ JUDGE = "the recorded judge"
 
 
 def cell_of(cell: Result) -> CellName:
-    """The name of a recorded cell, with its file."""
+    """Return the name of a recorded result, with its file."""
     return replace(cell, edition=cell.source).key
 
 
 def answered(instances: Iterable[Instance]) -> list[Instance]:
-    """The instances that have a guided completion."""
+    """Return the instances that have a guided completion."""
     return [one for one in instances if one.guided and one.guided.strip()]
 
 
 def compared_of(instances: Iterable[Instance]) -> list[Compared]:
-    """The guided completions that are recorded, beside their true pieces."""
+    """Return the recorded guided completions, each with its true piece."""
     return [Compared(f"line {one.line}", one.shown, one.expected, one.guided or "") for one in answered(instances)]
 
 
 def judgements_of(place: CellName, instances: Sequence[Instance]) -> list[Judgement]:
-    """What was said of these completions: by the recorded judge, and by each person, whom the records number."""
+    """Return the judgements of these completions: by the recorded judge, and by each person, under a number."""
     found = []
     for one, pair in zip(answered(instances), compared_of(instances), strict=True):
         people = {f"person {number}": word for number, word in one.people.items()}
@@ -45,9 +45,9 @@ def judgements_of(place: CellName, instances: Sequence[Instance]) -> list[Judgem
 
 
 def judges(found: Judged) -> dict[str, Any]:
-    """The fields of results.json that say who judged recorded completions, and how far they agree.
+    """Return the fields of results.json on who judged recorded completions, and how far the judges agree.
 
-    The cells of people are their words and no other method, so that they are not counted twice.
+    The results of people are their judgements and no other method, so that they are not counted twice.
     """
     methods = [replace(cell, edition=cell.source) for cell in found.cells if cell.test not in PERSONS]
     return judged_by(Judgements(found.judgements), found.compared, methods)

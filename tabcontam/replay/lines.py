@@ -1,4 +1,4 @@
-"""Files of recorded answers, a JSON object a line: read, and what is wrong with a line said in one line."""
+"""Files of recorded answers, one JSON object a line: their reader, and the one-line messages about a bad line."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -12,7 +12,7 @@ Parsed = TypeVar("Parsed")
 
 
 def read_lines(path: Path) -> Lines:
-    """The lines of a file that are not blank. Raises `UsageError` where there are none."""
+    """Return the lines of a file that are not blank. Raises `UsageError` where there are none."""
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -28,10 +28,10 @@ def read_lines(path: Path) -> Lines:
 def parse_lines(
     path: Path, lines: Lines, parse: Callable[[Mapping[str, Any], int], Parsed], keys: Sequence[str]
 ) -> list[Parsed]:
-    """What each line says: `parse` gets its object and its number.
+    """Return the parsed record of each line: `parse` gets its object and its number.
 
     Raises `UsageError`, with the line's number and the `keys` that a record has, for a line that is no JSON object and
-    for what `parse` raises of it (KeyError, TypeError, ValueError, SyntaxError).
+    for an error that `parse` raises (KeyError, TypeError, ValueError, SyntaxError).
     """
     return [_parsed(path, number, line, parse, keys) for number, line in lines]
 
@@ -46,7 +46,7 @@ def _parsed(
         return parse(raw, number)
     except json.JSONDecodeError as error:
         fault = f"not JSON ({error.msg})"
-    except (RecursionError, MemoryError):  # the latter is how ast says it
+    except (RecursionError, MemoryError):  # ast raises the latter
         fault = "nested too deeply"
     except KeyError as error:
         fault = f"no {error.args[0]!r}"
@@ -56,26 +56,26 @@ def _parsed(
 
 
 def text_of(raw: Mapping[str, Any], key: str) -> str:
-    """A text of a record. Raises KeyError where it has none, TypeError where it is none."""
+    """Return a text of a record. Raises KeyError if it is missing, TypeError for another type."""
     if not isinstance(raw[key], str):
         raise TypeError(f"{key!r} is not a text")
     return str(raw[key])
 
 
 def optional_text(raw: Mapping[str, Any], key: str) -> str | None:
-    """The same of a text that a record may lack, or have as null."""
+    """Return a text of a record; None where the record lacks it, or has null. Raises as `text_of` does."""
     return None if raw.get(key) is None else text_of(raw, key)
 
 
 def count_of(raw: Mapping[str, Any], key: str) -> int:
-    """A whole number of a record that is 0 or more. Raises KeyError or TypeError."""
+    """Return a whole number of a record that is 0 or more. Raises KeyError or TypeError."""
     if type(raw[key]) is not int or raw[key] < 0:  # to Python a true is an int
         raise TypeError(f"{key!r} is not a count")
     return int(raw[key])
 
 
 def optional_number(raw: Mapping[str, Any], key: str) -> float | None:
-    """A number of a record that may lack it, or have it as null. Raises TypeError where it is none, or not finite."""
+    """Return a number of a record; None where the record lacks it, or has null. Raises TypeError if not finite."""
     given = raw.get(key)
     if given is None:
         return None

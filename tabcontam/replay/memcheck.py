@@ -1,9 +1,9 @@
-"""Answers that the authors of tabmemcheck printed: how many are the file's own, and what the calibrated rules say.
+"""Answers that the authors of tabmemcheck printed: the number that are the file's own, and the calibrated verdicts.
 
-A line has the LLM, the file, the feature that was asked (null where a whole row was), the answer, and its edit
-distance to what stands in the file; of some, the expected row. The prompts are not recorded, so that mostly the asked
-row is not known. An answer of distance 0 is the file's; which row that is follows from its values. Of the others
-nothing counts as right but what the expected row says.
+A line has the LLM, the file, the feature that was asked (null where a whole row was), the answer, and its edit distance
+to the file's text; some have the expected row. The prompts are not recorded, so that mostly the asked row is not known.
+An answer of distance 0 is the file's; its row follows from its values. In other answers only values of the expected row
+count as right.
 """
 
 from collections.abc import Mapping, Sequence
@@ -64,17 +64,17 @@ class Printed:
 
     @property
     def test(self) -> RawTest:
-        """The test of the suite that asks the same."""
+        """The test of the suite that asks the same question."""
         return RowCompletion() if self.feature is None else CsvFeatureCompletion()
 
     @property
     def exact(self) -> bool:
-        """Whether the answer is what stands in the file."""
+        """True if the answer is the file's own text."""
         return self.distance == 0
 
 
 def judged(path: Path, lines: Lines, rules: str, dictionary: Dictionary, told: bool) -> Judged:
-    """What the answers come to under the `rules`: the package's own counts are scores under either.
+    """Return the outcome of the answers under the `rules`; the package's own counts are scores under either.
 
     Since these decide nothing, no verdict can differ from them. Raises `UsageError`.
     """
@@ -95,7 +95,7 @@ def _parsed(raw: Mapping[str, Any], number: int) -> Printed:
 
 
 def _counted(group: Sequence[Printed]) -> Result:
-    """A cell with the package's count: how many answers are exactly the file's."""
+    """Return a result with the package's count: the number of answers that are exactly the file's."""
     first, test = group[0], group[0].test
     cell = Result(
         llm=first.llm,
@@ -120,7 +120,7 @@ def _counted(group: Sequence[Printed]) -> Result:
 
 
 def _asked(group: Sequence[Printed]) -> RecordedCell | str:
-    """The answers of a cell with the chance of what they say; or why that is not known."""
+    """Return the answers of a result with the chance of their values, or why that is not known."""
     first = group[0]
     width = 1 if first.feature else _width(group)
     cells = [[record.answer] if record.feature else first_row(record.answer, width) for record in group]
@@ -140,7 +140,7 @@ def _asked(group: Sequence[Printed]) -> RecordedCell | str:
 
 
 def _width(group: Sequence[Printed]) -> int:
-    """How many cells a row of the file has: as many as the first exact answer, or as most answers."""
+    """Return the number of cells of the file's rows: that of the first exact answer, or of most answers."""
     texts = [record.expected or record.answer for record in group if record.exact or record.expected]
     found = [width for text in texts or [record.answer for record in group] for width in [_cells_in(text)] if width]
     return max(set(found), key=found.count, default=0)
@@ -151,7 +151,7 @@ def _cells_in(text: str) -> int:
 
 
 def _edition(group: Sequence[Printed], cells: Sequence[Sequence[Cell] | None], width: int) -> Table | str:
-    """The edition of the file that holds most of the exact answers; or why there is none."""
+    """Return the edition of the file that holds most of the exact answers, or why there is none."""
     first = group[0]
     card = find_card(CARDS.get(first.file, ""))
     if card is None:
@@ -178,7 +178,7 @@ def _edition(group: Sequence[Printed], cells: Sequence[Sequence[Cell] | None], w
 
 
 def _rows_by_key(table: Table, feature: str | None) -> dict[tuple[str, ...], list[int]]:
-    """Return the rows of a table by all of their cells, or by that of a feature."""
+    """Return the places of a table's rows by all of their cells, or by the cell of a feature."""
 
     def key(row: int) -> tuple[str, ...]:
         return _key(table.rows[row], table) if feature is None else (_one(table.column(feature)[row]),)
@@ -195,7 +195,7 @@ def _key(row: Sequence[Cell], table: Table) -> tuple[str, ...]:
 
 
 def _trial(record: Printed, cells: Sequence[Cell] | None, names: Sequence[str], known: Known) -> Trial:
-    """An answer, and the chance of each cell: of the row that it is, or of any row where none is known."""
+    """Return an answer with the chance of each cell: in its own row, or in any row where that is not known."""
     table = known.table
     if cells is None:
         query = Query(f"line {record.line}", unrecorded, tuple(names), (None,) * len(names), 0)
@@ -224,14 +224,14 @@ def _frequencies(table: Table, name: str) -> Guess:
 
 
 def _places(table: Table, names: Sequence[str], cells: Sequence[Cell]) -> list[int]:
-    """The rows that have these cells."""
+    """Return the places of the rows with these cells."""
     feature = names[0] if len(names) == 1 else None
     key = (_one(cells[0]),) if feature else _key(cells, table)
     return _rows_by_key(table, feature).get(key, [])
 
 
 def _after_one(table: Table, name: str, guess: Guess) -> Guess:
-    """The guess in which any value is as likely as a cell repeats that of the row before, or steps on from it."""
+    """Return the guess with each value at least as likely as a cell repeats, or steps on from, the one before."""
     one = earlier(table, name, 1)
     least = max(one.same, one.stepping if one.step else 0.0)
     return replace(

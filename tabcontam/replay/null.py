@@ -1,8 +1,8 @@
-"""The null of recorded rows: what a guesser makes of a hidden cell who knows the table, but not the prompt.
+"""The null model of recorded rows: the baseline's predictions for hidden cells, from the table but without the prompt.
 
-No prompt is recorded and no row number. The row is found in the edition by its values, and is no part of what is
-guessed from: the frequencies of the column, those given the asked cells before it, those among the rows that are
-nearest to what was shown of the row, and where the fifth row is asked the cells of the first four.
+No prompt is recorded and no row number. The row is found in the edition by its values, and is left out of what the
+baseline learns from: the frequencies of the column, those given the asked cells before it, those among the rows that
+are nearest to the shown part of the row, and where the fifth row is asked the cells of the first four.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -25,16 +25,16 @@ PAPER_EDITION = "paper"
 PRINTED = 46  # characters of a long value that pandas prints
 SHOWN = 4  # the first rows of the file stand in a query about the next one
 NEAR = 20  # neighbours whose cells may hold the asked one
-FAR = 2.0  # standard deviations beyond which two numbers are not less alike
+FAR = 2.0  # largest distance of two numbers, in standard deviations
 Values = Mapping[str, Cell]
 Numbers = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Column:
-    """A column in numbers: `codes` tell its values apart, and `values` is how each is written, None where missing.
+    """A column in numbers: `codes` number its values, and `values` are these as written, None where missing.
 
-    `numbers` are standard deviations where it is numeric, else the codes.
+    `numbers` are in standard deviations where the column is numeric, else the codes.
     """
 
     codes: NDArray[np.intp]
@@ -48,7 +48,7 @@ class Column:
         return float(absent[self.codes].mean())
 
     def frequencies(self, rows: NDArray[np.bool_]) -> Guess:
-        """The frequencies of the values in these rows, for one row more: a value that none has is one in n + 1."""
+        """Return the frequencies of values in these rows, for one more row: an unseen value has 1 in n + 1."""
         counts = np.bincount(self.codes[rows], minlength=len(self.values))
         total = int(counts.sum()) + 1
         listed = np.flatnonzero(counts)
@@ -63,20 +63,20 @@ class Known:
     table: Table
 
     def place(self, values: Values) -> int | None:
-        """Where the row stands that has these values; None where none does."""
+        """Return the place of the row with these values; None where there is none."""
         return self._places.get(tuple(self._printed(values.get(name)) for name in self.table.columns))
 
     def row(self, place: int) -> dict[str, Cell]:
-        """The row's cells, None for missing ones."""
+        """Return the row's cells, None for missing ones."""
         cells = dict(zip(self.table.columns, self.table.rows[place], strict=True))
         return {name: None if self.table.is_missing(cell) else cell for name, cell in cells.items()}
 
     @cached_property
     def guesses(self) -> Callable[[int, tuple[str, ...], bool], dict[str, Guess]]:
-        """What is made of each asked cell, given the rest of the row and the asked ones before it; found once.
+        """A cached function that predicts each asked cell, given the rest of the row and the asked cells before it.
 
-        Takes the row's place, the asked features, and whether the query shows four rows beside, which are the first
-        ones where the fifth is asked. A feature that only counts the rows has no guess: nobody needs to have seen it.
+        It takes the row's place, the asked features, and whether the query shows four other rows, which are the first
+        rows where the fifth is asked. A feature that only counts the rows has no guess: nobody needs to have seen it.
         """
         return cache(self._guesses)
 
@@ -105,14 +105,14 @@ class Known:
         return found
 
     def _apart(self, name: str, place: int) -> Numbers:
-        """How far each row's cell is from this row's, in standard deviations; one category from another is one."""
+        """Return the distance of each row's cell to this row's, in standard deviations; 1 between categories."""
         numbers = self._columns[name].numbers
         apart = np.abs(numbers - numbers[place]) if self.table.is_numeric(name) else 1.0 * (numbers != numbers[place])
         near: Numbers = np.minimum(np.nan_to_num(apart, nan=1.0), FAR)
         return near
 
     def _repeated(self, name: str) -> Guess:
-        """The cells of the first rows, each as likely as a cell repeats one of the rows before it."""
+        """Return the cells of the first rows, each as likely as a cell repeats one of the rows before it."""
         codes = self._columns[name].codes
         repeats = [(codes[SHOWN:] == codes[SHOWN - back : len(codes) - back]) for back in range(1, SHOWN + 1)]
         share = float(np.mean(np.any(repeats, axis=0)))
@@ -144,7 +144,7 @@ class Known:
         return {row: place for place, row in reversed(list(enumerate(rows)))}  # the first of equal rows
 
     def _printed(self, cell: Cell) -> str:
-        """What is left of a cell in print, whatever way a number is written."""
+        """Return the part of a cell that is printed, with numbers in one form."""
         return "" if cell is None or self.table.is_missing(cell) else value_key(cell[:PRINTED])
 
 
@@ -168,7 +168,7 @@ def _nearest(distances: Numbers, others: NDArray[np.bool_]) -> NDArray[np.bool_]
 
 
 def known_edition(dataset: str, columns: Sequence[str]) -> Known | str:
-    """The edition that has these columns, the paper's own first; or why there is none. Nothing is fetched."""
+    """Return the edition with these columns, the paper's own first, or why there is none. Nothing is fetched."""
     card = find_card(dataset)
     if card is None:
         return "not recorded: no card tells what the table holds"
@@ -184,7 +184,7 @@ def known_edition(dataset: str, columns: Sequence[str]) -> Known | str:
 
 
 def _in_words(table: Table, edition: Edition) -> Table:
-    """The table with the names of its classes, as the authors write the numbers that scikit-learn has for them."""
+    """Return the table with the names of its classes, which the authors write for scikit-learn's numbers."""
     if edition.loader is None or table.question is None or table.question.threshold is not None:
         return table
     index = table.columns.index(str(table.target))
@@ -194,7 +194,7 @@ def _in_words(table: Table, edition: Edition) -> Table:
 
 
 def _most(options: Sequence[Guess], missing: float) -> Guess:
-    """The most that any of several guesses gives each value; of values that none lists, the first one's word holds."""
+    """Return the most that any of several guesses gives each value; the first one's rest for unlisted values."""
     most: dict[str, float] = {}
     for guess in options:
         for value, chance in guess.values.items():

@@ -1,4 +1,4 @@
-"""Recorded cells under the published rules, and where the records say otherwise."""
+"""Recorded results under the published rules, and the records that differ from them."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -23,12 +23,12 @@ UNEXPLAINED = "unexplained"
 
 
 def replay_published(records: Iterable[Record], dictionary: Dictionary) -> list[Result]:
-    """The cells of a results file, in the order of the records."""
+    """Return the results of a results file, in the order of the records."""
     return [published_cell(group, dictionary) for group in cells_of(records)]
 
 
 def differences(records: Iterable[Record], dictionary: Dictionary) -> list[RecordedDifference]:
-    """Every answer, then every cell, that the published algorithms decide otherwise than its record says, and why."""
+    """Return each answer, then each result, that the published algorithms decide unlike its record, and why."""
     answers: list[RecordedDifference] = []
     cells: list[RecordedDifference] = []
     for group in cells_of(records):
@@ -44,7 +44,7 @@ def differences(records: Iterable[Record], dictionary: Dictionary) -> list[Recor
 
 
 def detected(record: Record, dictionary: Dictionary) -> bool:
-    """What the published algorithms make of one answer."""
+    """Return the decision of the published algorithms on one answer."""
     if record.values is None:
         return _words(record, dictionary).detected
     return decide_values(_line(record), {name: record.values[name] for name in record.asked})
@@ -62,7 +62,7 @@ def _line(record: Record) -> str:
 
 
 def published_cell(group: Sequence[Record], dictionary: Dictionary) -> Result:
-    """A cell under the published rules."""
+    """Return a result under the published rules."""
     cell = Result(**group[0].place, prompts=None, kind=known_tests()[group[0].test].kind)
     if cell.test == MEMBERSHIP:
         return _membership(cell, group)
@@ -85,14 +85,14 @@ def _membership(cell: Result, group: Sequence[Record]) -> Result:
 
 
 def _rule(test: str) -> PublishedRule:
-    """The rule by which a recorded cell is contaminated: the test's own; one hit, for a test that only records have."""
+    """Return the rule by which a recorded result is contaminated: the test's own; one hit if it has none."""
     claim = f"answers {'hold every asked value' if test in ROW_TESTS else 'pass the word rule'}"
     known = by_id().get(test)
     return replace(known.published, claim=claim) if known and known.published else PublishedRule(claim)
 
 
 def _trial(record: Record, hit: bool) -> Trial:
-    """A recorded answer as a trial. The authors decided every text, blank ones too; what was asked is not recorded."""
+    """Return a recorded answer as a trial. The authors decided every text, blank ones too; queries are not recorded."""
     readable = hit or not (declines(record.output) or not record.output.strip())
     return Trial(
         query=Query(f"line {record.line}", unrecorded, record.asked, record.words, max_tokens=0),
@@ -121,7 +121,7 @@ def _differing(
 
 
 def _explanation(record: Record, dictionary: Dictionary, ours: bool) -> tuple[str, str]:
-    """Why the record decides otherwise: a rule that the authors' runs of other dates used and that gives its answer."""
+    """Return why the record decides otherwise: a rule of the authors' runs of other dates that gives its answer."""
     if record.values is not None:
         shown = {name: record.values[name] or "nan" for name in record.asked}
         if not ours and all(value in _line(record) for value in shown.values()):
@@ -141,7 +141,7 @@ def _explanation(record: Record, dictionary: Dictionary, ours: bool) -> tuple[st
 def _cell_difference(
     group: Sequence[Record], found: Sequence[RecordedDifference], dictionary: Dictionary
 ) -> list[RecordedDifference]:
-    """The cell's own line, if its answers' differences change it."""
+    """Return the result's own difference, if those of its answers change it."""
     rule = _rule(group[0].test)
     recorded = rule.detects(sum(record.decision is True for record in group), len(group))
     ours = rule.detects(sum(detected(record, dictionary) for record in group), len(group))

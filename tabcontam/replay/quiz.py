@@ -1,7 +1,7 @@
 """Recorded answers to the Data Contamination Quiz (Golchin and Surdeanu 2025): the published levels, and no verdict.
 
-The distractors were written by an LLM as other wordings of the original. What else than memory tells the original is
-not known, so there is no null; how often the shortest option is the original says how much a look at the texts tells.
+An LLM wrote the distractors as other wordings of the original. No other sign of the original than memory is known, so
+there is no null; how often the shortest option is the original shows how much the texts reveal.
 """
 
 from collections import Counter
@@ -30,7 +30,7 @@ NO_NULL = "the distractors are an LLM's rewordings of the original, and nothing 
 class Question:
     """One instance: the `original`, its `distractors`, and the letters that were chosen.
 
-    `without` is the answer where no option was the original, None where it was not so asked; `answers` are those with
+    `without` is the answer where no option was the original, None if that was not asked; `answers` are the answers with
     the original at a place, by its letter. A letter that is none of A to E is "".
     """
 
@@ -49,7 +49,7 @@ class Question:
 
     @property
     def shortest(self) -> float:
-        """The chance of naming the original for one who names the shortest option, and draws where several are.
+        """The chance of naming the original for a strategy that names the shortest option, at random among equals.
 
         A distractor that is the original itself, as the authors' files have one, is no other option.
         """
@@ -60,7 +60,7 @@ class Question:
 
 
 def judged(path: Path, lines: Lines, rules: str, dictionary: Dictionary, told: bool) -> Judged:
-    """What they come to under the `rules`; with disagreements where these are `told`. Raises `UsageError`."""
+    """Return the outcome of a file under the `rules`; with disagreements if `told`. Raises `UsageError`."""
     questions = parse_lines(path, lines, _question, KEYS)
     cells = [_cell(own, path.name, rules) for own in grouped(questions, lambda one: one.setting).values()]
     differences = [
@@ -103,7 +103,7 @@ def _letter(text: str) -> str:
 
 
 def published(questions: Sequence[Question]) -> Levels | None:
-    """The lowest and highest level of contamination as published; None where there are none."""
+    """Return the lowest and highest level of contamination as published; None where there are none."""
     bias = Counter(one.without for one in questions if one.without)
     return (
         levels(bias, _right(questions), len(questions)) if any(one.without is not None for one in questions) else None
@@ -111,7 +111,7 @@ def published(questions: Sequence[Question]) -> Levels | None:
 
 
 def _right(questions: Sequence[Question]) -> dict[str, int]:
-    """The right answers by the place of the original, of places at which it stood at all."""
+    """Return the number of right answers by the place of the original, for places that occur."""
     asked = {place for one in questions for place in one.answers}
     return {place: sum(one.answers.get(place) == place for one in questions) for place in PLACES if place in asked}
 

@@ -1,4 +1,4 @@
-"""Recorded answers: one JSON object a line, with the authors' own prints of what they expected."""
+"""Recorded answers: one JSON object a line, with the authors' own prints of the expected values."""
 
 import ast
 import re
@@ -39,8 +39,8 @@ LONGEST = 50  # and cuts values that are longer than this, marks included
 class Record:
     """One answer, or one membership score, as recorded; `line` is its place in the file.
 
-    `words` are the expected words or names (None for what is no word), `values` the expected row by feature. `asked`
-    are the words or features that were looked for: the keys of the record's `matches`, never what they hold.
+    `words` are the expected words or names (None for an item that is no word), `values` the expected row by feature.
+    `asked` are the words or features that were looked for: the keys of the record's `matches`, never their values.
     """
 
     line: int
@@ -60,28 +60,28 @@ class Record:
 
     @property
     def place(self) -> dict[str, Any]:
-        """What tells the record's cell from others, by the names that results have for it."""
+        """The fields that distinguish the record's result, by the names that results have for them."""
         names = {"llm": self.llm, "dataset": self.dataset, "serializer": self.serializer}
         return names | {"test": self.test, "source": self.file}
 
 
 def read_records(path: Path) -> list[Record]:
-    """Every record of a file. Raises `UsageError`, with the line's number, for what is none."""
+    """Return every record of a file. Raises `UsageError`, with the line's number, for a line that is none."""
     return parse_lines(path, read_lines(path), parse_record, KEYS)
 
 
 def cells_of(records: Iterable[Record]) -> list[list[Record]]:
-    """The records of each cell, in the order of the file."""
+    """Return the records of each result, in the order of the file."""
     return list(grouped(records, lambda record: tuple(record.place.values())).values())
 
 
 def unrecorded() -> Prompt:
-    """The prompt of a recorded answer: nothing is known of it."""
+    """Return the prompt of a recorded answer, which is unknown."""
     return Prompt((), "", "")
 
 
 def parse_record(raw: Mapping[str, Any], number: int) -> Record:
-    """The record that a line holds. Raises KeyError, TypeError, ValueError or SyntaxError for what is none."""
+    """Return the record of a line. Raises KeyError, TypeError, ValueError or SyntaxError for a line that is none."""
     place: dict[str, Any] = {key: text_of(raw, key) for key in ("llm", "dataset", "test", "file")}
     place["serializer"] = None if raw.get("serialization") is None else text_of(raw, "serialization")
     test = place["test"]
@@ -106,7 +106,7 @@ def parse_record(raw: Mapping[str, Any], number: int) -> Record:
 
 
 def words(text: str) -> tuple[str | None, ...]:
-    """The words of a printed Python list; numbers and nan are no words, True and False are."""
+    """Return the words of a printed Python list; numbers and nan are no words, True and False are."""
     tree = _literal(text)
     if not isinstance(tree, ast.List):
         raise ValueError("'expected' is not a list")
@@ -114,7 +114,7 @@ def words(text: str) -> tuple[str | None, ...]:
 
 
 def lines(text: str) -> str:
-    """An answer's text; of one that is recorded as a printed list of lines, the lines."""
+    """Return an answer's text; for an answer recorded as a printed list of lines, the lines."""
     try:
         tree = _literal(text) if text.startswith("[") else None
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -125,7 +125,7 @@ def lines(text: str) -> str:
 
 
 def _literal(text: str) -> ast.expr:
-    """A printed Python object, read and never run."""
+    """Return a printed Python object, parsed and never run."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # about escapes that no print would write
         return ast.parse(text, mode="eval").body
@@ -138,7 +138,7 @@ def _word(item: ast.expr) -> str | None:
 
 
 def _keys(text: str) -> tuple[str, ...]:
-    """The keys of a printed Python dictionary that are words."""
+    """Return the keys of a printed Python dictionary that are words."""
     tree = _literal(text)
     if not isinstance(tree, ast.Dict):
         raise ValueError("'matches' is not a dictionary")
@@ -146,7 +146,7 @@ def _keys(text: str) -> tuple[str, ...]:
 
 
 def row(text: str) -> dict[str, str | None]:
-    """The row of a printed pandas Series: names to the left, values to the right, the same gap in every line."""
+    """Return the row of a printed pandas Series: names left, values right, with one gap in every line."""
     lines = [line for line in text.split("\n") if line.strip()]
     if lines and re.match(r"(Name: .*, )?dtype: \w+$", lines[-1]):
         lines.pop()

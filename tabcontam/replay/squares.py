@@ -9,10 +9,10 @@ from tabcontam.verdicts.facts import known_tests
 
 
 def one_cell_a_square(cells: Sequence[Result]) -> tuple[Result, ...]:
-    """Recorded cells as a heatmap shows them: the files of a main run as one, a serializer study as an LLM of its own.
+    """Return recorded results as a heatmap shows them: the files of a main run as one, a serializer study as an LLM.
 
-    Of several files that hold the same test of Table 1 the one that found something is shown, as in the figures of that
-    paper. Other papers' files stand beside each other.
+    Of several files with the same test of Table 1 a contaminated one is shown, as in the figures of that paper. Other
+    papers' files have squares of their own.
     """
     known = known_tests()
     shown: dict[tuple[str | None, ...], Result] = {}

@@ -1,4 +1,4 @@
-"""Recorded answers to the tests of Table 1 of Ronval, Dupont and Nijssen 2024, as their authors keep them."""
+"""Recorded answers to the tests of Table 1 of Ronval, Dupont and Nijssen 2024, in the form of their authors."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from tabcontam.verdicts.rules import PAPER
 
 
 def judged(path: Path, lines: Lines, rules: str, dictionary: Dictionary, told: bool) -> Judged:
-    """What they come to under the `rules`; with disagreements where these are `told`. Raises `UsageError`."""
+    """Return the outcome of a file under the `rules`; with disagreements if `told`. Raises `UsageError`."""
     records = parse_lines(path, lines, parse_record, KEYS)
     if rules == PAPER and not told:
         return Judged(replay_published(records, dictionary))

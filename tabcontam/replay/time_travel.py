@@ -1,6 +1,6 @@
 """Time Travel's recorded answers through the same algorithms as a run's, published and calibrated.
 
-A setting (an LLM, a dataset, a split) has a cell for each method: Algorithm 1 by ROUGE-L, which is worked out here, and
+A setting (an LLM, a dataset, a split) has a result for each method: Algorithm 1 by ROUGE-L, which is computed here, and
 by the recorded BLEURT; Algorithm 2 by the judge's words, and by those of each person. Only the first of them has a
 calibrated verdict: the answers are the same, and an overlap or a word alone has no null.
 """
@@ -46,7 +46,7 @@ Phrases = frozenset[tuple[str, ...]]
 
 
 def judged(path: Path, lines: Lines, rules: str, dictionary: Dictionary, told: bool) -> Judged:
-    """What they come to under the `rules`; with disagreements where these are `told`. Raises `UsageError`."""
+    """Return the outcome of a file under the `rules`; with disagreements if `told`. Raises `UsageError`."""
     instances = parse_lines(path, lines, parse_instance, KEYS)
     repeated = _repeated(instances)
     settings = [
@@ -68,7 +68,7 @@ def judged(path: Path, lines: Lines, rules: str, dictionary: Dictionary, told: b
 
 
 def _repeated(instances: Iterable[Instance]) -> dict[str, Phrases]:
-    """For each dataset the phrases of four words that stand in the second pieces of several of its instances."""
+    """Return for each dataset the phrases of four words that stand in the second pieces of several instances."""
     found: dict[str, Phrases] = {}
     for dataset, own in grouped(instances, lambda one: one.dataset).items():
         seen: set[tuple[str, ...]] = set()
@@ -91,21 +91,21 @@ class Setting:
 
     @property
     def paired(self) -> bool:
-        """Whether completions without a name are recorded, so that Algorithm 1 compares something."""
+        """True if completions without a name are recorded, so that Algorithm 1 has something to compare."""
         return any(one.general is not None for one in self.instances)
 
     @property
     def said(self) -> bool:
-        """Whether somebody said of a completion how like it is to the true piece."""
+        """True if anybody judged how like a completion is to the true piece."""
         return any(one.judge or one.people for one in self.instances)
 
     def cell(self, test: str) -> Result:
-        """A cell of this setting that is not judged yet."""
+        """Return a result of this setting that is not judged yet."""
         first = self.instances[0]
         return self.placed(Result(llm=first.llm, dataset=first.dataset, test=test, kind=GuidedCompletion.kind))
 
     def placed(self, cell: Result) -> Result:
-        """A cell as one of this setting: with its split and file, and without what recorded answers do not have."""
+        """Return a result placed in this setting: with split and file, without fields that recorded answers lack."""
         return replace(
             cell,
             edition=None,
@@ -118,7 +118,7 @@ class Setting:
 
     @cached_property
     def queries(self) -> list[tuple[Query, Reply]]:
-        """What was asked and answered, as `run` has it."""
+        """The queries with their replies, as in a run."""
         found = []
         for one in self.instances:
             left_out = common(one.expected, one.shown, self.repeated)
@@ -131,13 +131,13 @@ class Setting:
         return found
 
     def trials(self, dictionary: Dictionary) -> list[Trial]:
-        """The same, read."""
+        """Return the queries with their replies as trials, read."""
         test, serializer = GuidedCompletion(), load_serializer(DEFAULT)
         return [read_trial(test, Trial(query, reply), serializer, dictionary) for query, reply in self.queries]
 
     @cached_property
     def other_methods(self) -> list[Result]:
-        """The cells of the methods that have no calibrated verdict of their own."""
+        """The results of the methods that have no calibrated verdict of their own."""
         found = [self._by_recorded(LEARNED)] if self._scores(LEARNED) else []
         judge = [one.judge for one in self.instances]
         found += self._by_words(GuidedMatch.id, "the recorded judge", judge)
@@ -150,11 +150,11 @@ class Setting:
         return found
 
     def _scores(self, name: str) -> list[tuple[float, float]]:
-        """The recorded scores of both completions, where a line has both."""
+        """Return the recorded scores of both completions, where a line has both."""
         return [one.overlaps[name] for one in self.instances if name in one.overlaps]
 
     def p_values(self, name: str) -> tuple[float, float] | None:
-        """Algorithm 1 by recorded scores: paired as published, and unpaired; None where there are none."""
+        """Return p-values of Algorithm 1 by recorded scores: paired as published, and unpaired; None without scores."""
         scores = self._scores(name)
         if not scores:
             return None
@@ -178,7 +178,7 @@ class Setting:
         )
 
     def _by_words(self, test: str, by: str, said: Sequence[Likeness | None]) -> list[Result]:
-        """Algorithm 2 by what somebody said of the completions; no cell where nothing was said."""
+        """Return the result of Algorithm 2 by these judgements of the completions; none without judgements."""
         known = [word for word in said if word is not None]
         if not known:
             return []
@@ -200,7 +200,7 @@ class Setting:
 
     @cached_property
     def apart(self) -> str:
-        """How far the recorded ROUGE-L values are from those of the texts, where it is more than rounding; in words."""
+        """The differences of recorded ROUGE-L values from those of the texts, beyond rounding, in words; else empty."""
         off = [
             abs(rouge_l(one.expected, said or "") - recorded)
             for one in self.instances
@@ -220,13 +220,13 @@ def _verdict(found: bool) -> Verdict:
 
 
 def _calibrated(settings: Sequence[Setting], dictionary: Dictionary) -> list[Result]:
-    """The cell of each setting under the calibrated rules; those of one LLM share an error budget."""
+    """Return the result of each setting under the calibrated rules; those of one LLM share an error budget."""
     numbers = grouped(range(len(settings)), lambda number: settings[number].instances[0].llm)
     cells: dict[int, Result] = {}
     for own in numbers.values():
         at = level(ALPHA, len(own))
         found = [_weighed(settings[number], settings[number].trials(dictionary), at) for number in own]
-        # one that could not have told has no part in the budget
+        # an uninformative result takes no part in the budget
         told = [place for place, cell in enumerate(found) if cell.verdict is not Verdict.UNINFORMATIVE]
         for place, cell in zip(told, conclude([found[place] for place in told], CALIBRATED, ALPHA), strict=True):
             found[place] = cell
@@ -242,12 +242,12 @@ def _weighed(setting: Setting, trials: Sequence[Trial], at: float) -> Result:
 
 
 def _by_paper(cell: Result) -> Result:
-    """A cell under the published rules."""
+    """Return a result under the published rules."""
     return replace(cell, verdict=cell.paper_verdict, reason=None, q_value=None, q_without=None)
 
 
 def _part(cell: Result, main: Result) -> bool:
-    """Whether a method's published verdict is another than the calibrated one of the same answers."""
+    """Return whether a method's published verdict differs from the calibrated one of the same answers."""
     return cell.paper_verdict in DECIDED and cell.paper_verdict is not main.verdict
 
 
@@ -268,7 +268,7 @@ def _contrast(setting: Setting, cell: Result, main: Result) -> RuleDifference:
 
 
 def _by_recorded_overlaps(setting: Setting) -> RecordedDifference | None:
-    """Where ROUGE-L of the texts decides otherwise than the recorded values do, which are rounded."""
+    """Return the difference if ROUGE-L of the texts decides otherwise than the recorded, rounded values."""
     p_values = setting.p_values(ROUGE)
     if p_values is None:
         return None

@@ -1,4 +1,4 @@
-"""Recorded answers to Time Travel (Golchin and Surdeanu 2024): one instance a line, as their authors keep them."""
+"""Recorded answers to Time Travel (Golchin and Surdeanu 2024): one instance a line, in the form of their authors."""
 
 import re
 from collections.abc import Mapping
@@ -8,7 +8,7 @@ from typing import Any
 from tabcontam.evidence.compared import Likeness
 from tabcontam.replay.lines import optional_number, optional_text, text_of
 
-KEYS = ("llm", "dataset", "split", "instance", "shown", "expected", "guided")  # those that every line has
+KEYS = ("llm", "dataset", "split", "instance", "shown", "expected", "guided")  # in every line
 SIDES = ("guided", "general")
 OVERLAPS = ("rouge", "bleurt")
 PERSON = re.compile(r"annotator(\d+)")
@@ -17,7 +17,7 @@ LEAST = 5e-3 + 1e-9  # two numbers that are equal to two decimals differ by no m
 
 @dataclass(frozen=True)
 class Instance:
-    """One instance, its completions, and what was said of the guided one; `line` is its place in the file.
+    """One instance, its completions, and the judgements of the guided one; `line` is its place in the file.
 
     `shown` and `expected` are its two pieces. `guided` and `general` are the completions, None where none is recorded.
     `overlaps` has the recorded scores of the two, in this order, by the name of the score. `judge` is the judge's word
@@ -38,15 +38,15 @@ class Instance:
 
     @property
     def setting(self) -> tuple[str, str, str | None]:
-        """The LLM, the dataset and its split: what is called contaminated, or not."""
+        """The LLM, the dataset and its split, which are called contaminated together, or not."""
         return self.llm, self.dataset, self.split
 
 
 def parse_instance(raw: Mapping[str, Any], number: int) -> Instance:
-    """The instance that a line holds. Raises KeyError, TypeError or ValueError for what is none.
+    """Return the instance of a line. Raises KeyError, TypeError or ValueError for a line that is none.
 
-    Everything but the LLM, the dataset, the two pieces and the guided completion may be missing, and that may be null
-    where the LLM gave none.
+    All keys but the LLM, the dataset, the two pieces and the guided completion may be missing; the guided completion
+    may be null if the LLM gave none.
     """
     raw["guided"]  # a completion that was not given is null; a line without the key is no such record
     overlaps = {}
@@ -74,7 +74,7 @@ def parse_instance(raw: Mapping[str, Any], number: int) -> Instance:
 
 
 def _word(raw: Mapping[str, Any], key: str) -> Likeness | None:
-    """What was said of a completion; None where nothing was. As in the authors' code what says neither is no match."""
+    """Return the judgement of a completion; None without one. As in the authors' code, any other word is no match."""
     said = optional_text(raw, key)
     if said is None or not said.strip():
         return None

@@ -1,7 +1,7 @@
-"""Recorded answers as trials of the suite's tests, so that a cell is weighed as a run's is.
+"""Recorded answers as trials of the suite's tests, so that a result is weighed as a run's is.
 
-No prompt is recorded. What was asked of a row is found in the edition at hand; what tests 1 to 6 asked is compared with
-the same LLM's answers to the same test on the other datasets, its decoys. A word that stands in the dataset's name was
+No prompt is recorded. A query about a row is found in the edition at hand; the answers to tests 1 to 6 are compared
+with the same LLM's answers to the same test on the other datasets, their decoys. A word in the dataset's name counts as
 shown.
 """
 
@@ -42,9 +42,9 @@ NOT_ITS_NAME = "no name of the dataset, or another dataset's (B10)"
 
 @dataclass(frozen=True)
 class RecordedCell:
-    """A recorded cell: the test that weighs its `trials`, the null in words, and what the sentence begins with.
+    """A recorded result: the test that weighs its `trials`, the null in words, and the beginning of its sentence.
 
-    `notes` say what the published rules make otherwise of the answers, the weightiest first.
+    `notes` name the published rules' different readings of the answers, the weightiest first.
     """
 
     test: Test
@@ -55,13 +55,13 @@ class RecordedCell:
 
     @property
     def queries(self) -> int:
-        """How many queries were about the table itself."""
+        """The number of queries about the table itself."""
         return len(true_ones(self.trials))
 
     def uninformative(self, level: float) -> str | None:
-        """Why the queries could not tell memory from guessing at this level; None where they could.
+        """Return why the queries could not distinguish memory from guessing at this level; None if they could.
 
-        Of the asked rows half are remembered, rounded up: most cells ask a single one.
+        Of the asked rows half are remembered, rounded up: most results ask a single one.
         """
         queries = [trial.query for trial in self.trials]
         if not self.test.row_test:
@@ -75,7 +75,7 @@ class RecordedCell:
 
 
 def asked_rows(records: Iterable[Record], known: Known, dictionary: Dictionary) -> RecordedCell | str:
-    """The rows of a cell, against the edition's frequencies; or why these are not known.
+    """Return the rows of a result, against the edition's frequencies, or why these are not known.
 
     A row that was asked twice in the same way counts once: a greedy model gives the same answer again.
     """
@@ -109,7 +109,7 @@ def _row_test(record: Record) -> FeatureCompletion | FullCompletion | Incomplete
 
 
 def _row(record: Record, place: int, known: Known, dictionary: Dictionary) -> tuple[Trial, list[str]]:
-    """The answer about a row, read as a run reads it, and how the published rules read it otherwise."""
+    """Return the answer about a row, read as in a run, and the different readings of the published rules."""
     test, serializer, cells = _row_test(record), _serializer(record.serializer), known.row(place)
     query = Query(
         f"line {record.line}",
@@ -132,7 +132,7 @@ def _row(record: Record, place: int, known: Known, dictionary: Dictionary) -> tu
 
 
 def _serializer(template: str | None) -> Template:
-    """The serializer that a template names, `The {feature_name} is {feature_value}, `; the default for another text."""
+    """Return the serializer of a template, `The {feature_name} is {feature_value}, `; the default for another text."""
     default = shipped_templates()[DEFAULT]
     match = TEMPLATE.fullmatch(template or "")
     if match is None:
@@ -142,7 +142,7 @@ def _serializer(template: str | None) -> Template:
 
 
 def _text(output: str, serializer: Template, first: str) -> str:
-    """The answer as it was given: as lines, where it is recorded as a printed list of them, and with its beginning.
+    """Return the answer as it was given: as lines, where a printed list of them is recorded, and with its start.
 
     The authors cut some characters too many off the answers that go on with a row (`e age is 39` for `The age is 39`).
     """
@@ -156,7 +156,7 @@ def _text(output: str, serializer: Template, first: str) -> str:
 
 
 def _likeliest(trials: Iterable[Trial]) -> bool:
-    """Whether some cells are right, and each of them is what the guesser would have named."""
+    """Return whether some cells are right, and each of them is what the baseline predicts."""
     right = [
         guess.of(str(trial.reading.parsed[name])) >= guess.surest
         for trial in trials
@@ -170,10 +170,10 @@ def _likeliest(trials: Iterable[Trial]) -> bool:
 def asked_words(
     records: Sequence[Record], others: Sequence[Sequence[Record]], dictionary: Dictionary
 ) -> RecordedCell | str:
-    """The words or names of a cell, against the answers to `others`, the cells on other datasets; or why that fails.
+    """Return the words or names of a result, against the answers to `others`, or why that fails.
 
-    The first answer about a dataset is compared with the first about each other one, and so on. Of a dataset that was
-    asked in several files the first counts.
+    `others` are the results on other datasets. The first answer about a dataset is compared with the first about each
+    other one, and so on. Of a dataset that was asked in several files the first counts.
     """
     card = find_card(records[0].dataset)
     if card is None:
@@ -195,7 +195,7 @@ def asked_words(
 
 
 def _word_trials(record: Record, decoys: Sequence[Record], card: Card, dictionary: Dictionary) -> list[Trial]:
-    """An answer and its decoys, each looked through for what is expected of the first."""
+    """Return an answer and its decoys, each searched for the expected words of the first."""
     test, serializer = by_id()[record.test], load_serializer(DEFAULT)
     names = record.test in NAME_TESTS
     words = dict.fromkeys(without_note(word) for word in record.words if word)

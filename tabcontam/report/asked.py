@@ -1,4 +1,4 @@
-"""What is known of each LLM while it is asked, and the words for it."""
+"""The state of each LLM while it is asked, and words for it."""
 
 from collections import Counter, deque
 from collections.abc import Iterable, Sequence
@@ -10,14 +10,14 @@ from tabcontam.verdicts.wording import visible
 
 WINDOW = 30.0  # seconds over which a rate is taken
 FEWEST = 5  # answers over which a rate is taken, however long they took
-LIMIT_SHOWN = 10.0  # seconds for which a smaller number of connections is shown, where nothing waits
+LIMIT_SHOWN = 10.0  # seconds for which a smaller number of connections is shown if nothing waits
 
 Shrunk = tuple[int, int, str]  # connections before and now, and why
 
 
 @dataclass
 class Asked:
-    """What is known of one LLM's queries. Rate and time left come from its own answers over the wire alone."""
+    """The state of one LLM's queries; rate and time left come only from its own answers over the wire."""
 
     llm: str
     planned: int
@@ -28,7 +28,7 @@ class Asked:
     connections: int | None = None
     ended: bool = False
     begun: float | None = None
-    batches: dict[str, tuple[float, int, int]] = field(default_factory=dict)  # by id: since when, done, of how many
+    batches: dict[str, tuple[float, int, int]] = field(default_factory=dict)  # by id: start, done, of how many
     _times: deque[float] = field(default_factory=deque)  # of the answers, after the moment from which they count
     _kind: str = ""
     _until: float = 0.0
@@ -36,11 +36,11 @@ class Asked:
 
     @property
     def under_way(self) -> bool:
-        """Whether it is being asked now."""
+        """Return whether the LLM is being asked now."""
         return self.begun is not None and not self.ended and self.done < self.planned
 
     def at(self, dataset: str, now: float) -> None:
-        """Note what it is asked about; its time runs from the first."""
+        """Record the dataset that is asked about; the LLM's time runs from the first."""
         self.dataset = dataset
         if self.begun is None:
             self.begun = now
@@ -55,18 +55,18 @@ class Asked:
             self._times.popleft()
 
     def waits(self, kind: str, seconds: float, now: float) -> None:
-        """Note a request that will be sent again. Of several that wait, the last to be sent is shown."""
+        """Record a request that will be sent again; of several that wait, the last to be sent is shown."""
         self.retries += 1
         if now >= self._until or now + seconds >= self._until:
             self._kind, self._until = kind, now + seconds
 
     def limited(self, before: int, after: int, kind: str, now: float) -> None:
-        """Note the number of connections; that it grew is not shown."""
+        """Record the number of connections; only a decrease is shown."""
         self.connections = after
         self._shrunk = ((before, after, kind), now) if after < before else None
 
     def rate(self, now: float) -> float | None:
-        """Answers a second; None as long as too little is known, and while a batch is under way: it tells nothing."""
+        """Return answers a second; None if too little is known, and during a batch, which has no steady rate."""
         if self.batches:
             return None
         times = self._times
@@ -76,17 +76,17 @@ class Asked:
         return count / seconds
 
     def left(self, now: float) -> float | None:
-        """Seconds until its last answer, at this rate."""
+        """Return the seconds until the LLM's last answer, at its rate."""
         rate = self.rate(now)
         return None if rate is None else (self.planned - self.done) / rate
 
     def waiting(self, now: float) -> tuple[str, int] | None:
-        """What it waits for, and the whole seconds that are left of it."""
+        """Return the reason for a wait and the whole seconds left; None if nothing waits."""
         left = self._until - now
         return (self._kind, -int(-left // 1)) if left > 0 else None
 
     def shrunk(self, now: float) -> Shrunk | None:
-        """From how many connections to how many, and why: while it waits, and for a while in any case."""
+        """Return the last decrease of connections and its reason, during a wait and for `LIMIT_SHOWN` seconds."""
         if self._shrunk is None:
             return None
         shrunk, moment = self._shrunk
@@ -94,26 +94,26 @@ class Asked:
 
 
 def counts(asked: Asked) -> list[str]:
-    """How many queries have a reply, how many of these failed, and what had to be sent again."""
+    """Return how many queries have a reply, how many of these failed, and how many requests were sent again."""
     failed = f"{asked.failed} failed" if asked.failed else ""
     return [f"{asked.done}/{asked.planned} answered", *filter(None, (failed, retries(asked)))]
 
 
 def retries(asked: Asked) -> str:
-    """How many requests were sent again; empty if none."""
+    """Return how many requests were sent again; empty if none."""
     return f"{asked.retries} {'retry' if asked.retries == 1 else 'retries'}" if asked.retries else ""
 
 
 def pace(asked: Asked, now: float) -> list[str]:
-    """How fast it answers and how long that will take, once that is known."""
+    """Return the LLM's speed and the time left, once they are known."""
     left = asked.left(now)
     return [] if left is None else [speed(asked.rate(now)), f"ETA {duration(left)}"]
 
 
 def state(asked: Asked, now: float, arrow: str, *, settled: bool = False, short: bool = False) -> str:
-    """What it waits for, as "429: 12 s, 40 → 32 connections"; empty where nothing keeps it.
+    """Return the state of a wait, as "429: 12 s, 40 → 32 connections"; empty if nothing delays the LLM.
 
-    `settled` also gives a number of connections that is not news; `short` gives none beside a wait.
+    `settled` also gives a number of connections that is not news; `short` leaves it out during a wait.
     """
     waiting, shrunk = asked.waiting(now), asked.shrunk(now)
     if asked.batches and not waiting:
@@ -128,7 +128,7 @@ def state(asked: Asked, now: float, arrow: str, *, settled: bool = False, short:
 
 
 def batches(asked: Asked) -> str:
-    """What is under way at its provider, as "batch batch_12: 30/140 done since 09:41"; empty where nothing is."""
+    """Return the batches at the provider, as "batch batch_12: 30/140 done since 09:41"; empty if there are none."""
     if not asked.batches:
         return ""
     since = min(moment for moment, _, _ in asked.batches.values())
@@ -140,18 +140,18 @@ def batches(asked: Asked) -> str:
 
 
 def named(llm: str, line: str) -> str:
-    """A line that says which LLM it is about."""
+    """Return a line that names its LLM."""
     return line if llm in line else f"{llm}: {line}"
 
 
 def rest(others: Sequence[Asked]) -> str:
-    """One line for the LLMs that get none of their own."""
+    """Return one line for the LLMs that get none of their own."""
     done, planned = sum(asked.done for asked in others), sum(asked.planned for asked in others)
     return f"and {len(others)} more {'LLM' if len(others) == 1 else 'LLMs'}: {done}/{planned}"
 
 
 def speed(rate: float | None) -> str:
-    """Answers a second, or a minute where they are few; empty where it is unknown."""
+    """Return answers a second, or a minute if they are few; empty if unknown."""
     if rate is None:
         return ""
     if rate >= 100:
@@ -160,7 +160,7 @@ def speed(rate: float | None) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Minutes and seconds, hours before them; whole days where it is long.
+    """Return minutes and seconds, with hours before them; whole days if it is long.
 
     >>> duration(65), duration(3725), duration(400_000)
     ('1:05', '1:02:05', '4 days')
@@ -173,7 +173,7 @@ def duration(seconds: float) -> str:
 
 
 def printable(line: str, encoding: str) -> str:
-    """`line` disarmed, with plainer signs where the output's encoding lacks ours."""
+    """Return `line` without control characters, with plainer signs if the output's encoding lacks ours."""
     line = visible(line, line=True)
     try:
         line.encode(encoding)
@@ -183,7 +183,7 @@ def printable(line: str, encoding: str) -> str:
 
 
 def short_names(llms: Iterable[str]) -> dict[str, str]:
-    """Each LLM's name without its server's address, where that leaves no two alike."""
+    """Return each LLM's name without its server's address, unless two would be alike."""
     short = {llm: llm.partition("@http")[0] for llm in llms}
     times = Counter(short.values())
     return {llm: name if times[name] == 1 else llm for llm, name in short.items()}

@@ -1,4 +1,4 @@
-"""One row for each LLM that is being asked, in columns; what a narrow terminal has no room for gives way."""
+"""A row for each LLM that is being asked, in columns; less important parts give way on a narrow terminal."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,12 +9,12 @@ from tabcontam.report.asked import Asked, duration, printable, retries, speed, s
 if TYPE_CHECKING:
     from rich.text import Text
 
-WIDEST = 30  # cells of a bar
+WIDEST = 30  # characters of a bar
 
 
 @dataclass(frozen=True)
 class _Layout:
-    """Which parts of a row are shown, and how wide the names may be; a row is as wide as its parts."""
+    """The parts of a row that are shown, and the widths of names; a row is as wide as its parts."""
 
     name: int = 40
     dataset: int = 20
@@ -22,10 +22,10 @@ class _Layout:
     rate: bool = True
     left: bool = True
     retries: bool = True
-    state: int = 0  # which of a row's states
+    state: int = 0  # index of one of a row's states
 
 
-# What gives way, in this order, until the rows fit: the count says what the bar says, so the bar goes before the wait.
+# Parts give way in this order until the rows fit. The count repeats the bar, so the bar gives way before the wait.
 _LAYOUTS = (
     _Layout(),
     _Layout(28, 14),
@@ -42,7 +42,7 @@ _LAYOUTS = (
 
 @dataclass(frozen=True)
 class Row:
-    """The parts of one LLM's line; `states` says what it waits for, the wordiest first."""
+    """The parts of one LLM's line; `states` describe its wait, the wordiest first."""
 
     name: str
     dataset: str
@@ -55,7 +55,7 @@ class Row:
 
     @classmethod
     def of(cls, asked: Asked, name: str, now: float, encoding: str) -> "Row":
-        """What is known of an LLM now, in words that the output can show."""
+        """Return the row of an LLM as known now, in characters that the output can show."""
         left = asked.left(now)
         news, wait = state(asked, now, " → "), state(asked, now, " → ", short=True)
         settled, news = state(asked, now, " → ", settled=True), news.replace(" connections", " conn.")
@@ -71,14 +71,14 @@ class Row:
         )
 
     def beside(self, layout: _Layout) -> tuple[list[str], list[str]]:
-        """The parts before the bar, and the numbers after it."""
+        """Return the parts before the bar, and the numbers after it."""
         before = [_cut(self.name, layout.name), *([_cut(self.dataset, layout.dataset)] if layout.dataset else [])]
         shown = {"rate": layout.rate, "left": layout.left, "retries": layout.retries}
         return before, [self.count, *(getattr(self, name) for name, yes in shown.items() if yes)]
 
 
 def drawn(rows: Sequence[Row], width: int, encoding: str) -> "list[Text]":
-    """The rows under each other, in the fullest layout that fits."""
+    """Return the rows as lines, in the fullest layout that fits."""
     if not rows:
         return []
     for layout in _LAYOUTS:
@@ -105,7 +105,7 @@ def _line(before: str, row: Row, after: str, bar: int, encoding: str) -> "Text":
 
 
 def _columns(rows: Sequence[Sequence[str]], *, right: bool = False) -> list[str]:
-    """Each row's parts in columns, flush left or `right`; a column without text is left out."""
+    """Return each row's parts in columns, flush left or `right`; a column without text is left out."""
     from rich.cells import set_cell_size
 
     columns = []
@@ -125,7 +125,7 @@ def _cells(text: str) -> int:
 
 
 def _cut(text: str, width: int) -> str:
-    """At most so many cells of a name, its beginning and its end: names often differ at either."""
+    """Return a name cut to `width` characters, without its middle: names often differ at either end."""
     from rich.cells import set_cell_size
 
     if _cells(text) <= width:

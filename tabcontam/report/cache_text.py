@@ -1,11 +1,11 @@
-"""What `cache` prints: where the stored replies are, how much room they take, and whose they are."""
+"""The text that `cache` prints: the place of the stored replies, their size, and their LLMs."""
 
 from tabcontam.asking.replies import Facts
 from tabcontam.verdicts.wording import visible
 
 
 def cache_text(facts: Facts) -> str:
-    """The file, its size and its replies, and a line for each LLM that has some."""
+    """Return the file, its size and its replies, and a line for each LLM that has some."""
     from rich.filesize import decimal
 
     replies = f"{facts['replies']:,} {'reply' if facts['replies'] == 1 else 'replies'}"

@@ -1,4 +1,4 @@
-"""Accuracies by dates in words and in JSON: before and after training data end, and what the tests say of it."""
+"""Accuracies by dates in words and in JSON: before and after training data end, with the tests' conclusions."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -25,7 +25,7 @@ NONE = "\N{EN DASH}"
 
 
 def document(found: Sequence[Chronology], left_out: Sequence[str], runs: Sequence[str]) -> Mapping[str, Any]:
-    """What chronology.json holds: each test with its pairs, groups, LLMs and difficulty, and what was left out."""
+    """Return the content of chronology.json: each test with its pairs, groups, LLMs and difficulty, and omissions."""
     return {
         "schema": SCHEMA,
         "made_by": f"tabcontam {__version__}",
@@ -74,7 +74,7 @@ def _pair(pair: Pair) -> dict[str, Any]:
 
 
 def sentences(found: Chronology) -> tuple[str, ...]:
-    """What a test's accuracies come to by dates."""
+    """Return sentences on a test's accuracies by dates."""
     whole, within = found.whole, [both_words(one) for one in found.tables]
     if not found.pairs:
         return tuple(within)
@@ -88,7 +88,7 @@ def sentences(found: Chronology) -> tuple[str, ...]:
 
 
 def both_words(found: BothSides) -> str:
-    """What one LLM does on the rows of one table from before its cut-off and from after it."""
+    """Return a sentence on one LLM's accuracy on rows of one table from before and from after its cut-off."""
     sides = [
         f"{rows.hits} of {rows.answered} right ({rows.accuracy:.2f}, majority {rows.majority:.2f}) on rows {words}"
         for rows, words in (
@@ -114,12 +114,12 @@ def _are(count: int) -> str:
 
 
 def pairs(side: Side) -> str:
-    """`1 pair`, `3 pairs`."""
+    """Return the number of pairs with its noun: `1 pair`, `3 pairs`."""
     return f"{side.pairs:,} pair{'' if side.pairs == 1 else 's'}"
 
 
 def signed(value: float | None, digits: int = 3) -> str:
-    """A difference with its sign; a dash for none."""
+    """Return a difference with its sign; a dash for None."""
     if value is None:
         return NONE
     text = f"{abs(value):.{digits}f}"
@@ -127,12 +127,12 @@ def signed(value: float | None, digits: int = 3) -> str:
 
 
 def p(value: float | None) -> str:
-    """A p-value as people read it; a dash for none."""
+    """Return a p-value as people read it; a dash for None."""
     return NONE if value is None else rounded("p_value", value)
 
 
 def ways(found: Exchanged) -> str:
-    """Of which ways to exchange release dates a p-value is."""
+    """Return how many ways to exchange release dates a p-value covers, and whether they were drawn."""
     return f"all {found.ways:,} ways" if found.exact else f"{found.ways:,} ways that were drawn"
 
 
@@ -195,22 +195,22 @@ def _published(group: Group) -> str:
 
 
 def trend_words(found: Trend | None) -> str:
-    """How the lift of one LLM goes with the year of release; a dash for too few tables."""
+    """Return how the lift of one LLM changes with the year of release; a dash for too few tables."""
     return NONE if found is None else f"{signed(found.slope, 4)} a year (p = {p(found.p_value)})"
 
 
 def called(group: Group) -> str:
-    """What a group is called."""
+    """Return the name of a group."""
     return "all LLMs" if group.name == ALL else f"{group.name} LLMs"
 
 
 def side_words(side: Side) -> str:
-    """A side in a few words: `7 of 9 (5)`."""
+    """Return a side in a few words: `7 of 9 (5)`."""
     return f"{side.above} of {side.pairs} ({side.significant})" if side.pairs else NONE
 
 
 def releases(found: Chronology) -> list[tuple[str, str, str]]:
-    """Each table with its first release, up to when it was completed, and who states it ("": nobody who is named)."""
+    """Return each table with its first release, its completion if later, and the source of the date ("" if unknown)."""
     tables = {
         pair.dataset: (pair.dataset, " to ".join(filter(None, (pair.released, pair.completed))), pair.released_source)
         for pair in found.pairs
@@ -219,7 +219,7 @@ def releases(found: Chronology) -> list[tuple[str, str, str]]:
 
 
 def published_words(found: Published) -> tuple[str, ...]:
-    """What is published of other models and datasets, by the same statistics."""
+    """Return sentences on published results of other models and datasets, by the same statistics."""
     whole = found.whole
     names = phrase([f"{llm} on {dataset}" for llm, dataset in found.significant]) or "none"
     dates = f"Dates exchanged: {signed(whole.dates.difference)} (p = {p(whole.dates.p_value)}). " if whole.dates else ""

@@ -1,4 +1,4 @@
-"""Accuracies by dates as a page, and as a section of a run's page, with figures like 2 to 4 of Li and Flanigan."""
+"""Accuracies by dates as a page and as a section of a run's page, with figures like 2 to 4 of Li and Flanigan."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,13 +22,13 @@ LEFT, RIGHT, TOP, BOTTOM = 44, 14, 12, 40
 ROW, NAME, BARS, ROOM = 26, 150, 150, 96  # of the figure of shares: a line, names, a side's bar, and its words
 MOST = 12  # LLMs that have a figure of their own
 LONGEST = 24  # letters of a name in a figure
-DIVIDE = "2021"  # tables from before this year and from then on, as in the paper's figure 3
+DIVIDE = "2021"  # tables from before this year and from this year on, as in the paper's figure 3
 TICKS = 5
 
 
 @dataclass(frozen=True)
 class Bar:
-    """One side of an LLM: how wide its bars are (above, significantly above), and what stands behind them."""
+    """A bar for one side of an LLM: its widths (tables above, significantly above) and the words that follow it."""
 
     x: float
     above: float
@@ -47,7 +47,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Dot:
-    """A point, with its interval upwards where it has one, and what it says."""
+    """A point, its vertical interval if it has one, and its words."""
 
     x: float
     y: float
@@ -59,7 +59,7 @@ class Dot:
 
 @dataclass(frozen=True)
 class Plot:
-    """A figure: dots, lines through points as polylines with a look each, and ticks on both axes (where, what)."""
+    """A figure: dots, polylines with a look each, and ticks on both axes (position, label)."""
 
     title: str
     caption: str
@@ -72,14 +72,14 @@ class Plot:
 
 
 def render_chronology(found: Sequence[Chronology], left_out: Sequence[str], runs: Sequence[str]) -> str:
-    """The page, which loads nothing."""
+    """Return the page, which loads nothing."""
     style, style_hash = embedded(*STYLES)
     made = {"version": __version__, "style": style, "style_hash": style_hash, "runs": runs}
     return environment().get_template("chronology.html.jinja").render(**made, **_context(found, left_out))
 
 
 def context(view: RunResults) -> dict[str, Any]:
-    """What the section of a run's page is given: only what has tables on both sides, without the baseline."""
+    """Return the variables of the section of a run's page: tests with tables on both sides, without the baseline."""
     pairs, _ = dated(view)
     told = any({pair.side for pair in own} >= {BEFORE, AFTER} for own in pairs.values())
     if not told and not both_sides(view, cells_by_dates(view)):
@@ -104,7 +104,7 @@ def _context(found: Sequence[Chronology], left_out: Sequence[str]) -> dict[str, 
 
 
 def _shares(found: Chronology) -> list[Row]:
-    """The shares of tables above the majority class, before and after, of all LLMs and of each: figures 1 and 2."""
+    """Return the shares of tables above the majority class, before and after the cut-off, of all LLMs and of each."""
     lines = [("all LLMs", found.whole.before, found.whole.after)]
     lines += [(f"{_cut(one.title)} {one.cutoff[:4]}", one.before, one.after) for one in found.llms]
     return [
@@ -121,14 +121,14 @@ def _bar(side: Side, x: float) -> Bar:
 
 
 def _plots(found: Chronology) -> list[Plot]:
-    """The figures of a test: accuracy of LLMs by cut-off, the lift of each by release, and the baseline by release."""
+    """Return a test's figures: accuracy of LLMs by cut-off, the lift of each LLM and of the baseline by release."""
     older = [_over_llms(found, before=True), _over_llms(found, before=False)]
     each = [_by_release(one) for one in found.llms[:MOST] if len({pair.released for pair in one.pairs}) > 1]
     return [plot for plot in (*older, _baseline(found), *each) if plot]
 
 
 def _over_llms(found: Chronology, *, before: bool) -> Plot | None:
-    """Mean accuracy of LLMs in the order of their cut-offs, on tables from before 2021 or from then on (figure 3)."""
+    """Return the mean accuracy of LLMs in the order of cut-offs, on tables before 2021 or from 2021 on (figure 3)."""
     shown = [
         (one, [pair for pair in one.pairs if (pair.released < DIVIDE) == before])
         for one in found.llms
@@ -163,7 +163,7 @@ def _over_llms(found: Chronology, *, before: bool) -> Plot | None:
 
 
 def _by_release(one: OfLlm) -> Plot:
-    """The lift of one LLM by the year of release, with its cut-off as an upright line."""
+    """Return the lift of one LLM by the year of release, with its cut-off as a vertical line."""
     years = [year_of(pair.released) for pair in one.pairs]
     cutoff = year_of(one.cutoff)
     first, last = min(*years, cutoff) - 1, max(*years, cutoff) + 1
@@ -189,7 +189,7 @@ def _by_release(one: OfLlm) -> Plot:
 
 
 def _baseline(found: Chronology) -> Plot | None:
-    """A supervised baseline's lift by the year of release, with the line of least squares (figure 4)."""
+    """Return a supervised baseline's lift by the year of release, with the line of least squares (figure 4)."""
     tables = found.difficulty.tables if found.difficulty else ()
     if len(tables) < 2:
         return None
@@ -225,7 +225,7 @@ def _said(pair: Pair) -> str:
 
 
 def _axis(first: float, last: float, start: float, end: float) -> Any:
-    """From a value to its place, which is rounded as SVG needs it."""
+    """Return a function from a value to its position, rounded for SVG."""
     return lambda value: round(start + (value - first) / (last - first) * (end - start), 1)
 
 

@@ -1,4 +1,4 @@
-"""What `chronology` prints: sentences for each test, a line for each LLM, and what is left out."""
+"""The text that `chronology` prints: sentences for each test, a line for each LLM, and the results left out."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -20,7 +20,7 @@ NAME = 18  # the least width of an LLM's name
 
 
 def print_chronology(console: "Console", found: Sequence[Chronology], left_out: Sequence[str], page: Path) -> None:
-    """What each test's accuracies come to by dates."""
+    """Print the accuracies of each test by dates."""
     from rich.table import Table
     from rich.text import Text
 

@@ -1,6 +1,6 @@
 """The works that a report rests on, as references and as BibTeX: this software, the paper, its method.
 
-Facts that could not be checked, as where a paper appeared, are left out rather than guessed.
+Facts that could not be checked, such as where a paper appeared, are left out.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,7 +15,7 @@ ABOUT = "contamination tests of LLMs on tabular data"
 
 @dataclass(frozen=True)
 class Work:
-    """A work that is cited; `key` is its name in BibTeX, `fields` what stands there besides author, title and year."""
+    """A cited work; `key` is its name in BibTeX, `fields` its further BibTeX fields besides author, title and year."""
 
     key: str
     authors: Sequence[str]
@@ -26,14 +26,14 @@ class Work:
     team: bool = False  # the authors are no persons, whose names would be taken apart
 
     def __str__(self) -> str:
-        """A reference in words."""
+        """Return a reference in words."""
         year = f" ({self.year})" if self.year else ""
         where = [text for name, text in self.fields.items() if name in ("journal", "note", "howpublished")]
         return f"{', '.join(self.authors)}{year}: {'. '.join([self.title.rstrip('.'), *where])}."
 
     @property
     def bibtex(self) -> str:
-        """The entry, in ASCII."""
+        """The BibTeX entry, in ASCII."""
         names = " and ".join(f"{{{_entered(name)}}}" if self.team else _entered(name) for name in self.authors)
         held = {"author": names, "title": f"{{{_entered(self.title)}}}", "year": self.year}
         held |= {name: _entered(text) for name, text in self.fields.items()}
@@ -42,7 +42,7 @@ class Work:
 
 
 def _entered(text: str) -> str:
-    """A text as LaTeX whose braces are paired, as BibTeX counts them: it knows no escaped one."""
+    """Return a text as LaTeX with paired braces as BibTeX counts them, because BibTeX knows no escaped brace."""
     return escaped(text).replace(r"\{", r"{\char123}").replace(r"\}", r"{\char125}")
 
 
@@ -54,7 +54,7 @@ RONVAL = Work(
     fields={"note": "Code: github.com/bronval/LLM_tabular_contamination_detection"},
 )
 GOLCHIN = ("Shahriar Golchin", "Mihai Surdeanu")
-PAPERS = {  # the papers whose published rules tests have, by the tests' `source`, and what a report calls them
+PAPERS = {  # papers whose published rules tests have, by the tests' `source`: a name in reports, the work
     "ronval2024": ("Ronval et al. 2024", RONVAL),
     "golchin2023": (
         "Golchin and Surdeanu 2024 (Time Travel)",
@@ -133,28 +133,28 @@ BENJAMINI = Work(
 
 
 def paper_name(source: str) -> str:
-    """What a report calls a paper; of a test that another package brings the source as it is."""
+    """Return a paper's name in reports; of a source from another package, the source itself."""
     return PAPERS[source][0] if source in PAPERS else source
 
 
 def software(version: str) -> Work:
-    """tabcontam, in the version that made a run."""
+    """Return tabcontam as a work, in the version that made a run."""
     stated = {"note": f"Version {version}"}
     return Work("tabcontam", ("The tabcontam authors",), f"tabcontam: {ABOUT}", fields=stated, team=True)
 
 
 def others_of(view: RunResults) -> tuple[Work, ...]:
-    """The papers of tests that were asked, but for the one whose Table 1 numbers tests."""
+    """Return the papers of tests that were asked, except the one whose Table 1 numbers tests."""
     sources = {view.facts[cell.test].source for cell in view.subjects if cell.queries and cell.test in view.facts}
     return tuple(work for source, (_, work) in PAPERS.items() if source in sources and work is not RONVAL)
 
 
 def cited(view: RunResults) -> tuple[Work, ...]:
-    """The works that a run rests on."""
+    """Return the works that a run rests on."""
     benjamini = () if view.run.rules == PAPER else (BENJAMINI,)
     return (software(view.run.version), RONVAL, *others_of(view), *benjamini)
 
 
 def render_bibtex(view: RunResults) -> str:
-    """The works that a run rests on, an entry each."""
+    """Return the works that a run rests on as BibTeX, an entry each."""
     return "\n\n".join(work.bibtex for work in cited(view)) + "\n"

@@ -1,4 +1,4 @@
-"""Versions of a family, serializers, prompt sets and runs side by side: what changed, and is it more than chance?"""
+"""Versions of a family, serializers, prompt sets and runs side by side, and changes beyond chance."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -28,12 +28,12 @@ MEANINGS = {
     "unknown": "are not decided on both sides",
 }
 LISTED = 12  # changes of a group that are listed at once; the others wait to be opened
-OPEN = 3  # groups with a change whose squares are shown at once; those of more wait to be opened
+OPEN = 3  # groups whose squares are shown at once if so few have a change; otherwise they wait to be opened
 
 
 @dataclass(frozen=True)
 class Change:
-    """One line of what changed: a word, where, and the figures."""
+    """One line about a change: a word, the test and table, and the figures."""
 
     word: str
     where: str
@@ -55,7 +55,7 @@ class Group:
 
 @dataclass(frozen=True)
 class Section:
-    """The comparisons of one kind: groups in which something changed, or differs beyond chance, then the others."""
+    """The comparisons of one kind: groups with a change or a difference beyond chance, then the others."""
 
     title: str
     about: str
@@ -65,7 +65,7 @@ class Section:
 
 
 def context(view: RunResults) -> dict[str, Any]:
-    """What `comparisons.html.jinja` needs beside `view`; a kind without comparisons has no section."""
+    """Return the variables of `comparisons.html.jinja` besides `view`; kinds without comparisons have no section."""
     by_kind = grouped(view.comparisons, lambda comparison: comparison.kind)
     return {
         "compared": [_section(view, kind, by_kind[kind]) for kind in KINDS if kind in by_kind],
@@ -85,7 +85,7 @@ def _section(view: RunResults, kind: CompareBy, found: Sequence[Comparison]) -> 
 
 
 def counted(found: Sequence[Comparison]) -> str:
-    """What became of the verdicts, in a sentence, and how much of it is more than chance, and of the scores."""
+    """Return sentences that count the changes of verdicts and of scores, and how many are beyond chance."""
     scores = [one for one in found if one.first_verdict is one.second_verdict is None]
     cells = [one for one in found if not (one.first_verdict is one.second_verdict is None)]
     parts = []
@@ -122,12 +122,12 @@ def _group(view: RunResults, found: Sequence[Comparison]) -> Group:
 
 
 def _name(view: RunResults, kind: str, name: str) -> str:
-    """A version is called as the catalogue calls it; a serializer of recorded answers ends in a blank."""
+    """Return a version's title in the catalogue, or a name without the blank that ends recorded serializers."""
     return (view.title(name) if kind == "versions" else "") or name.strip()
 
 
 def _labels(found: Sequence[Comparison]) -> list[str]:
-    """Each one's dataset, and what tells it from another one of the group: edition, split, serializer, prompt set."""
+    """Return each comparison's dataset with what distinguishes it in the group: edition, split, serializer, prompts."""
     editions = Counter(dataset for dataset, _ in {(one.dataset, one.edition) for one in found})
     splits = Counter(
         (dataset, edition) for dataset, edition, _ in {(one.dataset, one.edition, one.split) for one in found}
@@ -143,7 +143,7 @@ def _label(one: Comparison, with_edition: bool, with_split: bool, ways: Sequence
 
 
 def _half(verdict: Verdict | None, share: float | None) -> tuple[str, str]:
-    """One side of a square: a letter or a score, and the class that colours it."""
+    """Return one side of a square: a letter or a score, and the class that colours it."""
     if verdict is None:
         return "-" if share is None else f"{share:.2f}", css_class(SCORE)
     return SIGNS[verdict], css_class(verdict)
@@ -159,9 +159,9 @@ def _change(view: RunResults, one: Comparison, label: str) -> Change:
 
 
 def figures(one: Comparison, recorded: bool = False) -> str:
-    """The shares that were compared, of which queries, and whether they differ by more than chance.
+    """Return the two shares that are compared, their queries, and whether they differ by more than chance.
 
-    Of `recorded` answers it is not known whether the queries are the same.
+    With `recorded` answers it is unknown whether the queries are the same.
     """
     if one.first_share is None or one.second_share is None or one.p_value is None:
         return "cannot be tested"

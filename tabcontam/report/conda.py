@@ -1,11 +1,11 @@
-"""Contamination records in the form of the CONDA workshop's Data Contamination Database: lines for its
-contamination_report.csv (columns of that file as of 2024, semicolons between them).
+"""Contamination records in the form of the CONDA workshop's Data Contamination Database.
 
-A line says that an evaluation dataset was found in a model. Its three percentages say how much of each split is
-contaminated; the database shows an empty one as unknown. They stay empty here: the rows that a test asks about are
-those that tell most, no sample of the table, so the share of them that was recalled is none of the table. 0 would say
-that a split is clean, which no verdict says. So only contaminated tables make a line. Reference and PR, the paper and
-the number of the pull request that reports it, are for the person who opens it.
+The records are lines for its contamination_report.csv (columns of that file as of 2024, separated by semicolons). A
+line states that an evaluation dataset was found in a model. Its three percentages state how much of each split is
+contaminated; the database shows an empty one as unknown. They stay empty here: the rows that a test asks about are the
+most informative ones, no sample of the table, so the recalled share of them is not that of the table. 0 would state
+that a split is clean, which no verdict states. So only contaminated tables make a line. Reference and PR, the paper and
+the number of the pull request that reports it, are left for the person who opens it.
 """
 
 import csv
@@ -29,7 +29,7 @@ LOCAL = "corpus:"
 
 
 def reported(view: RunResults) -> list[TableVerdict]:
-    """The verdicts that make a line: contaminated tables of LLMs that others can ask, each once."""
+    """Return the verdicts that make a line: contaminated tables of LLMs that others can ask, each once."""
     facts = llm_facts(view)
     found = [
         table
@@ -41,12 +41,15 @@ def reported(view: RunResults) -> list[TableVerdict]:
 
 
 def _unknown_to_others(llm: LlmFacts) -> bool:
-    """Whether it is documents on this machine to which the user gave no name: nobody else knows what lies there."""
+    """Return whether this is a corpus on this machine without a name from the user, so that nobody else knows it."""
     return llm.documents and llm.stands_for in ("", llm.spec) and llm.spec.startswith(LOCAL)
 
 
 def render_conda(view: RunResults) -> str:
-    """The header and a line for each contaminated table. Raises `UsageError` under rules without an error rate."""
+    """Return the header and a line for each contaminated table.
+
+    Raises `UsageError` under rules without an error rate.
+    """
     if view.run.rules != CALIBRATED or view.run.recorded:
         raise UsageError(
             "--format conda takes the verdicts of a run under the calibrated rules, whose error rate is known; "

@@ -1,8 +1,8 @@
-"""The cells as CSV (RFC 4180, UTF-8): one row a cell, one column a field, an empty field where it is null.
+"""The results as CSV (RFC 4180, UTF-8): a row a result, a column a field, an empty field for null.
 
 A spreadsheet takes a text that begins with `=`, `+`, `-` or `@` for a formula, and some run it. So a text that begins
-with one of these, or with an apostrophe, gets one apostrophe before it: to read such a text, take one leading
-apostrophe off. Numbers are written as numbers and never get one. Texts stand on one line, without control characters.
+with one of these, or with an apostrophe, gets one apostrophe before it; a reader takes one leading apostrophe off.
+Numbers are written as numbers and never get one. Texts stand on one line, without control characters.
 """
 
 import csv
@@ -16,7 +16,7 @@ FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠", "'")  # noqa: RUF001 
 
 
 def render_csv(view: RunResults) -> str:
-    """Every cell of the results as a row, in their order."""
+    """Return every result as a row, in their order."""
     written = io.StringIO(newline="")
     writer = csv.writer(written)
     writer.writerow(CELLS)
@@ -32,7 +32,7 @@ def _field(value: object) -> str | int | float | None:
 
 
 def guarded(text: str) -> str:
-    """A text that no spreadsheet takes for a formula.
+    """Return a text that no spreadsheet takes for a formula.
 
     >>> guarded("=1+1"), guarded("t0")
     ("'=1+1", 't0')

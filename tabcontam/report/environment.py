@@ -1,6 +1,6 @@
-"""The templates of the page and the picture: everything that they write is escaped and made harmless.
+"""The templates of the page and the picture; everything that they write is escaped and made harmless.
 
-Beside them lie the page's style sheets and scripts, which go into it as they are.
+Their folder also holds the page's style sheets and scripts, which go into it unchanged.
 """
 
 import re
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from jinja2 import Environment
     from markupsafe import Markup
 
-PARTS = re.compile(r"(?<=[_:/@])(?=[^_:/@\s])|(?<=\.)(?=[A-Za-z])")  # of a name; at hyphens browsers fold by themselves
+PARTS = re.compile(r"(?<=[_:/@])(?=[^_:/@\s])|(?<=\.)(?=[A-Za-z])")  # of a name; at hyphens browsers break anyway
 OPTION = re.compile(r"(?<!\S)(--[a-z][a-z-]*)")  # of the command line
 TEMPLATES = Path(__file__).parent / "templates"
 
 
 @cache
 def environment() -> "Environment":
-    """The templates; an undefined name is an error."""
+    """Return the templates; an undefined name is an error."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     made = Environment(
@@ -40,28 +40,28 @@ def environment() -> "Environment":
 
 @cache
 def asset(name: str) -> str:
-    """A style sheet or a script of the page."""
+    """Return a style sheet or a script of the page."""
     return (TEMPLATES / name).read_text("utf-8")
 
 
 def embedded(*names: str) -> tuple["Markup", str]:
-    """Our own style sheets or scripts as one part of a page, and the hash by which its policy allows them.
+    """Return our own style sheets or scripts as one part of a page, and the hash by which its policy allows them.
 
-    They are without what only their readers need; none of it stands in a text of several lines.
+    Blanks and empty lines, which only human readers need, are removed; no text in them spans several lines.
     """
     source = "\n".join(filter(None, map(str.strip, "".join(map(asset, names)).splitlines())))
     return ours(source), b64encode(sha256(source.encode()).digest()).decode()
 
 
 def ours(markup: str) -> "Markup":
-    """What is not escaped: our own style and scripts, and base64."""
+    """Return markup that is not escaped: our own style and scripts, and base64."""
     from markupsafe import Markup
 
     return Markup(markup)  # noqa: S704 - nothing in it was written by a model, a table or a user
 
 
 def breakable(name: str) -> "Markup":
-    """A name that may be folded where its parts meet, and so need not be in the middle of a word; an option never is.
+    """Return a name that may break between its parts instead of in the middle of a word; an option never breaks.
 
     >>> breakable("openai:gpt_4<b>")
     Markup('openai:<wbr>gpt_<wbr>4&lt;b&gt;')
@@ -79,5 +79,5 @@ def breakable(name: str) -> "Markup":
 
 
 def _disarmed(value: object) -> object:
-    """Every value that a template writes, without control characters; our own markup stays as it is."""
+    """Return a value of a template without control characters; our own markup stays unchanged."""
     return visible(value) if type(value) is str else value

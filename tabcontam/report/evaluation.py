@@ -15,13 +15,13 @@ STYLES = ("style.css", "ranking.css", "evaluation.css")
 WIDTH, HEIGHT = 420, 260  # of a panel, in its own units
 LEFT, RIGHT, TOP, BOTTOM = 40, 12, 12, 40
 SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
-BESIDE = 7  # between the marks of two at one number of shots
+BESIDE = 7  # between two marks at one number of shots
 MINUS, NONE = "\N{MINUS SIGN}", "-"
 
 
 @dataclass(frozen=True)
 class Dot:
-    """A mark of a panel: where it stands, from where to where its interval goes, if it has one, and what it says."""
+    """A mark of a panel: its position, the ends of its interval if it has one, and its words."""
 
     x: float
     y: float
@@ -32,7 +32,7 @@ class Dot:
 
 @dataclass(frozen=True)
 class Line:
-    """What one of a panel gets at each number of shots; `kind` is its style, from 0, the LLM's own."""
+    """The marks of an LLM, learner or reference at each number of shots; `kind` is the style, "0" for the LLM."""
 
     name: str
     kind: str
@@ -41,7 +41,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Panel:
-    """A figure of a table: its lines, its ticks on both axes, and whether a line of 0 is drawn."""
+    """A figure of a table: its lines, its ticks on both axes, and the position of a line at 0 if one is drawn."""
 
     title: str
     lines: tuple[Line, ...]
@@ -51,7 +51,7 @@ class Panel:
 
 
 def document(found: Sequence[Evaluation], command: str, seed: int) -> Mapping[str, Any]:
-    """What evaluation.json holds: `evaluations` as `verdicts.evaluation.Evaluation` has them, and published AUCs."""
+    """Return the content of evaluation.json: each `verdicts.evaluation.Evaluation` as a dict, and published AUCs."""
     return {
         "schema": SCHEMA,
         "made_by": f"tabcontam {__version__}",
@@ -63,13 +63,13 @@ def document(found: Sequence[Evaluation], command: str, seed: int) -> Mapping[st
 
 
 def published(found: Sequence[Evaluation]) -> list[PublishedAuc]:
-    """What TabLLM published of these tables."""
+    """Return the AUCs that TabLLM published of these tables."""
     marks = (published_auc(name) for name in dict.fromkeys(one.dataset for one in found))
     return [mark for mark in marks if mark is not None]
 
 
 def render_evaluation(found: Sequence[Evaluation], command: str) -> str:
-    """The page, which loads nothing."""
+    """Return the page, which loads nothing."""
     style, style_hash = embedded(*STYLES)
     context = {
         "version": __version__,
@@ -90,20 +90,20 @@ def render_evaluation(found: Sequence[Evaluation], command: str) -> str:
 
 
 def titled(found: Evaluation) -> str:
-    """What was evaluated on what."""
+    """Return a title that names the LLM, the table and the prompts."""
     prompts = f", prompts {found.prompts}" if found.prompts not in (None, "default") else ""
     return f"{found.llm} on {found.dataset}{found.of_split} (template {found.serializer}{prompts})"
 
 
 def told_by(found: Evaluation) -> str:
-    """By what classes were told, and what that means for the AUC."""
+    """Return a sentence on how the LLM named classes, and what that means for the AUC."""
     if any(at.by == CHANCES for at in found.at):
         return "Classes are told by log-probabilities: the likeliest one counts, and the AUC is of their probabilities."
     return "Classes are told in words: this LLM told no log-probabilities, so that there are accuracies and no AUC."
 
 
 def sentences(found: Evaluation) -> list[str]:
-    """What has to be said of an evaluation besides its numbers."""
+    """Return the remarks that belong to an evaluation's numbers."""
     said = [told_by(found)] if found.at else []
     if not found.at:
         said.append(f"Nothing was asked: {found.reason or 'the run ended before'}.")
@@ -120,7 +120,7 @@ def sentences(found: Evaluation) -> list[str]:
 
 
 def _lacking(at: AtShots) -> list[str]:
-    """Answers at a number of shots that are errors, or that never came."""
+    """Return sentences on answers at a number of shots that are errors or never came."""
     said = []
     if at.refused or at.unreadable:
         parts = [f"{at.refused} refused"] * bool(at.refused) + [f"{at.unreadable} named no class"] * bool(at.unreadable)
@@ -145,37 +145,37 @@ def _faded(found: Fading, at: Sequence[AtShots]) -> str:
 
 
 def _shots(count: int) -> str:
-    """`1 shot`, `4 shots`."""
+    """Return the number with its noun: `1 shot`, `4 shots`."""
     return f"{count} shot" if count == 1 else f"{count} shots"
 
 
 def number(value: float | None) -> str:
-    """Two digits behind the point; a dash where there is none."""
+    """Format a number with two decimals; a dash for None."""
     return NONE if value is None else f"{value:.2f}".replace("-0.00", "0.00").replace("-", MINUS)
 
 
 def signed(value: float) -> str:
-    """The same with a sign."""
+    """Format a number with its sign and two decimals."""
     return f"{value:+.2f}".replace("-0.00", "0.00").replace("+0.00", "0.00").replace("-", MINUS)
 
 
 def interval(of: Interval | None) -> str:
-    """An interval; empty where there is none."""
+    """Format an interval; empty for None."""
     return "" if of is None else f"{number(of[0])} to {number(of[1])}"
 
 
 def spread(value: float | None) -> str:
-    """A standard deviation over draws; empty where there is none."""
+    """Format a standard deviation over draws; empty for None."""
     return "" if value is None else f"±{value:.2f}"
 
 
 def by_name(at: AtShots) -> dict[str, Measured]:
-    """The learners at a number of shots by their names."""
+    """Return the learners at a number of shots by name."""
     return {one.name: one for one in at.learners}
 
 
 def panels(found: Evaluation) -> tuple[Panel, ...]:
-    """The figures of an evaluation: accuracy, AUC where there is one, memory's share where it was measured."""
+    """Return an evaluation's figures: accuracy, AUC if there is one, memory's share if it was measured."""
     if not found.at:
         return ()
     drawn = [_measures(found, "Accuracy", lambda one: one.accuracy, lambda one: one.interval)]

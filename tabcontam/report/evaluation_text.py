@@ -1,4 +1,4 @@
-"""What `evaluate` prints: for each LLM and table what it gets at each number of shots, and what stands beside it."""
+"""The text that `evaluate` prints: for each LLM and table, accuracies and learners by the number of shots."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def print_evaluations(console: "Console", found: Sequence[Evaluation], page: Path) -> None:
-    """The tables of all evaluations, with what has to be said of each, and where the page is."""
+    """Print the tables of all evaluations, the remarks on each, and the path of the page."""
     paper = Paper(console)
     for one in found:
         paper.line(titled(one), "bold")
@@ -71,7 +71,7 @@ def _learner(one: Measured) -> str:
 
 
 def _value(value: float | None, reach: Interval | None, over: float | None) -> str:
-    """A number with its interval and its spread over draws, as far as there are any."""
+    """Return a number with its interval and its spread over draws, as far as there are any."""
     if value is None:
         return NONE
     ends = f" [{interval(reach).replace(' to ', ', ')}]" if reach else ""

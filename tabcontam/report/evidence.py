@@ -1,8 +1,8 @@
-"""The evidence of each cell: its most telling queries, packed so that a page of many cells stays small.
+"""The evidence of each result: its most informative queries, packed so that a page of many results stays small.
 
-Hits come first, the least likely ones before others, then misses, then what could not be read; each kind that occurs is
-shown at least once. The rest is counted, with the lines of trials.jsonl where it stands. The page's script unpacks an
-LLM's blob when one of its cells is opened, and writes what it finds there as text, never as markup.
+Hits come first, the least likely ones before others, then misses, then unread replies; each kind that occurs is shown
+at least once. The other queries are counted, with their lines of trials.jsonl. The page's script unpacks the blob of an
+LLM when one of its results is opened, and writes the content as text, never as markup.
 """
 
 import gzip
@@ -24,9 +24,9 @@ from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.rules import PAPER
 from tabcontam.verdicts.wording import visible
 
-SHOWN = 10  # queries of a cell
-LARGE, SHOWN_OF_LARGE = 20_000, 3  # cells above which so many are shown: pages of many megabytes open slowly
-LEVEL = 4  # of gzip: the highest takes three times as long, and makes pages smaller by a fortieth
+SHOWN = 10  # queries of a result
+LARGE, SHOWN_OF_LARGE = 20_000, 3  # in runs of more results so few are shown: pages of many megabytes open slowly
+LEVEL = 4  # of gzip; the highest takes three times as long and makes pages smaller by a fortieth
 RUNS = 12  # of lines that are named
 PAPER_NOTE = " What is a hit was decided by the paper's rules, on the text as it came; what is right, by feature."
 RANKS = {kind: place for place, kind in enumerate((*KINDS, DECOY))}
@@ -35,11 +35,11 @@ NAMES = {**{kind: (kind, many) for kind, many in KINDS.items()}, DECOY: (DECOY, 
 
 @dataclass(frozen=True)
 class Packed:
-    """What the page holds: a blob of text an LLM (by its block's number, from 1), and counts by `RunResults.placed`.
+    """The evidence on a page: a blob of text an LLM (by its block's number, from 1), and counts by `RunResults.placed`.
 
-    `shown` queries of a cell are in the blob, the `left` ones in trials.jsonl alone; `unread` has what was not read of
-    a cell. A blob holds no character that means something to HTML. The page's script evidence.js unpacks it: a cell is
-    `<details class="evidence" data-cell="B-C-T">` with an empty `<div>`, the blob of block B the text of
+    `shown` queries of a result are in the blob, the `left` ones only in trials.jsonl; `unread` summarises a result's
+    unread replies. A blob holds no character that has a meaning in HTML. The page's script evidence.js unpacks it: a
+    result is `<details class="evidence" data-cell="B-C-T">` with an empty `<div>`, the blob of block B the text of
     `<script type="text/plain" id="evidence-B">`.
     """
 
@@ -49,7 +49,7 @@ class Packed:
     unread: Mapping[str, Unread] = field(default_factory=dict)
 
     def beside(self, other: "Packed") -> "Packed":
-        """With what another one holds."""
+        """Return this evidence merged with another."""
         blobs = dict(sorted({**self.blobs, **other.blobs}.items()))
         unread = {**self.unread, **other.unread}
         return Packed(blobs, {**self.shown, **other.shown}, {**self.left, **other.left}, unread)
@@ -57,7 +57,7 @@ class Packed:
 
 @dataclass(frozen=True, eq=False)
 class _Query:
-    """A query of a cell with its trial, and what decides whether it is shown; `number` is its place in the cell."""
+    """A query of a result with its trial, and its rank for being shown; `number` is its place in the result."""
 
     name: str
     number: int
@@ -65,7 +65,7 @@ class _Query:
 
     @cached_property
     def kind(self) -> str:
-        """What came of it."""
+        """The kind of the query's outcome, from `kind_of`."""
         return kind_of(self.trial)
 
     @cached_property
@@ -75,20 +75,20 @@ class _Query:
 
     @cached_property
     def rank(self) -> tuple[int, float, bool, int]:
-        """The lower, the more telling."""
+        """The query's rank; the lower, the more informative."""
         weight = 0.0 if self.kind == DECOY else bits_of(self.trial)
         return RANKS[self.kind], -weight, self.trial.get("paper") is not True, self.number
 
     @property
     def line(self) -> int:
-        """Where it stands in trials.jsonl; 0 where that is not known."""
+        """The query's line in trials.jsonl; 0 if unknown."""
         return line if isinstance(line := self.trial.get("line"), int) else 0
 
 
 class Packing:
-    """The evidence of cells, taken in cell by cell; what is packed of an LLM is small, its trials may not be.
+    """A collector of evidence, result by result; the packed evidence of an LLM is small, its trials may not be.
 
-    `placed` are the cells in the order of the page, by where they stand there.
+    `placed` holds the results in the order of the page, by their places there.
     """
 
     def __init__(self, looks: "Looks", placed: Mapping[str, Result]) -> None:
@@ -96,10 +96,10 @@ class Packing:
         self._places = grouped(placed, lambda place: placed[place].place)
         self._order = list(placed)
         self._unread: dict[str, Unread] = {}
-        self._told: dict[str, tuple[str, int, int, int]] = {}  # contents, how many are shown and left, the first line
+        self._told: dict[str, tuple[str, int, int, int]] = {}  # contents, shown, left, the first line
 
     def take(self, cell: Result, asked: Mapping[str, Trial]) -> None:
-        """Take in the trials of a cell, by query."""
+        """Take in the trials of a result, by query."""
         if not asked or cell.place not in self._places:
             return
         queries = [_Query(name, number, trial) for number, (name, trial) in enumerate(asked.items())]
@@ -115,7 +115,7 @@ class Packing:
             self._told[place] = _written(contents), shown_here, len(asked) - shown_here, first
 
     def packed(self) -> Packed:
-        """What was taken in."""
+        """Return the evidence that was taken in."""
         told = {place: self._told[place] for place in self._order if place in self._told}
         blobs = {}
         for block, own in groupby(told, lambda place: int(place.split("-")[0])):
@@ -133,7 +133,7 @@ class Packing:
 
 @dataclass(frozen=True)
 class Looks:
-    """How much of each cell of a run is shown, and what is said of all of them."""
+    """The number of queries that are shown of each result of a run, and a note on all of them."""
 
     most: int
     note: str
@@ -141,16 +141,16 @@ class Looks:
 
     @classmethod
     def of(cls, view: RunResults) -> "Looks":
-        """Those of these results."""
+        """Return the limits for these results."""
         most = SHOWN_OF_LARGE if len(view.cells) > LARGE else SHOWN
         return cls(most, PAPER_NOTE if view.run.rules == PAPER else "", bool(view.run.recorded))
 
 
 def packed(view: RunResults, trials: Iterable[Trial]) -> Packed:
-    """The evidence of all cells that were asked.
+    """Return the evidence of all results whose queries were asked.
 
-    `trials` are the objects of trials.jsonl in any order, each with the number of its line under "line", if that is
-    known. Of a query asked again the last counts.
+    `trials` are the objects of trials.jsonl in any order, each with its line number under "line" if known. Of a query
+    that was asked again the last trial counts.
     """
     packing, of_cells = Packing(Looks.of(view), view.placed), by_cell(view.cells, trials)
     for cell in {cell.place: cell for cell in view.placed.values()}.values():
@@ -159,7 +159,7 @@ def packed(view: RunResults, trials: Iterable[Trial]) -> Packed:
 
 
 def _uncounted(asked: Sequence[_Query]) -> str:
-    """That rows without a guess count for nothing, where only some have none."""
+    """Return a note that rows without a prediction count for nothing, if only some rows have none."""
     trials = [one.trial for one in asked]
     number = sum(is_mapping(trial.get("expected")) and not trial.get("chance") for trial in trials)
     few = 0 < number < len(trials)
@@ -167,7 +167,7 @@ def _uncounted(asked: Sequence[_Query]) -> str:
 
 
 def _contents(asked: Sequence[_Query], note: str, most: int) -> tuple[dict[str, Any], int]:
-    """What the page's script writes, and how many queries that shows; `note` is said of all of them."""
+    """Return the content for the page's script and its number of queries; `note` goes with all of them."""
     if pairs := _pairs(asked):
         return _paired(pairs, asked, note, most)
     chosen = _telling([one for one in asked if one.kind != DECOY], most)
@@ -184,7 +184,7 @@ def _contents(asked: Sequence[_Query], note: str, most: int) -> tuple[dict[str, 
 
 
 def _pairs(asked: Sequence[_Query]) -> list[list[_Query]]:
-    """The scored passages, each with the decoys that were scored beside it: the furthest apart first."""
+    """Return the scored passages, each with the decoys scored next to it, those furthest apart first."""
 
     def apart(pair: Sequence[_Query]) -> float:
         own, *others = (scored(one.trial) or 0.0 for one in pair)
@@ -198,7 +198,7 @@ def _pairs(asked: Sequence[_Query]) -> list[list[_Query]]:
 def _paired(
     pairs: Sequence[Sequence[_Query]], asked: Sequence[_Query], note: str, most: int
 ) -> tuple[dict[str, Any], int]:
-    """What is written of scored passages: those that took least beside their decoys, and all others by their lines."""
+    """Return the content for scored passages: the least surprising next to their decoys, and the lines of others."""
     chosen = pairs[: -(-most // 2)]
     queries = [shown(one.trial) | {"decoys": [shown(decoy.trial) for decoy in decoys]} for one, *decoys in chosen]
     names = {one.name for pair in chosen for one in pair}
@@ -208,7 +208,7 @@ def _paired(
 
 
 def _with_decoys(one: _Query, same: Iterable[_Query], asked: Iterable[_Query]) -> dict[str, Any]:
-    """A query beside the decoys that were answered with the same; their prompts without what its own says too."""
+    """Return a query with the decoys that got the same answer; their prompts omit the messages that it has, too."""
     query = shown(one.trial)
     decoys = [decoy for decoy in asked if decoy.trial.get("decoy_of") == one.name]
     for word in query.get("words", ()) if decoys else ():
@@ -232,7 +232,7 @@ def _about(asked: Sequence[_Query], number: int) -> str:
 
 
 def _telling(queries: Sequence[_Query], most: int) -> list[_Query]:
-    """At most so many queries, the most telling first; one at least of each kind, as far as that goes."""
+    """Return at most `most` queries, the most informative first, and at least one of each kind if there is room."""
     if not queries:
         return []
     ordered = sorted(queries, key=lambda one: one.rank)
@@ -242,7 +242,7 @@ def _telling(queries: Sequence[_Query], most: int) -> list[_Query]:
 
 
 def _lines(queries: Iterable[_Query]) -> dict[str, list[int]]:
-    """The lines of queries by kind, the most telling kind first."""
+    """Return the lines of queries by kind, the most informative kind first."""
     found = grouped(queries, lambda one: one.kind)
     return {kind: sorted(one.line for one in found[kind]) for kind in NAMES if kind in found}
 
@@ -253,7 +253,7 @@ def _counted(kind: str, count: int) -> str:
 
 
 def _where(lines: Sequence[int]) -> str:
-    """Where the lines stand, if that is known.
+    """Return the lines in words, if they are known.
 
     >>> _where([4, 5, 6, 9])
     ': lines 4-6, 9'
@@ -269,7 +269,7 @@ def _where(lines: Sequence[int]) -> str:
 
 
 def _runs(lines: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """The first and the last of each run of lines that follow one another."""
+    """Yield the first and the last line of each run of consecutive lines."""
     for _, run in groupby(enumerate(lines), lambda pair: pair[1] - pair[0]):
         numbers = [number for _, number in run]
         yield numbers[0], numbers[-1]
@@ -280,5 +280,5 @@ def _written(contents: object) -> str:
 
 
 def _compressed(document: str) -> str:
-    """Base64 of gzip of JSON, without a time: the same results give the same page."""
+    """Return base64 of gzip of JSON, without a time, so that equal results give equal pages."""
     return b64encode(gzip.compress(document.encode(), LEVEL, mtime=0)).decode()

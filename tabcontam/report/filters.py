@@ -1,4 +1,4 @@
-"""What can be chosen on a page: LLMs, datasets, tests, kinds and verdicts."""
+"""The filters of a page: LLMs, datasets, tests, kinds and verdicts."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from tabcontam.verdicts.results import Block, RunResults
 
 @dataclass(frozen=True)
 class Option:
-    """One box of a filter; `found` is how much was found there, for sorting."""
+    """One box of a filter; `found` is the amount found there, for sorting."""
 
     value: str
     label: str
@@ -23,7 +23,7 @@ Choices = Mapping[str, tuple[str, list[Option]]]
 
 
 def choices(view: RunResults, blocks: Sequence[Block]) -> Choices:
-    """What can be chosen on a page, by the name in the address: a legend and its boxes."""
+    """Return the filters of a page by their names in the address, each a legend and its boxes."""
     titles = titles_of(view)
     cells = [cell for block in blocks for cell in block.cells]
     tests = [test for test in view.tests if any(cell.test == test for cell in cells)]
@@ -42,14 +42,14 @@ def choices(view: RunResults, blocks: Sequence[Block]) -> Choices:
 
 
 def places(chosen: Choices) -> dict[str, dict[str, int]]:
-    """The number of each choice, from 0, by which the page's elements name it."""
+    """Return the number of each choice, from 0, by which the page's elements name the choice."""
     return {
         name: {option.value: number for number, option in enumerate(options)} for name, (_, options) in chosen.items()
     }
 
 
 def _found(view: RunResults, cells: Sequence[Result]) -> int:
-    """How much was found: first what row tests found, then what the others did."""
+    """Return a rank by findings: first the number that row tests found, then the number that all tests found."""
     found = [cell for cell in cells if cell.verdict is Verdict.CONTAMINATED]
     rows = sum(cell.test in view.row_tests for cell in found)
     return 1000 * rows + len(found)

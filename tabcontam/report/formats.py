@@ -1,4 +1,4 @@
-"""The forms of a report beside the page, which `report --format` writes."""
+"""The forms of a report besides the page, which `report --format` writes."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -8,7 +8,7 @@ from tabcontam.errors import UsageError
 from tabcontam.verdicts.results import RunResults
 
 METHODS: Mapping[str, str] = {"markdown": "methods_text:markdown_methods", "latex": "methods_text:latex_methods"}
-# Each form and what writes it, which imports its own library alone.
+# Each form and its writer, which imports only its own library.
 TEXTS: Mapping[str, str] = {
     "markdown": "markdown:render_markdown",
     "csv": "csv_text:render_csv",
@@ -23,16 +23,16 @@ WIDE = ("latex", "svg", "pdf")  # forms that are as wide as one column of a page
 
 @dataclass(frozen=True)
 class Shape:
-    """How a form is written: `methods`: the methods paragraphs alone; `columns` of a page of two that it takes."""
+    """The shape of a form: only the methods paragraphs with `methods`; `columns` of a page of two that it takes."""
 
     methods: bool = False
     columns: int = 2
 
 
 def render_form(view: RunResults, form: str, shape: Shape = Shape()) -> bytes:
-    """The results as one of `cli.arguments.FORMATS`; each form imports its own library alone.
+    """Return the results as one of `cli.arguments.FORMATS`; each form imports only its own library.
 
-    Of recorded answers a heatmap has one cell a square; CSV has them all. Raises `UsageError`.
+    Of recorded answers a heatmap has one result a square, and CSV has all results. Raises `UsageError`.
     """
     from tabcontam.replay.squares import one_cell_a_square
 
@@ -52,7 +52,7 @@ def render_form(view: RunResults, form: str, shape: Shape = Shape()) -> bytes:
 
 
 def check_shape(form: str, methods: bool, width: str | None) -> Shape:
-    """How a form is written. Raises `UsageError` where it has no methods paragraphs, or no width."""
+    """Return the shape of a form. Raises `UsageError` if the form has no methods paragraphs, or no width."""
     if methods and form not in METHODS:
         raise UsageError(f"--methods goes with --format {' or '.join(METHODS)}")
     if width and (methods or form not in WIDE):

@@ -1,4 +1,4 @@
-"""Results as a pandas DataFrame: a row a cell, a table or an LLM, and the same columns whatever was found."""
+"""Results as a pandas DataFrame: a row a result, a table or an LLM, and the same columns in every run."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 TEXT, COUNT, NUMBER, TRUTH, VERDICT = "string", "Int64", "Float64", "boolean", "verdict"
-Columns = Mapping[str, str]  # the kind of each
+Columns = Mapping[str, str]  # the kind of each column
 
 OF_CELL = dict.fromkeys(("llm", "dataset", "edition", "split", "serializer", "prompts", "source"), TEXT)
 CELLS: Columns = {
@@ -67,7 +67,7 @@ RANKING: Columns = {
 
 
 def of_cell(cell: Result) -> dict[str, str | float | bool | None]:
-    """The fields of a cell, the statistic, intervals and memory's share taken apart; what is said by column as JSON."""
+    """Return the fields of a result; statistic, intervals and memory's share as columns, mappings by column as JSON."""
     statistic = {f"statistic_{name}": value for name, value in held(cell.statistic).items()} if cell.statistic else {}
     by_column = {name: json.dumps(said, ensure_ascii=False) if said else "" for name, said in _by_column(cell)}
     return held(cell) | dict(cell.numbers) | statistic | by_column | _ends("interval", cell.interval) | _memory(cell)
@@ -108,9 +108,9 @@ PARTS: Mapping[str, tuple[Columns, Callable[[RunResults], list[Mapping[str, Any]
 
 
 def frame(view: RunResults, part: str) -> "pd.DataFrame":
-    """One of `PARTS`: a row a cell, controls among them, a table's verdict, or an LLM under test.
+    """Return one of `PARTS` as a DataFrame: a row a result (with controls), a table's verdict, or an LLM under test.
 
-    An empty text is missing: the results have none that says something.
+    An empty text is missing, because no text in the results is meaningful when empty.
     """
     import pandas as pd
 

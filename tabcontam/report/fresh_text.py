@@ -1,4 +1,4 @@
-"""A fresh evaluation set in words: what was collected, the census of its questions, how the judge did, the gaps."""
+"""A fresh evaluation set in words: its texts, the census of its questions, the judge's quality, the gaps."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -22,7 +22,7 @@ CONTROLS = {"control:old": " (has read the old ones)", "control:neither": " (has
 
 
 def fresh_text(document: Mapping[str, Any], folder: Path) -> str:
-    """The document of a set as text."""
+    """Return the document of a set as text."""
     lines = [f"{document['passages']:,} texts, of {document['first'][:10]} to {document['last'][:10]}: {folder}"]
     lines += [f"left out: {count:,} {visible(reason, line=True)}" for reason, count in document["left_out"].items()]
     for part, words in (("questions", _questions), ("answers", _answers), ("memory", _memory)):
@@ -32,7 +32,7 @@ def fresh_text(document: Mapping[str, Any], folder: Path) -> str:
 
 
 def plan_of(estimates: Sequence[Estimate]) -> str:
-    """What would be asked of each LLM at most, stage by stage."""
+    """Return the most that would be asked of each LLM, stage by stage."""
     lines = []
     for one in estimates:
         price = "no price known" if one.dollars is None else f"at most ${one.dollars:,.4f}"

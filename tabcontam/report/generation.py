@@ -9,7 +9,7 @@ from tabcontam.report.ranking import BOTTOM, HEIGHT, IN_WORDS, LEFT, RIGHT, TOP,
 from tabcontam.verdicts.generation import SHOWN, Generated, Generation
 from tabcontam.verdicts.results import RunResults
 
-NAMED = 12  # points that have a name beside them
+NAMED = 12  # points that have a name next to them
 ABOUT = (
     "The share of outputs that an LLM generates word for word when it is shown their inputs, against "
     "its accuracy of classification on the same table. A larger LLM may both recite more and classify better: a "
@@ -20,7 +20,7 @@ ABOUT = (
 
 @dataclass(frozen=True)
 class Point:
-    """An LLM in a plot, with its intervals: from left to right, and upwards where it has one."""
+    """An LLM in a plot, with its horizontal interval, and its vertical one if it has one."""
 
     x: float
     y: float
@@ -31,7 +31,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Plot:
-    """A figure: its points, a label beside each (text, x, y, anchor), the line of least squares, and the ticks."""
+    """A figure: its points, their labels (text, x, y, anchor), the line of least squares, and the ticks."""
 
     title: str
     caption: str
@@ -44,7 +44,7 @@ class Plot:
 
 
 def context(view: RunResults) -> dict[str, Any]:
-    """What the page's template is given."""
+    """Return the variables of the page's template."""
     return {
         "generation_about": ABOUT,
         "generation_sentences": generation_sentences(view),
@@ -55,24 +55,24 @@ def context(view: RunResults) -> dict[str, Any]:
 
 
 def generation_sentences(view: RunResults) -> tuple[str, ...]:
-    """How outputs generated exactly go together with accuracy, table by table, or why that cannot be said."""
+    """Return a sentence a table on how exact outputs correlate with accuracy, or why that is unknown."""
     return tuple(_sentence(view, one) for one in view.generations)
 
 
 def titled(view: RunResults, one: Generation) -> str:
-    """What a figure shows."""
+    """Return the title of a figure."""
     return f"Outputs of {table_of(view, one)} generated exactly, and {IN_WORDS[one.accuracy]} on it"
 
 
 def table_of(view: RunResults, one: Generation) -> str:
-    """The table, with its edition and split where the run has several."""
+    """Return the table's name, with edition and split if the run has several."""
     key = (one.dataset, one.edition, one.split)
     cell = next((cell for cell in view.cells if (cell.dataset, cell.edition, cell.split) == key), None)
     return one.dataset + (view.edition(cell) if cell else "")
 
 
 def least_squares(one: Generation) -> tuple[tuple[float, float], tuple[float, float]] | None:
-    """The ends of the line through the points, as shares; None where there is no correlation to draw one for."""
+    """Return the ends of the line of least squares, as shares; None if there is no correlation."""
     if one.value is None:
         return None
     from statistics import linear_regression

@@ -1,7 +1,7 @@
-"""What GitHub Actions shows of a run: a summary of the job, annotations, and a log that answers cannot command.
+"""The output for GitHub Actions: a summary of the job, annotations, and a log that answers cannot command.
 
-Sources: https://docs.github.com/actions/reference/workflow-commands-for-github-actions. A summary that cannot be
-written is a line on standard error, never a failed run.
+Source: https://docs.github.com/actions/reference/workflow-commands-for-github-actions. A summary that cannot be written
+is a line on standard error, never a failed run.
 """
 
 import os
@@ -23,7 +23,7 @@ LEVELS = {Conclusion.CONTAMINATED: "error", Conclusion.CANNOT_TELL: "warning", C
 
 
 def summarize(view: RunResults, environ: Mapping[str, str] = os.environ) -> None:
-    """Append the report to the job's summary, where the environment names a file for it."""
+    """Append the report to the job's summary, if the environment names a file for it."""
     path = environ.get(SUMMARY)
     if not path:
         return
@@ -36,7 +36,7 @@ def summarize(view: RunResults, environ: Mapping[str, str] = os.environ) -> None
 
 
 def capped(summary: bytes, room: int) -> bytes:
-    """The summary, or as many of its whole lines as there is room for and a line that says so."""
+    """Return the summary, or as many of its whole lines as there is room for and a line about the cut."""
     if len(summary) <= room:
         return summary
     end = summary.rfind(b"\n", 0, max(room - len(CUT.encode()), 0))
@@ -44,10 +44,10 @@ def capped(summary: bytes, room: int) -> bytes:
 
 
 def annotations(judgement: Judgement) -> list[str]:
-    """The gate's findings as workflow commands: an error for each contaminated table, a warning for an untold one,
-    and a notice where it was contaminated in the baseline as well.
+    """Return the gate's findings as workflow commands.
 
-    GitHub keeps ten of a level: where there are more, the tenth says how many.
+    A contaminated table is an error, a table without a conclusion a warning, and one that was contaminated in the
+    baseline run as well a notice. GitHub keeps ten of a level: if there are more, the tenth states how many.
     """
     lines = []
     for conclusion, level in LEVELS.items():
@@ -60,14 +60,14 @@ def annotations(judgement: Judgement) -> list[str]:
 
 
 def annotate(judgement: Judgement, environ: Mapping[str, str] = os.environ) -> None:
-    """Print the annotations on standard error, which GitHub reads, too, where it runs this; else nothing."""
+    """Print the annotations on standard error, which GitHub reads as well, if GitHub runs this; else nothing."""
     if _in_actions(environ):
         for line in annotations(judgement):
             print(line, file=sys.stderr)
 
 
 def _command(level: str, title: str, message: str) -> str:
-    """A workflow command; see the toolkit's own escapes, https://github.com/actions/toolkit, packages/core."""
+    """Return a workflow command; see the toolkit's own escapes, https://github.com/actions/toolkit, packages/core."""
     of_title = _escaped(title).replace(":", "%3A").replace(",", "%2C")
     return f"::{level} title={of_title}::{_escaped(message)}"
 
@@ -78,7 +78,7 @@ def _escaped(text: str) -> str:
 
 @contextmanager
 def plain_log(environ: Mapping[str, str] = os.environ) -> Iterator[None]:
-    """Have GitHub take what is printed meanwhile for mere text: an answer may hold `::error::` or `::add-mask::`."""
+    """Make GitHub take output within the context for mere text: an answer may hold `::error::` or `::add-mask::`."""
     if not _in_actions(environ):
         yield
         return

@@ -1,4 +1,4 @@
-"""The heatmap of LLMs and tables where there are thousands of squares: a letter each, which a script makes useful.
+"""The heatmap of LLMs and tables with thousands of squares, a letter each, which a script makes interactive.
 
 Without scripts it is a table of letters, in which the name of each LLM leads to its page.
 """
@@ -15,20 +15,20 @@ from tabcontam.verdicts.cells import OUTCOMES, SCORE
 if TYPE_CHECKING:
     from markupsafe import Markup
 
-CROWDED = 1500  # squares from which on they are letters
-UNSURE = "unsure"  # beside the outcome: the gate cannot tell
+CROWDED = 1500  # from so many squares on they are letters
+UNSURE = "unsure"  # next to the outcome: the gate cannot tell
 
 
 @dataclass(frozen=True)
 class Grid:
-    """What the heatmap shows: its outcomes, each with how many tables came to it, and the squares of each LLM."""
+    """The content of the heatmap: the number of tables for each outcome, and the squares of each LLM."""
 
     outcomes: Mapping[str, int]
     rows: Sequence["Markup"]
 
 
 def grid(standings: Sequence[Mapping[str, Standing]], labels: Sequence[str]) -> Grid:
-    """The squares of LLMs, each given by what is known of its tables, by the labels of the columns."""
+    """Return the squares of LLMs; `standings` holds those of each LLM by the columns' `labels`."""
     found = dict.fromkeys(OUTCOMES, 0)
     rows = []
     for own in standings:

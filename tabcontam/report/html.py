@@ -1,8 +1,8 @@
-"""The report as one HTML page, or as a summary with a page an LLM where there is too much for one.
+"""The report as one HTML page, or as a summary with a page an LLM if it is too large for one.
 
-A page loads nothing and says so in its content security policy: its style sheet and its own scripts are allowed by
+A page loads nothing, and its content security policy forbids it to: the style sheet and the scripts are allowed by
 their hashes, so that text from a model or a table cannot bring others. Templates escape everything, and the scripts
-write text, never markup. Without scripts everything is still there but the evidence, which is packed.
+write text, never markup. Without scripts everything is visible except the evidence, which is packed.
 """
 
 import inspect
@@ -50,7 +50,7 @@ STYLES = ("style.css", "ranking.css", "comparisons.css", "evidence.css", "papers
 SCRIPTS = ("page.js", "evidence.js")
 GRID_STYLE, GRID_SCRIPT = "grid.css", "grid.js"  # of a first page with thousands of squares
 MOST_SENTENCES = 20  # LLMs, with the controls, of which each has a sentence that is in view
-MOST_LISTED = 200  # tables, or cells, that such a page lists one by one
+MOST_LISTED = 200  # tables, or results, that such a page lists one by one
 MOST_LLMS, MOST_CELLS = 30, 30 * 15 * 15  # on one page
 OPEN_CELLS = 120  # up to so many, all are in view; above, each LLM and dataset is opened by itself
 FEW = 4  # LLMs, with the controls, that share the width of the page
@@ -70,7 +70,7 @@ NUMBERS = {
 
 
 def render_pages(view: RunResults, trials: Iterable[Mapping[str, Any]]) -> dict[str, str]:
-    """The pages of a run by their file names: `index.html`, and where that were too large one an LLM, `llm-1.html`….
+    """Return the pages by file name: `index.html`, and for a large run one an LLM, `llm-1.html`….
 
     `trials` are the objects of trials.jsonl.
     """
@@ -86,7 +86,7 @@ def render_pages(view: RunResults, trials: Iterable[Mapping[str, Any]]) -> dict[
 
 
 class Pages:
-    """The pages of a run, written LLM by LLM once it is known what the trials of its cells tell."""
+    """The pages of a run, written LLM by LLM when the digest of the LLM's trials is complete."""
 
     def __init__(self, view: RunResults) -> None:
         self._view, self._titles = view, titles_of(view)
@@ -101,7 +101,7 @@ class Pages:
         self._packed = evidence.Packed({}, {}, {})
 
     def of_llm(self, llm: str, told: Told) -> dict[str, str]:
-        """The page of an LLM, of which this is told, by its name; none where one page has all LLMs."""
+        """Return the page of an LLM by its file name, from the digest of its trials; empty if one page has all LLMs."""
         self._compared[llm] = told.compared
         if not self._parted:
             self._packed = self._packed.beside(told.packed)
@@ -113,7 +113,7 @@ class Pages:
         return {leaf.page: _page("llm.html.jinja", self._view, shared, [leaf]) for leaf in leaves}
 
     def _limited(self, view: RunResults) -> dict[str, Any]:
-        """What stands on the first page in place of all there is where that were too much."""
+        """Return what the first page lists: everything, or at most `MOST_LISTED` of each list of a large run."""
         found = {name: list(self._shared[name]) for name in ("memory_shares", "scored_tables")}
         found |= {"tables_shown": list(view.tables_in_order), "recalled_rows": self.recalled_rows}
         if not self._crowded:
@@ -126,11 +126,11 @@ class Pages:
 
     @property
     def recalled_rows(self) -> list[recalled_rows.Compared]:
-        """The accuracies on rows that were recalled and on others, in the order of the page."""
+        """The accuracies on recalled rows and on other rows, in the order of the page."""
         return [one for leaf in self._leaves for one in self._compared.get(leaf.block.llm, ())]
 
     def index(self, view: RunResults) -> str:
-        """The first page, once all cells were taken in; `view` are the same results with their comparisons."""
+        """Return the first page, once all results were taken in; `view` is the run's results with comparisons."""
         shared = self._shared | _packed(self._packed) | comparisons.context(view)
         shared |= {"view": view, **recalled_rows.context(self.recalled_rows), **self._limited(view)}
         return _page("summary.html.jinja" if self._parted else "index.html.jinja", view, shared, self._leaves)
@@ -141,13 +141,13 @@ def _packed(packed: evidence.Packed) -> dict[str, Any]:
 
 
 def parted(view: RunResults) -> bool:
-    """Whether a run is too large for one page, and has one an LLM."""
+    """Return whether a run is too large for one page, and has one an LLM."""
     return len(view.blocks) > MOST_LLMS or len(view.cells) > MOST_CELLS
 
 
 @dataclass(frozen=True)
 class Leaf:
-    """One LLM on a page: its block, the block's number from 1, and the page that has its cells ("": this one)."""
+    """One LLM on a page: its block, the block's number from 1, and the page that has its results ("": this one)."""
 
     number: int
     block: Block
@@ -184,7 +184,7 @@ def _page(template: str, view: RunResults, shared: Mapping[str, Any], leaves: Se
 
 
 def _shared(titles: Titles) -> dict[str, Any]:
-    """What every page of a run is made of."""
+    """Return the variables that all pages of a run share."""
     view = titles.view
     pages, notes = pages_of(view.tests), view.notes
     return {
@@ -222,7 +222,7 @@ def _shared(titles: Titles) -> dict[str, Any]:
 
 
 def _looks(crowded: bool = False) -> dict[str, Any]:
-    """The style sheets and scripts of a page, and the hashes by which its policy allows them."""
+    """Return the style sheets and scripts of a page, and the hashes by which its policy allows them."""
     style, style_hash = embedded(*STYLES, *([GRID_STYLE] if crowded else []))
     scripts = [embedded(name) for name in (*SCRIPTS, *([GRID_SCRIPT] if crowded else []))]
     return {
@@ -235,14 +235,14 @@ def _looks(crowded: bool = False) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class InDocuments:
-    """What documents that an LLM was trained on hold of a table: whether that is a finding, and what is said of it."""
+    """The content of an LLM's training documents for a table: whether that is a finding, and its description."""
 
     found: bool
     title: str
 
 
 def _of_documents(view: RunResults) -> dict[str, Any]:
-    """Which tests have a row in the heatmap of an LLM or of documents, and what documents hold for an LLM."""
+    """Return functions for the templates: the tests that have a row in a heatmap, and an LLM's training documents."""
     of_tables = {(table.llm, view.label(table)): table for table in view.tables}
 
     rows = {
@@ -268,7 +268,7 @@ def _of_documents(view: RunResults) -> dict[str, Any]:
 
 
 def pages_of(tests: Iterable[str]) -> dict[str, list[Paragraph]]:
-    """The docstring of each of these contamination tests that is installed, in paragraphs."""
+    """Return the docstring of each of these contamination tests that is installed, in paragraphs."""
     from tabcontam.evidence.registry import by_id
 
     known = by_id()
@@ -288,16 +288,16 @@ SAME_CONCLUSION: Mapping[Verdict, Conclusion] = {
 
 
 def _doubt(titles: Titles, table: TableVerdict) -> str:
-    """Why the gate comes to another conclusion than the verdict on a table, or what a control voids."""
+    """Return why the gate's conclusion differs from the verdict on a table, or what a control voids; else ""."""
     found, same = titles.ruling(table), SAME_CONCLUSION.get(table.verdict, Conclusion.CANNOT_TELL)
     return found.reason if found and (found.void or found.conclusion is not same) else ""
 
 
 def numbers(cell: Result) -> list[str]:
-    """The measured numbers of a cell, each with its name; none where nothing was asked."""
+    """Return the measured numbers of a result, each with its name; empty if nothing was asked."""
     if cell.queries == 0:
         return []
-    # A score stands beside what its own null expects, which is no guesser.
+    # A score stands next to what its own null expects, which is not the baseline.
     whose = " of a guesser" if cell.p_value is not None or cell.sequential else ""
     names = NUMBERS | {"expected_hits": f"hits expected{whose}"}
     known = cell.numbers

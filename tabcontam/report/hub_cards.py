@@ -1,7 +1,7 @@
-"""Sections for a model card and for a dataset card: what was found, with what it rests on, as Markdown.
+"""Sections for a model card and for a dataset card: the verdicts and their numbers, as Markdown.
 
-They hold no YAML: the metadata of a model card knows scores, and a verdict is none; the names of tables would stand
-there as training data.
+They hold no YAML: a model card's metadata has scores, and a verdict is not a score; names of tables in it would be read
+as training data.
 """
 
 from collections.abc import Iterator, Sequence
@@ -26,7 +26,7 @@ NONE = "<!-- no LLM was judged on a table -->\n"
 
 
 def render_model_card(view: RunResults) -> str:
-    """A section for the card of each LLM under test: which tables it was found to have seen."""
+    """Return a section for the card of each LLM under test, with the verdict on each table."""
     facts = llm_facts(view)
     sections = []
     for llm, verdicts in grouped(_judged(view), lambda one: one.llm).items():
@@ -40,7 +40,7 @@ def render_model_card(view: RunResults) -> str:
 
 
 def render_dataset_card(view: RunResults) -> str:
-    """A section for the card of each table: which LLMs were found to have seen it."""
+    """Return a section for the card of each table, with the verdict on each LLM."""
     facts = llm_facts(view)
     sections = []
     for verdicts in grouped(_judged(view), lambda one: (one.dataset, one.edition, one.split)).values():
@@ -66,7 +66,7 @@ def _judged(view: RunResults) -> list[TableVerdict]:
 def _section(
     view: RunResults, title: str, card: str, asked: str, header: Sequence[str], rows: Sequence[Sequence[str]]
 ) -> str:
-    """A section with the name of the card that it is for, which no reader of the card sees."""
+    """Return a section; a comment, which readers do not see, names the card that the section is for."""
     rules = PAPERS_RULES if view.run.rules == PAPER else " ".join(_rules(view))
     day = f" on {view.run.started[:10]}" if view.run.started else ""
     lines = [f"<!-- for the card of {_comment(card)} -->", "", f"## {title}", ""]
@@ -82,12 +82,12 @@ def _rules(view: RunResults) -> Iterator[str]:
 
 
 def _comment(name: str) -> str:
-    """A name that cannot end the comment it stands in."""
+    """Return a name that cannot end the comment around it."""
     return prose(name).replace("--", "- -").replace(">", "&gt;")
 
 
 def _dataset(view: RunResults, of: TableVerdict) -> tuple[str, str, str]:
-    """The table's name, its edition and the hash of its file."""
+    """Return the table's name, its edition and the hash of its file."""
     digests = {one.key: one.sha256 for one in view.run.datasets}
     digest = digests.get((of.dataset, of.edition or "", of.split or ""), "")
     return code(of.dataset), code(of.edition or ""), code(digest)

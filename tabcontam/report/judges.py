@@ -1,4 +1,4 @@
-"""Who judged completions, how often each errs, and how far people, judges and methods agree: for page and terminal."""
+"""The judges of completions, how often each errs, and how far people, judges and methods agree."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ TITLES = {COMPLETIONS: "Agreement on completions", SETTINGS: "Agreement on setti
 
 @dataclass(frozen=True)
 class JudgeRow:
-    """A judge as a table shows it; texts are empty where nothing is to be said."""
+    """A judge as a row of a table; texts without content are empty."""
 
     by: str
     what: str
@@ -41,7 +41,7 @@ class JudgeRow:
 
 
 def judge_rows(judges: Sequence[JudgeFacts]) -> list[JudgeRow]:
-    """The judges, by whose word counts first."""
+    """Return the judges, those whose word counts first."""
     return [
         JudgeRow(
             one.by,
@@ -55,13 +55,13 @@ def judge_rows(judges: Sequence[JudgeFacts]) -> list[JudgeRow]:
 
 
 def agreement_cells(one: Agreement) -> tuple[str, str]:
-    """The agreement in words: how many of how many with the share, and kappa."""
+    """Return the agreement in words: how many of how many with the share, and kappa."""
     share = f"{one.agree} of {one.items} ({one.agree / one.items:.1%})" if one.items else "0 of 0"
     return share, "-" if one.kappa is None else f"{one.kappa:.2f}"
 
 
 def context(view: RunResults) -> dict[str, Any]:
-    """What the page's template is given."""
+    """Return the variables of the page's template."""
     tables = {
         TITLES[of]: [(one.one, one.other, *agreement_cells(one)) for one in view.agreements if one.of == of]
         for of in (COMPLETIONS, SETTINGS)
@@ -75,7 +75,7 @@ def context(view: RunResults) -> dict[str, Any]:
 
 
 def judges_text(view: RunResults) -> str:
-    """The same for the terminal."""
+    """Return judges and agreements as text for the terminal."""
     if not view.judges:
         return "nobody has judged a completion of this run"
     lines = [one.said for one in view.judges]

@@ -6,7 +6,7 @@ from tabcontam.evidence.compared import Likeness
 from tabcontam.report.environment import embedded, environment
 from tabcontam.version import __version__
 
-FORM = "tabcontam judgements 1"  # what a file that the page saves calls itself
+FORM = "tabcontam judgements 1"  # the form's name in a file that the page saves
 MEANINGS = {
     Likeness.EXACT: "the same words and values in the same order; white space, capitals, quotes and final marks may "
     "differ",
@@ -18,7 +18,7 @@ Pair = tuple[str, str, str, str, Likeness | None]  # its digest, the beginning, 
 
 
 def render_judging(by: str, pairs: Sequence[Pair]) -> str:
-    """The page for one person. It loads nothing, sends nothing, and keeps what was said until it is saved."""
+    """Return the page for one person, which loads and sends nothing and holds the judgements until they are saved."""
     (style, style_hash), (script, script_hash) = embedded("style.css", "judging.css"), embedded("judging.js")
     return (
         environment()

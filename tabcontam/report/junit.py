@@ -1,4 +1,4 @@
-"""JUnit XML for CI: a suite a (LLM, dataset), a test case a cell.
+"""The results as JUnit XML for CI: a suite a (LLM, dataset), a test case a result.
 
     contaminated     a failure; of a control that joined, a pass with the sentence in system-out
     not detected     a pass
@@ -7,14 +7,14 @@
     skipped          skipped, with the reason
     a score only     a pass with the property `score`
 
-Above `LARGE` cells a suite is an LLM and a case a table: a failure where one of its cells is contaminated, skipped
-where none was decided.
+Above `LARGE` results a suite is an LLM and a case a table: a failure if one of its results is contaminated, skipped if
+none was decided.
 
-What readers make of it: GitLab shows a case under its class name, with what failure and skipped enclose, and passes
-over a second case of the same two names; GitHub's report actions group by suite, then by class names other than the
-suite's, and head an annotation with the message. So a suite and the class of its cases have one name, which no other
-suite has, a message is short, and what a failure encloses says it all. There is no `file`: it would have to be one of
-the repository's. Times are those of the run, so the same results write the same file.
+Readers differ: GitLab shows a case under its class name, with the text of failure and skipped, and ignores a second
+case of the same two names; GitHub's report actions group by suite, then by class names other than the suite's, and head
+an annotation with the message. So a suite and the class of its cases have one name, which no other suite has, a message
+is short, and the text of a failure is complete. There is no `file`, since it would have to be one of the repository's.
+Times are those of the run, so equal results write equal files.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -33,16 +33,16 @@ from tabcontam.verdicts.wording import rounded, shorten, text, visible
 
 DECLARATION = '<?xml version="1.0" encoding="utf-8"?>'
 FACTS = ("version", "command", "started", "seed", "rules", "alpha", "dictionary", "finished", "interrupted")
-MEASURED = (  # fields of a cell, as frame.py names them
+MEASURED = (  # fields of a result, as frame.py names them
     "verdict", "paper_verdict", "source", "statistic", "statistic_value", "statistic_expected", "null",
     "interval_low", "interval_high", "interval_of", *NUMBERS, "control",
 )  # fmt: skip
 LONGEST_MESSAGE = 200
-LARGE = 20_000  # cells above which a case is a table: no reader of JUnit takes hundreds of thousands
+LARGE = 20_000  # results above which a case is a table: no reader of JUnit takes hundreds of thousands
 
 
 def render_junit(view: RunResults) -> str:
-    """The results as JUnit XML. XML 1.0 has no control characters: they are replaced by what shows them."""
+    """Return the results as JUnit XML; control characters, which XML 1.0 lacks, are replaced by visible signs."""
     pages = _pages(view)
     taken: set[str] = set()
     suites = []
@@ -57,19 +57,19 @@ def render_junit(view: RunResults) -> str:
             suites.append(_suite(view, name, column, pages))
     root = ElementTree.Element("testsuites", {"name": "tabcontam", **_totals(suites)})
     if view.run.seconds is not None:
-        root.set("time", f"{view.run.seconds:g}")  # of the whole run; cells are asked side by side
+        root.set("time", f"{view.run.seconds:g}")  # of the whole run, whose results are asked side by side
     root.extend(suites)
     ElementTree.indent(root)
     return f"{DECLARATION}\n{ElementTree.tostring(root, encoding='unicode')}\n"
 
 
 def write_junit(path: Path, view: RunResults) -> None:
-    """The same into a file."""
+    """Write the results as JUnit XML to `path`."""
     path.write_text(render_junit(view), encoding="utf-8", errors="backslashreplace", newline="")
 
 
 def _unique(name: str, taken: set[str]) -> str:
-    """The name, numbered if another suite has it: "a" on "b c" and "a b" on "c" read alike."""
+    """Return the name, numbered if another suite has it: "a" on "b c" and "a b" on "c" read alike."""
     numbered = (name if number == 1 else f"{name} ({number})" for number in range(1, len(taken) + 2))
     own = next(one for one in numbered if one not in taken)
     taken.add(own)
@@ -77,7 +77,7 @@ def _unique(name: str, taken: set[str]) -> str:
 
 
 def _pages(view: RunResults) -> dict[int, str]:
-    """Where each cell stands in the report, by the cell's id."""
+    """Return the place of each result in the report, by the result's id."""
     page = "llm-{}.html" if parted(view) else INDEX
     return {id(cell): f"{page.format(place.split('-')[0])}#cell-{place}" for place, cell in view.placed.items()}
 
@@ -89,7 +89,7 @@ def _suite_of_llm(
     pages: Mapping[int, str],
     tables: Mapping[tuple[str, TableName], TableVerdict],
 ) -> ElementTree.Element:
-    """An LLM of a large run: a case a table."""
+    """Return the suite of an LLM of a large run: a case a table."""
     suite = ElementTree.Element("testsuite", {"name": name})
     _properties(suite, {fact: shown for fact in FACTS if (shown := text(getattr(view.run, fact)))})
     cases = []
@@ -109,7 +109,7 @@ def _suite_of_llm(
 def _table_case(
     view: RunResults, case: ElementTree.Element, cells: Sequence[Result], table: TableVerdict | None, page: str
 ) -> None:
-    """What became of a table: a failure where one of its cells is contaminated, skipped where none was decided."""
+    """Fill a table's case: a failure if one of its results is contaminated, skipped if none was decided."""
     own = f"{table.outcome}: {table.why}" if table else "no row test was asked"
     found = [cell for cell in cells if cell.verdict is Verdict.CONTAMINATED]
     told = "\n".join([f"{cell.test}: {cell.why}" for cell in found] + [f"its rows: {own}", f"evidence: {page}"])
@@ -139,7 +139,7 @@ def _suite(view: RunResults, name: str, column: Column, pages: Mapping[int, str]
     suite.extend(cases)
     _count(suite, cases)
     suite.attrib |= {"errors": "0", "time": _time(sum(view.seconds.get(cell.key, 0.0) for cell in cells))}
-    with suppress(ValueError):  # of a time that is none
+    with suppress(ValueError):  # if the time cannot be read
         suite.set("timestamp", datetime.fromisoformat(view.run.started or "").isoformat())
     return suite
 
@@ -149,7 +149,7 @@ def _time(seconds: float | None) -> str:
 
 
 def _facts(view: RunResults, first: Result) -> dict[str, str]:
-    """What holds for all cells of a suite: the run's facts, the LLM's and the table's, and the table's verdict."""
+    """Return the facts that all results of a suite share: of the run, the LLM, the table, and the table's verdict."""
     llm = next((llm for llm in view.run.llms if llm.spec == first.llm), LlmFacts(spec=first.llm))
     named = (first.dataset, first.edition or "", first.split or "")
     known = [dataset.sha256 for dataset in view.run.datasets if dataset.key == named]
@@ -193,7 +193,7 @@ def _message(why: str) -> str:
 
 
 def _failure(view: RunResults, cell: Result, page: str) -> Iterator[str]:
-    """What a failure encloses: the sentence, the numbers that it rests on, and where the evidence is."""
+    """Yield the text of a failure: the sentence, the numbers that it rests on, and the place of the evidence."""
     statistic = cell.statistic
     yield cell.why
     if cell.differs:

@@ -1,4 +1,4 @@
-"""Dose and response as a page: for each test the share that is found by copies read, and the p-values at none."""
+"""Dose and response as a page: for each test the share found by copies read, and the p-values at no copies."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -18,7 +18,7 @@ TICKS = (0.0, 0.25, 0.5, 0.75, 1.0)
 
 @dataclass(frozen=True)
 class Mark:
-    """A rung in its panel: where it stands, from where to where its interval goes, and what it says."""
+    """A rung in its panel: its position, the ends of its interval, and its words."""
 
     x: float
     y: float
@@ -30,7 +30,7 @@ class Mark:
 
 @dataclass(frozen=True)
 class Panel:
-    """The two figures of a test: its rungs, and its p-values at 0 copies beside the diagonal, as polyline points."""
+    """The two figures of a test: its rungs, and its p-values at 0 copies against the diagonal, as polyline points."""
 
     title: str
     marks: tuple[Mark, ...]
@@ -39,7 +39,7 @@ class Panel:
 
 
 def document(found: Sequence[Dose], observations: Sequence[Observation], runs: Sequence[str]) -> Mapping[str, Any]:
-    """What ladder.json holds: `doses` as `calibration.dose.Dose` has them, and each observation they come from."""
+    """Return the content of ladder.json: `doses` as `calibration.dose.Dose`, and the observations that they rest on."""
     return {
         "schema": SCHEMA,
         "made_by": f"tabcontam {__version__}",
@@ -52,7 +52,7 @@ def document(found: Sequence[Dose], observations: Sequence[Observation], runs: S
 def render_ladder(
     found: Sequence[Dose], observations: Sequence[Observation], titles: Mapping[str, str], runs: Sequence[str]
 ) -> str:
-    """The page, which loads nothing: `titles` has what a test is called, by its id."""
+    """Return the page, which loads nothing; `titles` has the tests' titles by id."""
     style, style_hash = embedded(*STYLES)
     context = {
         "version": __version__,
@@ -85,27 +85,27 @@ def render_ladder(
 
 
 def called(dose: Dose, titles: Mapping[str, str]) -> str:
-    """What a dose's test is called."""
+    """Return the title of a dose's test."""
     return "Verdict on the table" if dose.test == TABLE else titles.get(dose.test, dose.test)
 
 
 def copies_of(found: Sequence[Dose]) -> list[float]:
-    """Every number of copies that some test was tried at, from the smallest on."""
+    """Return every number of copies that some test was tried at, ascending."""
     return sorted({rung.copies for dose in found for rung in dose.rungs})
 
 
 def amount(copies: float) -> str:
-    """A number of copies as a person writes it."""
+    """Return a number of copies as a person writes it."""
     return f"{copies:,.2f}".rstrip("0").rstrip(".")
 
 
 def share(rung: Rung) -> str:
-    """A rung in words: `3 of 6`."""
+    """Return a rung in words: `3 of 6`."""
     return f"{rung.found} of {rung.pairs}"
 
 
 def sentences(dose: Dose) -> tuple[str, ...]:
-    """What a dose comes to, in words."""
+    """Return sentences that sum up a dose."""
     said = [_reached(dose)]
     unread = next((rung for rung in dose.rungs if rung.copies == 0), None)
     if unread:

@@ -1,4 +1,4 @@
-"""What `ladder` prints: a line for each test, and last what the verdict on tables comes to."""
+"""The text that `ladder` prints: a line for each test, and last a summary of the verdict on tables."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -17,7 +17,7 @@ WIDTH = 80  # of the sentences
 
 
 def print_ladder(console: "Console", found: Sequence[Dose], titles: Mapping[str, str], page: Path) -> None:
-    """The share found by copies read, and what the table's verdict comes to."""
+    """Print the share found by the number of copies read, and a summary of the table's verdict."""
     from rich.table import Table
     from rich.text import Text
 

@@ -1,7 +1,7 @@
 r"""The report as LaTeX tables, to be read with `\input` into a paper.
 
-The file is plain ASCII and goes under any engine. Each table is a float with caption and label, as wide as the text, or
-if asked for as one of its two columns; `% ==` lines say where each begins. Every text is escaped.
+The file is plain ASCII and works with any engine. Each table is a float with caption and label, as wide as the text or,
+on request, as one of its two columns; a `% ==` line precedes each float. Every text is escaped.
 """
 
 import re
@@ -22,7 +22,7 @@ from tabcontam.verdicts.rules import PAPER
 from tabcontam.verdicts.wording import rounded, visible
 
 PACKAGES = r"\usepackage{array,booktabs,graphicx} \usepackage[table]{xcolor}"
-# Colours that colour-blind readers tell apart, too; the symbol says the same in grey.
+# Colours that colour-blind readers can tell apart; the symbol shows the verdict in grey print.
 COLORS = {
     Verdict.CONTAMINATED: ("tabcontamfound", "A63603"),
     Verdict.NOT_DETECTED: ("tabcontamclean", "D6EAF5"),
@@ -33,22 +33,24 @@ SYMBOLS = {verdict: r"\(\cdot\)" if letter == "." else letter for verdict, lette
 NUMBERS = {"q_value": r"\(q\)", "recalled_bits": "Bits", "detectable_share": "Detectable"}
 ROWS = 40  # of one table, so that it fits a page
 COLUMNS = 12
-TOGETHER = 12  # floats that wait for a page of their own; LaTeX keeps some fifty in mind
-FITTED = r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%"  # what is too wide is made smaller
-LEAST = 1e-6  # p-values below are said to be
+TOGETHER = 12  # floats that wait for a page of their own; LaTeX holds about fifty
+FITTED = r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%"  # too wide tables are made smaller
+LEAST = 1e-6  # smaller p-values are shown as below this
 
 
 def render_latex(view: RunResults, columns: int = 2) -> str:
-    """The ranking of the paper's Table 2, memory's share where it was asked for, the tables' verdicts, a heatmap an LLM
-    and, where methods of several papers were asked, these beside each other, each as a float; `columns`: of a page of
-    two that a float takes."""
+    """Return the report as LaTeX; a float takes `columns` columns of a page that has two.
+
+    The floats are the ranking of the paper's Table 2, memory's share if it was asked for, the tables' verdicts, a
+    heatmap an LLM and, if methods of several papers were asked, a comparison of these.
+    """
     floats = [*_ranking(view), *_memory(view), *_verdicts(view), *_heatmap(view), *_papers(view)]
     lines = [*_head(view), *(line for place, one in enumerate(floats) for line in _float(one, columns, place))]
     return "\n".join(lines) + "\n"
 
 
 def typeset(key: str, value: float) -> str:
-    """A number of a result in LaTeX: p-values with their power of ten, and below a millionth as that.
+    """Return a number of a result in LaTeX: p-values with their power of ten, or as below a millionth.
 
     >>> typeset("q_value", 0.00032), typeset("q_value", 1.2e-40), typeset("recalled_bits", 212.31)
     ('$3.2\\\\times10^{-4}$', '$<10^{-6}$', '212.3')
@@ -64,7 +66,7 @@ def _rounded(key: str, value: float) -> str:
 
 
 def _powers(shown: str) -> str:
-    """An escaped text whose numbers have their powers of ten set as such.
+    """Return an escaped text in which numbers have their powers of ten set as such.
 
     >>> _powers("p = 6.3e-158, E = 1e+09")
     'p = $6.3\\\\times10^{-158}$, E = $10^{9}$'
@@ -78,7 +80,7 @@ def _power(found: re.Match[str]) -> str:
 
 
 def _number(key: str, numbers: Mapping[str, float]) -> str:
-    """A number as people read it. Empty where it is not known."""
+    """Return a number as people read it; empty if it is not known."""
     return typeset(key, numbers[key]) if key in numbers else ""
 
 
@@ -91,14 +93,16 @@ def _head(view: RunResults) -> Iterator[str]:
 
 
 def _comment(value: str) -> str:
-    """A text that cannot end the comment it stands in."""
+    """Return a text that cannot end the comment around it."""
     return visible(value, line=True).encode("ascii", "backslashreplace").decode()
 
 
 @dataclass(frozen=True)
 class Float:
-    """A table with its caption: `label` is its name in the paper, `columns` those of the `tabular`. A row is a line of
-    cells, or a rule."""
+    """A table with its caption; `label` is its name in the paper, `columns` those of the `tabular`.
+
+    A row is a line of cells, or a rule.
+    """
 
     title: str
     caption: str
@@ -109,7 +113,7 @@ class Float:
 
 
 def _floats(whole: Float) -> Iterator[Float]:
-    """A table; a long one goes on in further ones."""
+    """Yield a table, which continues in further tables if it is long."""
     for start in range(0, len(whole.rows), ROWS):
         part = whole.rows[start : start + ROWS]
         part = part if part[-1].endswith(r"\\") else part[:-1]  # no rule above the last one
@@ -122,7 +126,7 @@ def _floats(whole: Float) -> Iterator[Float]:
 
 
 def _float(one: Float, columns: int, place: int) -> Iterator[str]:
-    """The lines of a table with booktabs' rules."""
+    """Yield the lines of a table with the rules of booktabs."""
     kind = "table*" if columns > 1 else "table"
     yield ""
     yield f"% == {_comment(one.title)}"
@@ -186,7 +190,7 @@ def _share(own: MemoryShare) -> str:
 
 
 def _decimal(value: float) -> str:
-    """A number with two digits behind the point, and a minus that is none of a word."""
+    """Return a number with two decimals and a minus sign in place of a hyphen."""
     shown = signed(value, minus="-")
     return rf"\({shown}\)" if value < 0 else shown
 
@@ -230,7 +234,7 @@ def _heatmap(view: RunResults) -> Iterator[Float]:
 
 
 def _squares(view: RunResults, block: Block, start: int, number: str) -> Iterator[Float]:
-    """The heatmap of an LLM, at most `COLUMNS` tables wide, with a bold line below knowledge."""
+    """Yield the heatmap of an LLM, at most `COLUMNS` tables wide, with a bold line below knowledge."""
     columns = block.columns[start : start + COLUMNS]
     rows = []
     for kind, tests in view.kinds.items():
@@ -262,7 +266,7 @@ def _bits(view: RunResults, cell: Result) -> float | None:
 
 
 def _colored(verdict: Verdict, bits: float | None = None, before: str = "") -> str:
-    """The symbol of a verdict on its colour, with the bits that were recalled."""
+    """Return the symbol of a verdict on its colour, with the recalled bits."""
     color = rf"\cellcolor{{{COLORS[verdict][0]}}}" if verdict in COLORS else ""
     if verdict is not Verdict.CONTAMINATED:
         return color + before + SYMBOLS[verdict]
@@ -271,7 +275,7 @@ def _colored(verdict: Verdict, bits: float | None = None, before: str = "") -> s
 
 
 def _papers(view: RunResults) -> Iterator[Float]:
-    """What each paper's own rule says beside the calibrated verdict, LLM by LLM, and how far the methods agree."""
+    """Yield the papers' verdicts next to the calibrated ones, LLM by LLM, and how far the methods agree."""
     by_paper = papers.papers(view)
     if not by_paper:
         return
@@ -287,7 +291,7 @@ def _papers(view: RunResults) -> Iterator[Float]:
 def _marks(
     view: RunResults, titles: Titles, block: Block, by_paper: Mapping[str, Sequence[str]], start: int, number: str
 ) -> Iterator[Float]:
-    """The tests by paper, at most `COLUMNS` tables wide, and the verdict on the rows."""
+    """Yield the tests by paper, at most `COLUMNS` tables wide, and the verdict on the rows."""
     columns, rows = block.columns[start : start + COLUMNS], []
     for paper, tests in by_paper.items():
         rows.append(_row(rf"\textbf{{{escaped(paper)}}}", *("" for _ in columns)))
@@ -306,7 +310,7 @@ def _marks(
 
 
 def _marked(view: RunResults, cell: Result | None) -> str:
-    """What the published rule says of a cell, beside its symbol where it has a calibrated verdict."""
+    """Return the sign of the published rule for a result, and its symbol if it has a calibrated verdict."""
     if cell is None:
         return ""
     sign = escaped(papers.mark(cell).sign)
@@ -316,7 +320,7 @@ def _marked(view: RunResults, cell: Result | None) -> str:
 
 
 def _agreements(matrix: papers.Matrix, start: int, number: str) -> Iterator[Float]:
-    """How far each method agrees with those of at most `COLUMNS` before it."""
+    """Yield how far each method agrees with at most `COLUMNS` methods before it."""
     beside = matrix.methods[:-1][start : start + COLUMNS]
     rows = [
         _row(method.letter, _method(method), f"{method.found} of {len(method.decided)}", *own)

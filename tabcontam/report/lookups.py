@@ -1,6 +1,6 @@
-"""What a lookup in documents asked for and where it was found, as the page and the terminal show it.
+"""The request of a lookup in documents and the places that it found, for the page and the terminal.
 
-Documents are hostile text: every part that leaves here has passed through `visible`.
+Documents are hostile text: every part that leaves this module has passed through `visible`.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -13,14 +13,14 @@ from tabcontam.verdicts.wording import shorten, text, visible
 
 LONGEST_NAME, LONGEST_FOUND, AROUND = 200, 400, 120  # characters
 PLACES = 10
-COUNTED = 12  # of the texts that were looked for
+COUNTED = 12  # of the texts that were looked up
 
 
 @dataclass(frozen=True)
 class Place:
-    """A place in a document: its name, the byte from which on it stands there, and the text with what is around it.
+    """A place in a document: the document's name, the byte offset, and the text with its surroundings.
 
-    `own` says that it is the row's own value, and none that it is compared with; nobody knows an `offset` below 0.
+    `own` marks the row's own value, as opposed to one that it is compared with. An `offset` below 0 is unknown.
     """
 
     source: str
@@ -37,12 +37,12 @@ class Place:
 
 
 def is_lookup(trial: Trial) -> bool:
-    """Whether documents were searched."""
+    """Return whether documents were searched."""
     return trial.get("question") == LOOKUP
 
 
 def places(trial: Trial) -> list[Place]:
-    """The places that a lookup found, those of the row's own value first, and some of them where there are many."""
+    """Return the places that a lookup found, the row's own value first, at most `PLACES`."""
     texts, mine = _texts(trial), own(trial)
     found = [_place(match, texts, mine) for match in _list(trial.get("found")) if _is_place(match)]
     return sorted(found, key=lambda place: not place.own)[:PLACES]
@@ -53,7 +53,7 @@ def _is_place(match: object) -> bool:
 
 
 def _place(match: list[Any], texts: Sequence[str], mine: Collection[str]) -> Place:
-    """A place as trials.jsonl holds it; what it does not say of what was found is all that is quoted."""
+    """Return a place of trials.jsonl; without positions the whole quote counts as found."""
     source, offset, quote, *more = match
     begin, end, which = (*_numbers(more[:3]), *(0, 0, 0)[len(more[:3]) :])
     begin, end = (begin, end) if 0 <= begin < end <= len(quote) else (0, len(quote))
@@ -73,7 +73,7 @@ def _numbers(values: list[Any]) -> Iterator[int]:
 
 
 def documents(trial: Trial) -> str:
-    """How many documents hold what was looked for, in words."""
+    """Return how many documents hold a text that was looked up, in words."""
     number = trial.get("documents")
     count = number if isinstance(number, int) and not isinstance(number, bool) else 0
     least = "at least " if trial.get("more") is True else ""
@@ -81,7 +81,7 @@ def documents(trial: Trial) -> str:
 
 
 def counted(trial: Trial) -> list[tuple[str, int]]:
-    """Each text that was looked for with the number of documents that hold it, where one does: the row's own first."""
+    """Return each text that some document holds, with its number of documents: the row's own texts first."""
     pairs = zip(_texts(trial), _numbers(_list(trial.get("counts"))), strict=False)
     found = [(one, count) for one, count in pairs if count > 0]
     found.sort(key=lambda pair: pair[0] not in own(trial))
@@ -89,7 +89,7 @@ def counted(trial: Trial) -> list[tuple[str, int]]:
 
 
 def own(trial: Trial) -> list[str]:
-    """The texts that are the row's own, rather than what they are compared with: all of them, where none is."""
+    """Return the texts that are the row's own, not those that they are compared with; all texts if none is."""
     expected, texts = trial.get("expected"), _texts(trial)
     values = [text(value) for value in (expected.values() if isinstance(expected, Mapping) else ())]
     return [one for one in texts if one in values] or texts

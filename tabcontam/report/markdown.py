@@ -1,6 +1,6 @@
 """The report as Markdown that GitHub, GitLab and other pages show alike.
 
-Names stand in code spans and texts are written word by word, so that nothing a model, a table or a user wrote becomes
+Names stand in code spans and texts are written word by word, so that nothing from a model, a table or a user becomes
 markup, a link, a mention, a reference, an emoji or a formula.
 """
 
@@ -25,7 +25,7 @@ from tabcontam.verdicts.wording import rounded, visible
 
 NUMBERS = ("q_value", "recalled_bits", "detectable_share")
 
-# A word that no renderer takes for more than a word: letters, digits and this punctuation, unless they look like an
+# A word that every renderer takes for a plain word: letters, digits and this punctuation, unless it looks like an
 # address, an emoji's name or a reference of GitLab's.
 _PLAIN = re.compile(r"""[\w.,;:'"()\[\]=+\-/%±…→]+""")
 _ESCAPED = re.compile(r"([\[\]_])")
@@ -33,14 +33,17 @@ _TELLING = re.compile(r"""://|www\.|^(?:mailto|xmpp):|:\w+:|%["'\w]|GH-\d""", re
 
 
 def render_markdown(view: RunResults) -> str:
-    """What was found, each table's verdict, a heatmap an LLM, the papers' methods beside each other where there are
-    several, memory's share where it was asked for, the ranking, and what changed where runs are compared."""
+    """Return the report as Markdown.
+
+    The sections are the findings, each table's verdict, a heatmap an LLM, the papers' methods if there are several,
+    memory's share if it was asked for, the ranking, the changes if runs are compared, and the controls.
+    """
     sections = (_head, _found, _tables, _heatmap, _papers, _memory, _ranking, _comparisons, _controls)
     return "\n".join(line for section in sections for line in section(view))
 
 
 def code(name: str) -> str:
-    """A name as a code span, on one line; a `|`, which would end a table's cell, stands between two spans.
+    """Return a name as a code span, on one line; a `|`, which would end a table's cell, stands between two spans.
 
     >>> code("a|`b`")
     '`a`&#124;`` `b` ``'
@@ -53,13 +56,13 @@ def _span(part: str) -> str:
     if not part:
         return ""
     fence = "`" * (1 + max((len(run) for run in re.findall("`+", part)), default=0))
-    # one space on either side is taken off again
+    # renderers take off one space on either side
     room = " " if part.strip() and (part[0] in "` " or part[-1] in "` ") else ""
     return f"{fence}{room}{part}{room}{fence}"
 
 
 def prose(sentence: str) -> str:
-    """A sentence as plain text, on one line; each word that could be more than a word becomes a code span.
+    """Return a sentence as plain text, on one line; each word that could be more than a word becomes a code span.
 
     >>> prose("AUC 0.72 [0.59, 0.83], ask @me")
     'AUC 0.72 \\\\[0.59, 0.83\\\\], ask `@me`'
@@ -76,7 +79,7 @@ def _word(word: str) -> str:
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[str]], right: int = 0) -> Iterator[str]:
-    """A table; the last `right` columns are flush right."""
+    """Yield the lines of a table; the last `right` columns are flush right."""
     ruler = ["---"] * (len(header) - right) + ["--:"] * right
     for row in (header, ruler, *rows):
         yield f"| {' | '.join(row)} |"
@@ -84,14 +87,14 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]], right: int = 0) 
 
 
 def _paragraphs(*texts: str) -> Iterator[str]:
-    """Each text with an empty line after it."""
+    """Yield each text with an empty line after it."""
     for text in texts:
         yield from (text, "")
 
 
 def _head(view: RunResults) -> Iterator[str]:
     seed = "" if view.run.seed is None else f"seed {prose(str(view.run.seed))}"
-    facts = filter(None, (seed, f"dictionary {prose(view.run.dictionary)}"))  # what the line before does not say
+    facts = filter(None, (seed, f"dictionary {prose(view.run.dictionary)}"))  # facts that the line before lacks
     made = ", ".join([f"tabcontam {prose(view.run.version)}".strip(), *facts])
     yield from _paragraphs("# What LLMs have seen of tables", prose(scope(view)), made)
     if view.run.command:
@@ -111,13 +114,13 @@ def _found(view: RunResults) -> Iterator[str]:
 
 
 def _named(sentence: Sentence) -> str:
-    """The LLM as the catalogue calls it and as the run does."""
+    """Return the LLM's name in the catalogue and in the run."""
     name = code(sentence.llm)
     return name if sentence.title == sentence.llm else f"{prose(sentence.title)} ({name})"
 
 
 def _llm(view: RunResults, block: Block) -> str:
-    """The LLM's name, with its title where the catalogue has it."""
+    """Return the LLM's name, with its title if the catalogue has one."""
     title = view.title(block.llm)
     return f"{code(block.llm)}{title and f' ({prose(title)})'}{' (control)' if block.control else ''}"
 
@@ -153,7 +156,7 @@ def _heatmap(view: RunResults) -> Iterator[str]:
 
 
 def _rows(view: RunResults, block: Block) -> Iterator[tuple[str, ...]]:
-    """The tests that the LLM was asked, by kind; the kind is named once."""
+    """Yield the tests that the LLM was asked, by kind; the kind is named once."""
     for kind, tests in view.kinds.items():
         name = prose(kind)
         for test in tests:
@@ -175,7 +178,7 @@ def _square(view: RunResults, cell: Result | None) -> str:
 
 
 def _papers(view: RunResults) -> Iterator[str]:
-    """What each paper's own rule says beside the calibrated verdict, LLM by LLM, and how far the methods agree."""
+    """Yield the papers' verdicts next to the calibrated ones, LLM by LLM, and how far the methods agree."""
     by_paper = papers.papers(view)
     if not by_paper:
         return
@@ -195,7 +198,7 @@ def _papers(view: RunResults) -> Iterator[str]:
 def _marks(
     view: RunResults, titles: Titles, block: Block, by_paper: Mapping[str, Sequence[str]]
 ) -> Iterator[tuple[str, ...]]:
-    """The tests by paper, which is named once, and the verdict on the rows."""
+    """Yield the tests by paper, which is named once, and the verdict on the rows."""
     for paper, tests in by_paper.items():
         name = prose(paper)
         for test in tests:
@@ -209,7 +212,7 @@ def _marks(
 
 
 def _marked(view: RunResults, cell: Result | None) -> str:
-    """What the published rule says of a cell, beside its square where it has a calibrated verdict."""
+    """Return the sign of the published rule for a result, and its square if it has a calibrated verdict."""
     if cell is None:
         return ""
     sign = papers.mark(cell).sign
@@ -223,7 +226,7 @@ def _letter(verdict: Verdict | None) -> str:
 
 
 def _letters(matrix: papers.Matrix) -> list[str]:
-    """The names of the methods that others are compared with: all but the last."""
+    """Return the names of the methods that others are compared with: all but the last."""
     return [method.letter for method in matrix.methods[:-1]]
 
 
@@ -278,7 +281,7 @@ def _comparisons(view: RunResults) -> Iterator[str]:
 
 
 def _changes(view: RunResults, compared: Sequence[Comparison]) -> Iterator[str]:
-    """What changed, the surest first; a column that says nothing is left out."""
+    """Yield the changes, those beyond chance first, without empty columns."""
     telling = [one for one in compared if one.change in CHANGED or one.beyond_chance]
     telling.sort(key=lambda one: not one.beyond_chance)
     header = ("First", "Second", "LLM", "Table", "Test", "Change", "Right answers")
@@ -290,7 +293,7 @@ def _changes(view: RunResults, compared: Sequence[Comparison]) -> Iterator[str]:
 
 def _change(one: Comparison, recorded: bool) -> tuple[str, ...]:
     table = one.dataset + (f"@{one.edition}" if one.edition else "") + one.of_split
-    words = one.prompts if one.prompts != PROMPTS else ""  # most runs have the one set that need not be named
+    words = one.prompts if one.prompts != PROMPTS else ""  # most runs have the usual set, which need not be named
     outcome, other = outcome_of(one.first_verdict), outcome_of(one.second_verdict)
     return (
         code(one.first.strip()),

@@ -1,16 +1,16 @@
-"""Where an answer's text holds what was read in it, so that the page can mark it there."""
+"""The places in an answer's text of the values that were read, which the page marks."""
 
 import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
-Mark = tuple[int, int, str]  # from, to, and what is marked: "right" or "wrong"
+Mark = tuple[int, int, str]  # from, to, and the state: "right" or "wrong"
 
 
 def of_row(answer: str, features: Sequence[str], given: Iterable[tuple[str, str, str]]) -> list[Mark]:
-    """The values of a row: each is looked for behind its feature's name, or for want of that behind the value before.
+    """Return marks of a row's values, each sought after its feature's name or else after the value before.
 
-    `given` are feature, value and state, in the row's order. A value that does not stand there as it was read is not
+    `given` are feature, value and state, in the row's order. A value that the text does not hold as it was read is not
     marked.
     """
     parts = _behind(answer, features)
@@ -26,7 +26,7 @@ def of_row(answer: str, features: Sequence[str], given: Iterable[tuple[str, str,
 
 
 def of_words(answer: str, words: Iterable[str], state: str) -> list[Mark]:
-    """Words, each where it first stands, with or without the note in parentheses that it ends with."""
+    """Return marks of words, each at its first place, with or without the parenthesised note that ends it."""
     marks: list[Mark] = []
     for word in filter(None, words):
         found = _whole(word).search(answer) or _whole(word.partition("(")[0].strip() or word).search(answer)
@@ -36,7 +36,7 @@ def of_words(answer: str, words: Iterable[str], state: str) -> list[Mark]:
 
 
 def marked(answer: str, marks: Iterable[Mark]) -> list[str | list[str]]:
-    """The text in parts: plain ones as they are, marked ones as what is marked, and the text.
+    """Return the text in parts: plain ones unchanged, marked ones as their state and the text.
 
     >>> marked("age is 39", [(7, 9, "right")])
     ['age is ', ['right', '39']]
@@ -50,7 +50,7 @@ def marked(answer: str, marks: Iterable[Mark]) -> list[str | list[str]]:
 
 
 def _behind(answer: str, features: Sequence[str]) -> dict[str, tuple[int, int]]:
-    """What stands between a feature's name, where it stands first, and the next name."""
+    """Return the text between the first place of each feature's name and the next name, as spans."""
     if not any(features):
         return {}
     names = _any_of(tuple(features))
@@ -70,7 +70,7 @@ def _any_of(features: tuple[str, ...]) -> re.Pattern[str]:
 
 @lru_cache(maxsize=10_000)
 def _whole(value: str) -> re.Pattern[str]:
-    """A value that is no part of a longer word or number."""
+    """Return a pattern for a value that is not part of a longer word or number."""
     return re.compile(rf"(?<![\w.]){re.escape(value)}(?!\w|\.\d)", re.IGNORECASE)
 
 

@@ -1,6 +1,6 @@
-"""Memory's share of an accuracy as the report shows it: two dots, the rows and their unseen twins, and a line between.
+"""Memory's share of an accuracy in the report: two dots, the rows and their unseen twins, and a line between.
 
-Nothing is measured or decided here: the numbers are those of the cells, as `verdicts.memory` and the gate have them.
+Nothing is measured or decided here: the numbers are those of the results, from `verdicts.memory` and the gate.
 """
 
 from collections.abc import Iterator, Sequence
@@ -27,7 +27,7 @@ ON_ROWS, ON_TWINS, BETWEEN = "*", "o", "-"
 
 @dataclass(frozen=True)
 class Shown:
-    """Memory's share of the accuracy of one LLM on one table, which is called `label` here."""
+    """Memory's share of the accuracy of one LLM on one table, which the page names `label`."""
 
     llm: str
     label: str
@@ -41,7 +41,7 @@ class Shown:
 
     @property
     def beside(self) -> str:
-        """What the share is beside that of a reference LLM, or of several; empty where there is none."""
+        """The share compared with one reference LLM, or with several; empty if there is none."""
         other, among = self.memory.beside, self.memory.among
         if among is not None:
             of = f"an accuracy of {among.expected:.2f}, expected by {len(among.references)} references"
@@ -52,7 +52,7 @@ class Shown:
 
     @property
     def words(self) -> str:
-        """All of it in one line."""
+        """The whole comparison in one line."""
         return in_words(self.memory)
 
     @property
@@ -67,30 +67,30 @@ class Shown:
 
 
 def in_words(memory: MemoryShare, table: str = "") -> str:
-    """Both accuracies and the share, and of which table they are where that is said."""
+    """Return both accuracies and the share, with the name of the table if given."""
     own, twin = memory.accuracy, memory.twin_accuracy
     on = f" on {table}" if table else ""
     return f"accuracy {own:.2f}{on}, {twin:.2f} on {unseen_rows(memory)}, memory's share {share_in_words(memory)}"
 
 
 def unseen(found: Sequence[Shown]) -> str:
-    """What the rows of all that is shown are compared with: unseen twins, fresh rows that take their place, or both."""
+    """Return what the rows are compared with: unseen twins, fresh rows that take their place, or both."""
     return " or ".join(sorted({unseen_rows(one.memory) for one in found}, reverse=True))
 
 
 def legend(found: Sequence[Shown], own: str, other: str) -> str:
-    """What the two dots of a line stand for, by their names."""
+    """Return an explanation of a line's two dots, which are named `own` and `other`."""
     words = unseen(found).replace("unseen", "their unseen")
     return f"{own}: accuracy on rows of the table; {other}: on {words}"
 
 
 def on_unseen(memory: MemoryShare) -> str:
-    """The accuracy on unseen twins, or on fresh rows, which is said."""
+    """Return the accuracy on unseen twins, or on fresh rows, which are named."""
     return f"{memory.twin_accuracy:.2f}{' (fresh rows)' if memory.fresh else ''}"
 
 
 def shown(view: RunResults) -> list[Shown]:
-    """What was measured of the LLMs, in the order of the page; controls and what was not measured are not among it."""
+    """Return the measured shares in the order of the page, without controls."""
     columns = (column for block in view.blocks if not block.control for column in block.columns)
     return [
         Shown(column.llm, column.label, cell.memory, cell.reference or "")
@@ -101,12 +101,12 @@ def shown(view: RunResults) -> list[Shown]:
 
 
 def is_measured(cell: Result) -> bool:
-    """Whether a cell has memory's share, of enough answers."""
+    """Return whether a result has memory's share, from enough answers."""
     return cell.verdict is None and cell.memory is not None
 
 
 def context(view: RunResults) -> dict[str, Any]:
-    """What the page's template is given."""
+    """Return the variables of the page's template."""
     found = shown(view)
     return {
         "memory_shares": found,
@@ -118,7 +118,7 @@ def context(view: RunResults) -> dict[str, Any]:
 
 
 def clauses(titles: Titles, block: Block) -> Iterator[str]:
-    """What is said of memory's share in the sentence on an LLM: of each table, or of the first and how many more."""
+    """Yield clauses on memory's share for the sentence on an LLM: one each for the first tables, a count of others."""
     own = [cell for cell in block.cells if is_share(titles.view, cell)]
     measured = [(_table(titles, cell), cell.memory) for cell in own if is_measured(cell)]
     for table, memory in measured[:NAMED]:

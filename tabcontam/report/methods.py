@@ -1,4 +1,4 @@
-"""How a run tested for contamination, as the paragraphs of a paper's methods section; every number is of results.json.
+"""The methods section of a paper on a run, as paragraphs; every number comes from results.json.
 
 A paragraph is a list of pieces: words of ours, and names that somebody else chose, which each form of a report marks
 and disarms in its own way.
@@ -18,13 +18,13 @@ from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.rules import ALL, PAPER
 from tabcontam.verdicts.wording import phrase, rounded
 
-# What a reader of the paper must know of the run as well, in the words of the report.
+# Other notes of the report that a reader of the paper must know.
 TOLD = (
     NoteKind.QUERIES, NoteKind.KNOWN, NoteKind.TRAINED, NoteKind.REFERENCE, NoteKind.REDACTED, NoteKind.SEEDS,
     NoteKind.VERSIONS, NoteKind.NOT_READ, NoteKind.SENT, NoteKind.SAMPLED,
     NoteKind.EDITIONS, NoteKind.STOPPED, NoteKind.ENDED, NoteKind.INTERRUPTED, NoteKind.NOT_FINISHED,
 )  # fmt: skip
-CONTINUES = "; the same command"  # with which a note goes on for the person who made the run
+CONTINUES = "; the same command"  # text with which a note goes on for the person who made the run
 KNOWN, ROWS, MEASURED = "known", "rows", "measured"
 SHOWS = {
     KNOWN: ("asks", "ask", "whether the dataset is known, for which a page about it is enough"),
@@ -35,7 +35,7 @@ SHOWS = {
 
 @dataclass(frozen=True)
 class Name:
-    """A text that is no word of ours: an LLM, a table, a hash."""
+    """A text that somebody else chose: an LLM, a table, a hash."""
 
     text: str
 
@@ -53,7 +53,7 @@ class Methods:
 
 
 def methods(view: RunResults) -> Methods:
-    """What was asked of whom, how answers became verdicts, and what else a reader must know."""
+    """Return what was asked of which LLMs, how answers became verdicts, and other facts that a reader must know."""
     parts: tuple[tuple[Callable[[RunResults], Iterator[Piece]], ...], ...] = (
         (_llms, _tables, _tests, _queries, _judges),
         (_rules, _rows, _found),
@@ -64,7 +64,7 @@ def methods(view: RunResults) -> Methods:
 
 
 def _joined(pieces: Iterable[Piece]) -> Paragraph:
-    """Without what is empty, neighbouring words put together, and without the blank at the end."""
+    """Return pieces without empty ones, with neighbouring words joined and no blank at the end."""
     kept: Paragraph = []
     for piece in pieces:
         if isinstance(piece, str) and kept and isinstance(kept[-1], str):
@@ -75,7 +75,7 @@ def _joined(pieces: Iterable[Piece]) -> Paragraph:
 
 
 def _listed(items: Sequence[Sequence[Piece]]) -> Iterator[Piece]:
-    """Items as a phrase: a, b and c."""
+    """Yield items as a phrase: a, b and c."""
     for place, item in enumerate(items):
         yield "" if place == 0 else " and " if place == len(items) - 1 else ", "
         yield from item
@@ -112,7 +112,7 @@ def _llm(view: RunResults, spec: str, facts: LlmFacts | None) -> Iterator[Piece]
 
 
 def _when(view: RunResults) -> str:
-    """When it was asked: a day, or the first and the last of merged runs."""
+    """Return when it was asked: a day, or the first and the last of merged runs."""
     started = [run.started for run in view.run.runs] or [view.run.started]
     days = sorted({moment[:10] for moment in started if moment})
     return "" if not days else f", starting on {days[0]}" if len(days) == 1 else f", from {days[0]} to {days[-1]}"
@@ -200,7 +200,7 @@ def _queries(view: RunResults) -> Iterator[Piece]:
 
 
 def _judges(view: RunResults) -> Iterator[Piece]:
-    """By what texts were compared where it was not ROUGE-L, and who said which completions match."""
+    """Yield how texts were compared if not by ROUGE-L, and which judges decided which completions match."""
     if view.run.overlap:
         yield from (
             "In the published rule by overlap texts were compared by ",
@@ -221,7 +221,7 @@ def _judges(view: RunResults) -> Iterator[Piece]:
 
 
 def _judge(one: JudgeFacts, facts: LlmFacts | None, recorded: bool) -> Iterator[Piece]:
-    """An LLM that judged: of how many completions, with what words, and how often it errs."""
+    """Yield an LLM that judged: the number of completions, its words, and how often it errs."""
     if recorded:
         yield "As recorded, an LLM had judged which completions match"
     else:
@@ -242,7 +242,7 @@ def _spread(numbers: Sequence[int]) -> str:
 
 
 def _judged(view: RunResults) -> list[TableVerdict]:
-    """The verdicts on tables that count."""
+    """Return the verdicts on tables of LLMs under test."""
     return [table for table in view.tables_in_order if table.llm not in view.joined]
 
 

@@ -9,11 +9,11 @@ from tabcontam.report.methods import Name, Piece, methods
 from tabcontam.report.tex import escaped
 from tabcontam.verdicts.results import RunResults
 
-BROKEN, HYPHENLESS = re.compile(r"[0-9a-f]{16}"), r"\g<0>\\allowbreak{}"  # where a line may end within a hash
+BROKEN, HYPHENLESS = re.compile(r"[0-9a-f]{16}"), r"\g<0>\\allowbreak{}"  # places in a hash where a line may end
 
 
 def markdown_methods(view: RunResults) -> str:
-    """The paragraphs, and the references by number."""
+    """Return the paragraphs, and the references by number."""
     found = methods(view)
     paragraphs = ["".join(_markdown(piece, found.works) for piece in paragraph) for paragraph in found.paragraphs]
     references = [f"{number}. {prose(str(work))}" for number, work in enumerate(found.works, start=1)]
@@ -30,7 +30,7 @@ def _markdown(piece: Piece, works: Sequence[Work]) -> str:
 
 
 def latex_methods(view: RunResults) -> str:
-    r"""The paragraphs; `\cite` names the entries that `report --format bibtex` writes."""
+    r"""Return the paragraphs; `\cite` names the entries that `report --format bibtex` writes."""
     return "\n\n".join("".join(map(_latex, paragraph)) for paragraph in methods(view).paragraphs) + "\n"
 
 
@@ -44,5 +44,5 @@ def _latex(piece: Piece) -> str:
 
 
 def _kept(piece: str, shown: str) -> str:
-    """What is shown, with the blanks at the ends of the piece."""
+    """Return `shown` with the blanks at the ends of the piece."""
     return " " * piece.startswith(" ") + shown + " " * piece.endswith(" ")

@@ -1,14 +1,16 @@
-"""What the world calls an LLM of a run: its repository or its name at a provider, without addresses and folders."""
+"""The public name of an LLM of a run: its repository or its name at a provider, without addresses and folders."""
 
 from tabcontam.verdicts.facts import LlmFacts
 from tabcontam.verdicts.results import RunResults
 
-OWN = ("control", "simulated")  # answerers of tabcontam itself: no LLM that anybody else could ask
+OWN = ("control", "simulated")  # answerers of tabcontam itself, which nobody else could ask
 
 
 def public_name(facts: LlmFacts) -> str:
-    """`meta-llama/Llama-3.1-8B` for `hf:meta-llama/Llama-3.1-8B`, `NAME` for `openai:NAME@http://host/v1`; of a folder
-    its last part."""
+    """Return an LLM's name without provider and address; of a folder its last part.
+
+    It is `meta-llama/Llama-3.1-8B` for `hf:meta-llama/Llama-3.1-8B` and `NAME` for `openai:NAME@http://host/v1`.
+    """
     provider, _, model = (facts.stands_for or facts.spec).partition(":")
     name = (model or provider).partition("@http")[0]
     parts = [part for part in name.replace("\\", "/").split("/") if part]
@@ -17,10 +19,10 @@ def public_name(facts: LlmFacts) -> str:
 
 
 def own(facts: LlmFacts) -> bool:
-    """Whether it is an answerer of tabcontam itself, as a control."""
+    """Return whether the LLM is an answerer of tabcontam itself, such as a control."""
     return (facts.stands_for or facts.spec).partition(":")[0] in OWN
 
 
 def llm_facts(view: RunResults) -> dict[str, LlmFacts]:
-    """The facts of each LLM of a run, by its name there."""
+    """Return the facts of each LLM of a run, by its name there."""
     return {llm.spec: llm for llm in view.run.llms}

@@ -11,7 +11,7 @@ from tabcontam.verdicts.openness import LEAST, Kind, Openness, Placed, openness
 from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.wording import phrase
 
-NAMED = 14  # points that have a name beside them
+NAMED = 14  # points that have a name next to them
 FEW = 4  # LLMs that a sentence names
 ABOUT = (
     "Closed: behind an API. Semi-open: the weights are public. Open: the training data, too, as the catalogue has it. "
@@ -22,7 +22,7 @@ ABOUT = (
 
 @dataclass(frozen=True)
 class Point:
-    """An LLM in a plot, with its interval upwards."""
+    """An LLM in a plot, with its vertical interval."""
 
     x: float
     y: float
@@ -33,8 +33,10 @@ class Point:
 
 @dataclass(frozen=True)
 class Plot:
-    """A figure: its points, a label beside each (text, x, y, anchor), the mean of each group of enough LLMs (x, y),
-    lines through points, and the ticks."""
+    """A figure: its points, their labels (text, x, y, anchor), the mean of each large enough group (x, y), and more.
+
+    `lines` join points, and `across` and `up` are ticks.
+    """
 
     title: str
     caption: str
@@ -48,7 +50,7 @@ class Plot:
 
 
 def context(view: RunResults) -> dict[str, Any]:
-    """What the page's template is given."""
+    """Return the variables of the page's template."""
     found = openness(view)
     plots = [plot for plot in (_by_kind(found), _by_size(found)) if plot] if found else []
     return {
@@ -62,13 +64,13 @@ def context(view: RunResults) -> dict[str, Any]:
 
 
 def openness_sentences(view: RunResults) -> tuple[str, ...]:
-    """What is said of a run's LLMs by openness and size; empty where the catalogue has fewer than two of them."""
+    """Return sentences on a run's LLMs by openness and size; empty if the catalogue has fewer than two of them."""
     found = openness(view)
     return (_who(found), *sentences(found)) if found else ()
 
 
 def _who(found: Openness) -> str:
-    """Which LLMs are of each kind."""
+    """Return a sentence that lists the LLMs of each kind."""
     kinds = []
     for kind in found.kinds:
         titles = [one.title for one in kind.llms]
@@ -79,7 +81,7 @@ def _who(found: Openness) -> str:
 
 
 def sentences(found: Openness) -> tuple[str, ...]:
-    """What is said of groups that are large enough, and that nothing is said of the others."""
+    """Return sentences on groups that are large enough, and on the groups that are too small."""
     said = [_kind(kind) for kind in found.kinds if kind.tells]
     for one in found.differences:
         less = f"{one.first} less {one.second} LLMs: {signed(one.difference, 2)}"
@@ -115,7 +117,7 @@ def _kind(kind: Kind) -> str:
 
 
 def _by_kind(found: Openness) -> Plot:
-    """The score of each LLM, in a column for each kind."""
+    """Return the score of each LLM, in a column for each kind."""
     wide = (WIDTH - LEFT - RIGHT) / len(found.kinds)
     points, names, means, across = [], [], [], []
     named = sum(len(kind.llms) for kind in found.kinds) <= NAMED
@@ -137,7 +139,7 @@ def _by_kind(found: Openness) -> Plot:
 
 
 def _by_size(found: Openness) -> Plot | None:
-    """The score by size, a line for each family of several sizes."""
+    """Return the score by size, a line for each family of several sizes; None without sizes."""
     sizes = [one.size for line in found.lines for one in line.llms if one.size]
     if not sizes:
         return None
@@ -162,7 +164,7 @@ def _by_size(found: Openness) -> Plot | None:
 
 
 def _apart(ticks: Sequence[tuple[float, str]]) -> tuple[tuple[float, str], ...]:
-    """Those ticks that do not stand upon one another."""
+    """Return the ticks that do not overlap."""
     kept: list[tuple[float, str]] = []
     for tick in ticks:
         if not kept or tick[0] - kept[-1][0] >= 24:

@@ -1,7 +1,7 @@
 """A terminal or a pipe that a report is printed on, in plain lines that its width and its encoding can hold.
 
-Everything is printed as `rich.text.Text`, never as markup, after `visible` has disarmed it: what a model or a
-table says cannot colour, move or forge a line.
+Everything is printed as `rich.text.Text`, never as markup, after `visible` has removed control characters: text of a
+model or a table cannot colour, move or forge a line.
 """
 
 from collections.abc import Sequence
@@ -12,24 +12,24 @@ from tabcontam.verdicts.wording import visible
 if TYPE_CHECKING:
     from rich.console import Console
 
-LABEL = 10  # how wide the labels of a block are
-NARROWEST = 30  # the least width of a column of text beside a head; else it stands below it
-INDENT = 4  # there
+LABEL = 10  # width of the labels of a block
+NARROWEST = 30  # the least width of a column of text next to a head; in a narrower one it stands below the head
+INDENT = 4  # of a text below its head
 
 
 class Paper:
-    """The console, written to in plain lines that its width and its encoding can hold."""
+    """A console that is written to in plain lines that its width and its encoding can hold."""
 
     def __init__(self, console: "Console") -> None:
         self.console = console
         self.width = console.width
 
     def line(self, line: str = "", style: str = "") -> None:
-        """One line, never cut; a pipe gets it whole, a terminal folds it."""
+        """Print one line, never cut; a pipe gets it whole, a terminal folds it."""
         self.parts([(line, style)])
 
     def parts(self, parts: Sequence[tuple[str, str]], last: str = "") -> None:
-        """One line of differently styled parts; the last one ends at the right, a blank at least behind the others."""
+        """Print one line of differently styled parts; `last` is flush right, at least a blank after the others."""
         from rich.text import Text
 
         whole = Text()
@@ -40,7 +40,7 @@ class Paper:
         self.console.print(whole, soft_wrap=not self.console.is_terminal)
 
     def rule(self, title: str, style: str = "", fill: str = "=") -> None:
-        """A title centred in a rule over the whole width, as pytest's."""
+        """Print a title centred in a rule over the whole width, as pytest does."""
         from rich.cells import cell_len
 
         title = f" {self.printable(title)} "
@@ -49,13 +49,13 @@ class Paper:
         self.line(f"{fill * side}{title}{fill * (side + rest)}", style)
 
     def block(self, label: str, value: str, style: str = "") -> None:
-        """A label and a longer text that keeps its line breaks, folded in a column of its own."""
+        """Print a label and a longer text, folded in its own column with its line breaks."""
         for number, shown in enumerate(self._folded(self.printable(value, line=False), self.width - LABEL)):
             head = "" if number else label
             self.parts([(head.ljust(LABEL if shown else 0), "bold"), (shown, style)])
 
     def beside(self, head: Sequence[tuple[str, str]], value: str, style: str = "") -> None:
-        """A head and a text that is folded in the column beside it; below it where that is too narrow."""
+        """Print a head and a text, folded in the column next to the head, or below the head if that is too narrow."""
         from rich.cells import cell_len
 
         if not self.console.is_terminal:
@@ -75,6 +75,6 @@ class Paper:
         return [line.plain.rstrip() for line in lines] or [""]
 
     def printable(self, value: str, *, line: bool = True) -> str:
-        """`value` disarmed, and with escapes for what this output's encoding lacks."""
+        """Return `value` without control characters, with escapes for what this output's encoding lacks."""
         encoding = self.console.encoding
         return visible(value, line=line).encode(encoding, "backslashreplace").decode(encoding)

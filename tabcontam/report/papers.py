@@ -1,7 +1,7 @@
-"""What each paper's method says of an LLM and a table, beside the calibrated verdict; and method against method.
+"""The verdicts of each paper's own method next to the calibrated verdicts, and the agreement between methods.
 
-Shown only where methods of several papers were asked, or several of a paper that is not the one whose Table 1 numbers
-the usual tests: of those alone each cell says its published verdict.
+They are shown only if methods of several papers were asked, or several methods of a paper other than the one whose
+Table 1 numbers the usual tests. With that paper's tests alone, each result shows its published verdict.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -30,8 +30,8 @@ AGREE = (
 )
 ROWS_TOGETHER = "The row tests together, calibrated"
 CALIBRATED = "Calibrated: the row tests together"
-SEVERAL = 2  # papers from which on their methods are put beside each other, and settings that two methods share
-MOST_LLMS = 4  # up to so many, the agreement is shown LLM by LLM, too
+SEVERAL = 2  # least number of papers to compare, and of settings that two methods must share
+MOST_LLMS = 4  # with so few LLMs, the agreement is also shown LLM by LLM
 FOUND = {Verdict.CONTAMINATED: "●", Verdict.NOT_DETECTED: "\N{MULTIPLICATION SIGN}"}
 UNDECIDED, NO_VERDICT = "?", "\N{EN DASH}"
 SIGNS = {
@@ -39,12 +39,12 @@ SIGNS = {
     UNDECIDED: "no answer or not asked",
     NO_VERDICT: "the paper states a number and no verdict",
 }
-Decided = Mapping[tuple[str, str], bool]  # whether it is contaminated, by the LLM and the table's label
+Decided = Mapping[tuple[str, str], bool]  # whether a table is contaminated, by the LLM and the table's label
 
 
 @dataclass(frozen=True)
 class Mark:
-    """What a paper's method says of one cell: its `sign`, the same in `words`, and the calibrated cell beside it."""
+    """A paper's verdict on one result as a `sign` and in `words`, and the calibrated result."""
 
     cell: Result
     sign: str
@@ -52,15 +52,15 @@ class Mark:
 
     @property
     def found(self) -> bool:
-        """Whether the method calls the table contaminated."""
+        """Return whether the paper's method calls the table contaminated."""
         return self.cell.paper_verdict is Verdict.CONTAMINATED
 
 
 @dataclass(frozen=True)
 class Method:
-    """A way to decide about an LLM and a table: a test by its published rule or, without a test, what is calibrated.
+    """A test with its published rule or, if `test` is empty, the calibrated rules; and what each decided.
 
-    `letter` is its name in the table: tests have numbers already.
+    `letter` is the method's name in the table of agreement, because tests have numbers already.
     """
 
     letter: str
@@ -71,13 +71,13 @@ class Method:
 
     @property
     def found(self) -> int:
-        """How many LLMs and tables it calls contaminated."""
+        """The number of LLMs and tables that the method calls contaminated."""
         return sum(self.decided.values())
 
 
 @dataclass(frozen=True)
 class Matrix:
-    """How far methods agree: `rows` has for each method its agreement with each one before it."""
+    """The agreement of methods: `rows` has for each method its agreement with each earlier one."""
 
     llm: str
     methods: tuple[Method, ...]
@@ -85,7 +85,7 @@ class Matrix:
 
 
 def papers(view: RunResults) -> dict[str, tuple[str, ...]]:
-    """The tests that are a paper's and have a verdict, by its name; empty where there is nothing to put together."""
+    """Return the tests with a source and a verdict, by paper; empty if there is nothing to compare."""
     judged = [cell for cell in view.possible if cell.queries and (cell.paper_verdict or cell.verdict)]
     asked = {cell.test for cell in judged if cell.llm not in view.joined}
     own = [test for test in view.tests if test in asked and view.facts[test].source]
@@ -97,7 +97,7 @@ def papers(view: RunResults) -> dict[str, tuple[str, ...]]:
 
 
 def mark(cell: Result) -> Mark:
-    """What the published rule says of a cell, as a sign and in words."""
+    """Return the verdict of the published rule on a result, as a sign and in words."""
     verdict = cell.paper_verdict
     if verdict in DECIDED:
         return Mark(cell, FOUND[verdict], f"{verdict} by the published rule")
@@ -107,7 +107,7 @@ def mark(cell: Result) -> Mark:
 
 
 def methods(view: RunResults, titles: Titles) -> tuple[Method, ...]:
-    """The calibrated verdict and each paper's methods that decided something; controls that joined have no part."""
+    """Return the calibrated rules and each paper's methods that decided something; controls are left out."""
     blocks = [block for block in view.blocks if not block.control]
     ways = [("", "", CALIBRATED, _calibrated(titles, blocks))]
     for paper, tests in papers(view).items():
@@ -117,13 +117,13 @@ def methods(view: RunResults, titles: Titles) -> tuple[Method, ...]:
 
 
 def _letter(number: int) -> str:
-    """A to Z, then AA to AZ, BA and so on."""
+    """Return the letters of a number from 0: A to Z, then AA to AZ, BA and so on."""
     before, own = divmod(number, len(ascii_uppercase))
     return (_letter(before - 1) if before else "") + ascii_uppercase[own]
 
 
 def _calibrated(titles: Titles, blocks: Sequence[Block]) -> Decided:
-    """The verdict on the rows of each table that the calibrated rules decided."""
+    """Return the verdict on the rows of each table that the calibrated rules decided."""
     if not titles.view.calibrated and not titles.view.run.recorded:
         return {}
     return {
@@ -144,7 +144,7 @@ def _published(blocks: Sequence[Block], test: str) -> Decided:
 
 
 def matrices(view: RunResults, titles: Titles) -> list[Matrix]:
-    """How far the methods agree: over all LLMs, and of a few LLMs by each. Empty where no two share two settings."""
+    """Return how far methods agree, over all LLMs and by each of a few; empty if no two methods share two settings."""
     found = methods(view, titles)
     whole = _matrix("", found)
     if whole is None:
@@ -168,13 +168,13 @@ def _matrix(llm: str, found: Sequence[Method]) -> Matrix | None:
 
 
 def agreement(one: Method, other: Method) -> Agreeing:
-    """How far two methods agree on the LLMs and tables that both decided."""
+    """Return how far two methods agree on the LLMs and tables that both decided."""
     both = [(found, other.decided[setting]) for setting, found in one.decided.items() if setting in other.decided]
     return agreeing(both)
 
 
 def context(view: RunResults, titles: Titles) -> dict[str, Any]:
-    """What the page's template is given."""
+    """Return the variables of the page's template."""
     shown = papers(view)
     return {
         "papers": shown,
@@ -194,29 +194,29 @@ def context(view: RunResults, titles: Titles) -> dict[str, Any]:
 
 
 def said(beside: str, signs: Mapping[str, str] = SIGNS) -> str:
-    """What a table of marks shows, `beside` which there is a square or a letter, in words."""
+    """Return an explanation of a table of marks, next to each of which there is a square, a letter or a symbol."""
     explained = ", ".join(f"{sign} {words}" for sign, words in signs.items())
     return f"{RULE.format(beside)} Published: {explained}. {NO_NULL}"
 
 
 def agreed(one: Agreeing) -> str:
-    """The agreement in words: on how many of how many."""
+    """Return the agreement in words, as `3 of 4`."""
     return f"{one.agree} of {one.items}"
 
 
 def kappa(one: Agreeing) -> str:
-    """Cohen's kappa with two decimals; a dash where one word alone was said, so that there is none."""
+    """Format Cohen's kappa with two decimals; a dash if it is undefined because only one verdict occurs."""
     return NO_VERDICT if one.kappa is None else f"{one.kappa:.2f}".replace("-", "\N{MINUS SIGN}")
 
 
 def level(one: Agreeing) -> int:
-    """From 0 to 4 by the share on which they agree: below a half, from a half on, from 3/4, from 9/10, all."""
+    """Return 0 to 4 by the share of agreement: below 1/2, from 1/2, from 3/4, from 9/10, all."""
     share = one.share or 0.0
     return sum(share >= least for least in (0.5, 0.75, 0.9, 1.0))
 
 
 def papers_text(view: RunResults) -> Iterator[str]:
-    """The same for a terminal: each method, how often it finds something, and its agreement with what is calibrated."""
+    """Yield lines for a terminal: each method, its number of findings, and its agreement with the calibrated one."""
     found = methods(view, titles_of(view)) if papers(view) else ()
     calibrated = [method for method in found if not method.test]
     if len(found) - len(calibrated) < 1:

@@ -1,4 +1,4 @@
-"""The plan of a run as text and as JSON: what would be asked, what is answered already, and what it costs at most."""
+"""The plan of a run as text and as JSON: queries to ask, queries answered already, and the most that it costs."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
@@ -22,7 +22,7 @@ def plan_document(
     left_out: str = "",
     tables: Iterable[Table] = (),
 ) -> dict[str, Any]:
-    """The plan as JSON holds it; `left_out` says what `--queries paper` leaves out."""
+    """Return the plan as JSON holds it; `left_out` is a line on queries that `--queries paper` leaves out."""
     return {
         "datasets": [{"dataset": table.named, "edition": table.edition, "read": table.read} for table in tables],
         "cells": [
@@ -44,7 +44,7 @@ def plan_text(
     left_out: str = "",
     tables: Iterable[Table] = (),
 ) -> str:
-    """How each FILE was read, a line a cell, what is left out, what each LLM takes at most, and the rows that leave.
+    """Return how each FILE was read, a line a planned result, the most that each LLM takes, and the rows to be sent.
 
     The tests that an LLM cannot take are one line for all tables.
     """
@@ -68,7 +68,7 @@ def plan_text(
 
 
 def _all(cells: Sequence[PlannedCell], estimates: Sequence[Estimate]) -> str:
-    """How much is asked of all LLMs, and looked up in all documents, and what that costs at most."""
+    """Return the requests to all LLMs and the lookups in all corpora, and the most that they cost."""
     asked, searched = ([each for each in estimates if each.documents is wanted] for wanted in (False, True))
     there = [estimate for estimate in asked if estimate.dollars is not None or not estimate.missing]
     known = [estimate.dollars for estimate in asked if estimate.dollars is not None]
@@ -98,7 +98,7 @@ def _cell(cell: PlannedCell) -> str:
 
 
 def _llm(estimate: Estimate) -> list[str]:
-    """Two lines: how much is left to ask, and its bounds. Of documents one: to search them has neither."""
+    """Return two lines on an LLM: the requests left and their bounds; on a corpus one, since it has no bounds."""
     if estimate.documents:
         before = f" ({estimate.answered:,} were before)" if estimate.answered else ""
         return [f"{estimate.llm}: {estimate.missing or f'{estimate.requests:,} lookups are left{before}'}"]

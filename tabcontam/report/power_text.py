@@ -1,4 +1,4 @@
-"""What `power` prints: a line for each test, what is not asked and why, and last what that comes to."""
+"""The text that `power` prints: a line for each test, the tests not asked and why, and last a conclusion."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from textwrap import wrap
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 Document = Mapping[str, Any]
 NONE = "-"
 WIDTH = 80  # of the sentences at the end
-LEAST = 1e-9  # a p-value below it is not told apart from others below it
+LEAST = 1e-9  # smaller p-values are not distinguished
 LEGEND = (
     "Each column is a simulated LLM, and a number the share of its runs in which",
     "the test called it contaminated.",
@@ -30,7 +30,7 @@ LEGEND = (
 
 
 def print_power(console: "Console", document: Document) -> None:
-    """The measured rates of each dataset, 80 characters wide."""
+    """Print the measured rates of each dataset, 80 characters wide."""
     paper = Paper(console)
     for dataset in document["datasets"]:
         part = dataset["split"] or ""
@@ -50,7 +50,7 @@ def print_power(console: "Console", document: Document) -> None:
 
 
 def _print_conclusions(paper: Paper, document: Document) -> None:
-    """What it comes to, last: a sentence for each dataset and family of tests."""
+    """Print the conclusion: a sentence for each dataset and family of tests."""
     for dataset in document["datasets"]:
         paper.line()
         paper.line(f"In short, on {dataset['dataset']}:", "bold")
@@ -93,7 +93,7 @@ def _found(rate: Document | None) -> str:
 
 
 def _print_idle(paper: Paper, dataset: Document) -> None:
-    """What is not asked, in all runs or in some, with the reason."""
+    """Print the tests that are not asked, in all runs or in some, with the reason."""
     for line in dataset["tests"]:
         if line["not_asked"]:
             some = f" in some runs ({line['asked']} asked it)" if line["asked"] else ""
@@ -101,12 +101,12 @@ def _print_idle(paper: Paper, dataset: Document) -> None:
 
 
 def _observed(dataset: Document) -> list[Observation]:
-    """What was found in models whose exposure is known, where such were asked."""
+    """Return the results of models with known exposure, if any were asked."""
     return [Observation(**each) for each in dataset.get("models", ())]
 
 
 def _print_models(paper: Paper, dataset: Document) -> None:
-    """What each test found in models by the copies of a row that they have read, and which have read how much."""
+    """Print what each test found in models by the copies of a row that they have read, and each model's copies."""
     from rich.table import Table
     from rich.text import Text
 
@@ -134,12 +134,12 @@ def _print_models(paper: Paper, dataset: Document) -> None:
 
 
 def _times(copies: Sequence[float]) -> str:
-    """Numbers of copies as how often a row was read: `0 or 16 times`."""
+    """Return numbers of copies as how often a row was read: `0 or 16 times`."""
     return f"{phrase(list(map(amount, copies)), 'or')} {'time' if copies[-1] == 1 else 'times'}"
 
 
 def _in_models(own: Sequence[Observation]) -> str:
-    """What a test said of models that have read so many copies: of one its p-value, of several how many it found."""
+    """Return a test's result on models that read so many copies: one p-value, or how many of several were found."""
     if len(own) > 1:
         return f"{sum(one.found for one in own)} of {len(own)}"
     if not own or not own[0].told:
@@ -151,7 +151,7 @@ def _in_models(own: Sequence[Observation]) -> str:
 
 
 def _of_models(dataset: Document) -> Iterator[str]:
-    """From how many copies on the row tests together find models whose exposure is known."""
+    """Yield how many copies the row tests together need to find models with known exposure."""
     own = grouped((one for one in _observed(dataset) if one.test == TABLE), lambda one: one.copies)
     shares = {number: sum(one.found for one in own[number]) / len(own[number]) for number in sorted(own)}
     groups = grouped(shares, lambda number: (shares[number] == 1) - (shares[number] == 0))

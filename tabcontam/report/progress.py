@@ -1,4 +1,4 @@
-"""Progress on standard error: what is being done, and a line for each LLM that is being asked.
+"""Progress on standard error: the current step, and a line for each LLM that is being asked.
 
 On a terminal the lines stay in place and show a bar; elsewhere they are printed from time to time.
 """
@@ -37,21 +37,21 @@ if TYPE_CHECKING:
 
 Clock = Callable[[], float]
 
-QUIET = 1.5  # seconds without a plain line after which another says what is being done
-SOON = 0.5  # seconds after which it is printed first: a bad input, which is found before, is one line of its own
-TICK = 0.25  # seconds between two looks at whether a plain line is due
-SOONEST = 0.05  # seconds between them at least
-BEATING = "tabcontam progress"  # the thread that looks
+QUIET = 1.5  # seconds without a plain line after which a line names the current step
+SOON = 0.5  # seconds until its first line; a bad input is found earlier and is a line of its own
+TICK = 0.25  # seconds between two checks whether a plain line is due
+SOONEST = 0.05  # least seconds between two checks
+BEATING = "tabcontam progress"  # the thread that checks
 EVERY = 10.0  # seconds between plain lines about each LLM that is asked
-FIRST = 300.0  # seconds for which lines of all answers stand between them: the log of a run of hours stays readable
+FIRST = 300.0  # seconds in which lines count all answers, too; without them later, a long log stays readable
 WAITS_EVERY = 5.0  # seconds between plain lines about what one LLM waits for
-BATCH_EVERY = 600.0  # seconds between plain lines about a batch of which there is no news
+BATCH_EVERY = 600.0  # seconds between plain lines about a batch without news
 MOST = 8  # LLMs with a line of their own
 
 
 @dataclass(eq=False)
 class _Step:
-    """Something that is being done, since a moment; of so many parts so many are done."""
+    """A step that runs since a moment, with `done` of `of` parts done."""
 
     what: str
     since: float
@@ -59,15 +59,15 @@ class _Step:
     of: int = 0
     clock: Clock = time.monotonic
     evenly: bool = False
-    told: float = 0.0  # when it was told last
+    told: float = 0.0  # when it was reported last
     note: str = ""
 
     def tell(self, done: int, of: int) -> None:
-        """So much of so much is done."""
+        """Record that `done` of `of` parts are done."""
         self.done, self.of, self.told = done, of, self.clock()
 
     def line(self, now: float) -> str:
-        """What is being done, how much of it is done, for how long and how long yet, where that is long."""
+        """Return the step's name, how much of it is done, for how long it runs and how long it will, if long."""
         seconds = int(now - self.since)
         part = f" {self.done}/{self.of}" if self.of else ""
         left = self._left(now)
@@ -75,7 +75,7 @@ class _Step:
         return ", ".join([f"{self.what}{part}", *filter(None, facts)])
 
     def _left(self, now: float) -> str:
-        """How long it takes yet if the rest takes as long as what was done; empty where that is not known."""
+        """Return how long the rest takes at the same pace; empty if unknown."""
         if not self.evenly or not 0 < self.done < self.of:
             return ""
         left = (self.told - self.since) * (self.of / self.done - 1) - (now - self.told)
@@ -83,7 +83,7 @@ class _Step:
 
 
 class _Counting(Progress):
-    """What `Bar` and `Lines` share: they know what is being done, and keep count of every LLM."""
+    """The common part of `Bar` and `Lines`: the current steps and the counts of every LLM."""
 
     def __init__(self, clock: Clock) -> None:
         self.clock = clock
@@ -93,14 +93,14 @@ class _Counting(Progress):
 
     @abstractmethod
     def _start(self) -> None:
-        """There is something to show from now on."""
+        """Begin to show something."""
 
     @abstractmethod
     def _stop(self) -> None:
-        """There is nothing to show any more."""
+        """Cease to show anything."""
 
     def _show_or_stop(self) -> None:
-        """Begin or stop to show what is being done, where that has begun or ended."""
+        """Begin or cease to show progress, if work has begun or ended."""
         busy = bool(self._steps) or self._asking
         if busy != self._shown:
             self._shown = busy
@@ -108,7 +108,7 @@ class _Counting(Progress):
 
     @contextmanager
     def doing(self, what: str, *, evenly: bool = False) -> Iterator[Tell]:
-        """Show what is being done until the context ends; of several things the last that was begun."""
+        """Show a step until the context ends; of several steps the last that was begun is shown."""
         step = _Step(what, self.clock(), clock=self.clock, evenly=evenly)
         self._steps.append(step)
         self._show_or_stop()
@@ -119,59 +119,59 @@ class _Counting(Progress):
             self._show_or_stop()
 
     def note(self, words: str) -> None:
-        """Say this, too, of what was begun last."""
+        """Show a note with the step that was begun last."""
         for step in self._steps[-1:]:
             step.note = words
 
     def begin(self, planned: Mapping[str, int]) -> None:
-        """So many queries are planned for each LLM, in this order."""
+        """Record the number of planned queries of each LLM, in this order."""
         self.llms = {llm: Asked(llm, queries) for llm, queries in planned.items()}
         self._asking = True
         self._show_or_stop()
 
     def end(self) -> None:
-        """Nothing more is asked."""
+        """Record that nothing more is asked."""
         self._asking = False
         self._show_or_stop()
 
     def more(self, llm: str, queries: int) -> None:
-        """So many more queries are planned for this LLM."""
+        """Record that more queries are planned for an LLM."""
         self._of(llm).planned += queries
 
     def known(self, llm: str, queries: int) -> None:
-        """So many queries of this LLM were answered before."""
+        """Record that queries of an LLM were answered before."""
         self._of(llm).done += queries
 
     def at(self, llm: str, dataset: str) -> None:
-        """This LLM is asked about this dataset now."""
+        """Record that an LLM is asked about a dataset now."""
         self._of(llm).at(dataset, self.clock())
 
     def answered(self, llm: str, reply: Answer) -> None:
-        """One query of this LLM has its reply."""
+        """Record that one query of an LLM has its reply."""
         self._of(llm).answered(reply, self.clock())
 
     def decided(self, llm: str, dataset: str, asked: int, spared: int) -> None:
-        """Nothing more is asked of this LLM by row tests about this dataset."""
+        """Record that row tests ask an LLM nothing more about a dataset."""
         self._of(llm).planned -= spared
 
     def waits(self, llm: str, kind: str, seconds: float) -> None:
-        """A request of this LLM is sent again after so many seconds."""
+        """Record that a request of an LLM is sent again after so many seconds."""
         self._of(llm).waits(kind, seconds, self.clock())
 
     def limit(self, llm: str, before: int, now: int, kind: str) -> None:
-        """This LLM is sent so many requests at a time from now on; `kind` says why they became fewer."""
+        """Record that an LLM is sent `now` requests at a time from now on; `kind` is why they became fewer."""
         self._of(llm).limited(before, now, kind, self.clock())
 
     def batch(self, llm: str, batch: str, since: float, done: int, of: int) -> None:
-        """So much of a batch of this LLM is done at its provider."""
+        """Record that `done` of `of` queries of a batch of an LLM are done at its provider."""
         self._of(llm).batches[batch] = (since, done, of)
 
     def batch_ended(self, llm: str, batch: str) -> None:
-        """A batch has ended."""
+        """Record that a batch has ended."""
         self._of(llm).batches.pop(batch, None)
 
     def ended(self, llm: str, line: str) -> None:
-        """This LLM is asked nothing more, and why."""
+        """Record that an LLM is asked nothing more; `line` names the reason."""
         self._of(llm).ended = True
 
     def _of(self, llm: str) -> Asked:
@@ -182,7 +182,7 @@ class _Counting(Progress):
 
 
 class Bar(_Counting):
-    """A line with a bar for each LLM that is being asked, for a terminal. They are drawn anew four times a second."""
+    """Lines with a bar for each LLM that is being asked, for a terminal, redrawn four times a second."""
 
     def __init__(self, console: "Console | None" = None, clock: Clock = time.monotonic) -> None:
         super().__init__(clock)
@@ -194,12 +194,12 @@ class Bar(_Counting):
         from rich.live import Live
 
         self._console = self._console or Console(stderr=True)
-        # standard output is the report's own, and goes where the user sent it
+        # standard output belongs to the report, and goes where the user sent it
         self._live = Live(console=self._console, get_renderable=self._drawn, transient=True, redirect_stdout=False)
         self._live.start(refresh=True)
 
     def ended(self, llm: str, line: str) -> None:
-        """Print that above the bars, at once."""
+        """Print the reason above the bars at once."""
         from rich.text import Text
 
         super().ended(llm, line)
@@ -211,7 +211,7 @@ class Bar(_Counting):
             self._live.stop()
 
     def frame(self, width: int, height: int = 25, encoding: str = "utf-8") -> "list[Text]":
-        """The lines as they are now, none wider than `width` and no more than fit."""
+        """Return the current lines, none wider than `width` and no more than fit."""
         from rich.text import Text
 
         now, under_way, names = self.clock(), self._under_way(), short_names(self.llms)
@@ -233,9 +233,9 @@ class Bar(_Counting):
 
 
 class Lines(_Counting):
-    """Plain lines: what is being done, what every LLM is at, every few seconds, and at once what it begins to wait for.
+    """Plain lines: the current step and the state of every LLM every few seconds, new waits at once.
 
-    With `beats` a thread looks whether a line is due; without, lines come with what happens alone.
+    With `beats` a thread checks whether a line is due; without, lines are printed only on events.
     """
 
     def __init__(self, file: TextIO | None = None, clock: Clock = time.monotonic, beats: bool = False) -> None:
@@ -244,7 +244,7 @@ class Lines(_Counting):
         self._beats = beats
         self._ended = Event()
         self._lock = RLock()
-        self._line_printed: float | None = None  # when the last line was printed, whatever about
+        self._line_printed: float | None = None  # when any line was printed last
         self._all_printed = self._asked_since = 0.0
         self._batch_printed: dict[str, float] = {}
         self._news_printed: dict[str, tuple[float, str | None, Shrunk | None]] = {}
@@ -264,13 +264,13 @@ class Lines(_Counting):
             self.beat()
 
     def _until_due(self) -> float:
-        """Seconds until it is to be looked again: fewer about the time that a line is due, as each step waits anew."""
+        """Return the seconds until the next check: fewer when a line is nearly due, since each step waits anew."""
         with self._lock:
             left = TICK if self._line_printed is None else self._line_printed + QUIET - self.clock()
         return max(SOONEST, left) if -TICK < left < TICK else TICK
 
     def beat(self) -> None:
-        """Print what is due now."""
+        """Print the lines that are due now."""
         now = self.clock()
         with self._lock:
             self._print_due(now)
@@ -284,24 +284,24 @@ class Lines(_Counting):
                 self._print(f"{answered}/{planned} answered, {int(now - self._asked_since)} s")
 
     def begin(self, planned: Mapping[str, int]) -> None:
-        """Print how many queries are planned."""
+        """Print the number of planned queries."""
         self._all_printed = self._asked_since = self.clock()
         super().begin(planned)
         self._print(f"{sum(planned.values())} queries planned")
 
     def known(self, llm: str, queries: int) -> None:
-        """Print how many had an answer before."""
+        """Print the number of queries that had an answer before."""
         super().known(llm, queries)
         if queries:
             self._print(f"{llm}: {queries} of {self._of(llm).planned} answered already")
 
     def at(self, llm: str, dataset: str) -> None:
-        """Print what is asked now."""
+        """Print the dataset that is asked about now."""
         super().at(llm, dataset)
         self._print(f"{llm}: asked about {dataset}")
 
     def answered(self, llm: str, reply: Answer) -> None:
-        """Count, and print the count from time to time and after the last."""
+        """Count an answer, and print the count from time to time and after the last answer."""
         super().answered(llm, reply)
         asked = self._of(llm)
         if asked.done == asked.planned:
@@ -309,17 +309,17 @@ class Lines(_Counting):
         self._print_due_or_news(asked)
 
     def decided(self, llm: str, dataset: str, asked: int, spared: int) -> None:
-        """Print after how many queries that was so."""
+        """Print after how many queries the row tests ended."""
         super().decided(llm, dataset, asked, spared)
         self._print(f"{llm}: {dataset}: its row tests ended after {asked} queries")
 
     def waits(self, llm: str, kind: str, seconds: float) -> None:
-        """Print what is waited for, where it is news."""
+        """Print the reason for a wait, if it is news."""
         super().waits(llm, kind, seconds)
         self._print_due_or_news(self._of(llm))
 
     def batch(self, llm: str, batch: str, since: float, done: int, of: int) -> None:
-        """Print how far it is, where that is news, and from time to time."""
+        """Print the batch's progress if it is news, and from time to time."""
         known = self._of(llm).batches.get(batch)
         super().batch(llm, batch, since, done, of)
         now = self.clock()
@@ -328,23 +328,23 @@ class Lines(_Counting):
             self._print(f"{llm}: {batches(self._of(llm))}")
 
     def ended(self, llm: str, line: str) -> None:
-        """Print why it is asked nothing more."""
+        """Print why an LLM is asked nothing more."""
         super().ended(llm, line)
         self._print(named(llm, line))
 
     def _print_due_or_news(self, asked: Asked) -> None:
-        """Print what is due now."""
+        """Print the lines that are due now or, if none is, the LLM's news."""
         now = self.clock()
         with self._lock:
             if not self._print_due(now) and asked.under_way:
                 self._print_news(asked, now)
 
     def _print_due(self, now: float) -> bool:
-        """Print what every LLM is at, if that is due."""
+        """Print the state of every LLM if that is due, and return whether it was."""
         if not self._asking or now - self._all_printed < EVERY:
             return False
         self._all_printed = now
-        under_way = [asked for asked in self._under_way() if not asked.batches]  # these say so when they are looked at
+        under_way = [asked for asked in self._under_way() if not asked.batches]  # batches are reported when checked
         for asked in under_way[:MOST]:
             facts = [*counts(asked), *pace(asked, now), state(asked, now, " to ", settled=True)]
             self._print(f"{asked.llm} {asked.dataset}: {', '.join(filter(None, facts))}")
@@ -354,10 +354,10 @@ class Lines(_Counting):
         return True
 
     def _print_news(self, asked: Asked, now: float) -> None:
-        """Print what an LLM waits for, if that is new; that the seconds run is not."""
+        """Print the reason for which an LLM waits if it is new; fewer seconds left are not news."""
         kind, shrunk = _trouble(asked, now)
         moment, known_kind, known_shrunk = self._news_printed.get(asked.llm, (-WAITS_EVERY, None, None))
-        if kind is None and known_kind is not None:  # the wait is over: another one is news again
+        if kind is None and known_kind is not None:  # the wait is over, so another one is news again
             self._news_printed[asked.llm] = (moment, None, known_shrunk)
         news = (kind is not None and kind != known_kind) or (shrunk is not None and shrunk != known_shrunk)
         if news and now - moment >= WAITS_EVERY:
@@ -372,7 +372,7 @@ class Lines(_Counting):
 
 
 def progress(quiet: bool) -> Progress:
-    """What suits standard error."""
+    """Return the progress display that suits standard error."""
     if quiet:
         return Progress()
     drawable = sys.stderr.isatty() and os.environ.get("TERM", "") not in ("dumb", "unknown")

@@ -1,6 +1,6 @@
-"""What others have published of the same LLMs, datasets and tests: marks to lay over a heatmap, and their agreement.
+"""Published results on the same LLMs, datasets and tests: marks to lay over a heatmap, and agreement with them.
 
-The facts, their sources and what each can be compared to stand in `published.toml`.
+`published.toml` holds the facts, their sources and what each can be compared to.
 """
 
 import tomllib
@@ -16,12 +16,12 @@ from tabcontam.verdicts.results import RunResults
 
 FILE = Path(__file__).with_name("published.toml")
 FOUND = {"+": True, "-": False}
-SPLITS = {"validation": "valid", "dev": "valid"}  # what splits are called elsewhere
+SPLITS = {"validation": "valid", "dev": "valid"}  # names of splits elsewhere
 
 
 @dataclass(frozen=True)
 class Source:
-    """Who published it: a short `name`, the `citation`, its `address`, and what its marks `compare` to."""
+    """A publication: a short `name`, the `citation`, its `address`, and what its marks `compare` to."""
 
     name: str
     citation: str
@@ -31,7 +31,7 @@ class Source:
 
 @dataclass(frozen=True)
 class Mark:
-    """One published cell: whether contamination was found, by which source, of which checkpoint ("": not stated)."""
+    """One published result: whether contamination was found, by which source, of which checkpoint ("": not stated)."""
 
     source: Source
     found: bool
@@ -40,7 +40,7 @@ class Mark:
 
 @dataclass(frozen=True)
 class Agreement:
-    """Of how many cells of an LLM a source and the run `agree`, of those that both `decided`."""
+    """The number of an LLM's results on which a source and the run `agree`, of those that both `decided`."""
 
     llm: str
     agree: int
@@ -48,10 +48,10 @@ class Agreement:
 
 
 def marks(entry: str, dataset: str, test: str, split: str | None = None) -> tuple[Mark, ...]:
-    """What is published of an LLM (its name in the catalogue) on a dataset (its card's name, or that of a record).
+    """Return the published marks of an LLM (its name in the catalogue) on a dataset (its card's or a record's name).
 
-    Where the source has splits the mark is that of the `split`; where it has none, of the dataset whatever the split.
-    At most one mark a source, in the order of `sources`; empty where nothing is published.
+    If the source has splits, the mark is that of the `split`; if not, that of the dataset for any split. There is at
+    most one mark a source, in the order of `sources`; empty if nothing is published.
     """
     return _marks(entry, dataset, test, split) if entry in _entries() else ()
 
@@ -68,7 +68,7 @@ def _marks(entry: str, dataset: str, test: str, split: str | None) -> tuple[Mark
 
 
 def _names(named: str, dataset: str, split: str | None) -> bool:
-    """Whether a dataset of the file, NAME or NAME#SPLIT, is this one."""
+    """Return whether a dataset of the file, NAME or NAME#SPLIT, is the given one."""
     name, _, of_split = named.partition("#")
     if of_split and SPLITS.get(split or "", split) != of_split:
         return False
@@ -77,20 +77,20 @@ def _names(named: str, dataset: str, split: str | None) -> bool:
 
 @cache
 def sources() -> tuple[Source, ...]:
-    """The publications whose results are laid over ours, in the order of the file."""
+    """Return the publications whose results are laid over a run's, in the order of the file."""
     return tuple(Source(*(study[field.name] for field in fields(Source))) for study in _studies())
 
 
 def published(view: RunResults, cell: Result) -> tuple[Mark, ...]:
-    """What is published of the cell's LLM, dataset and test; empty for an LLM that the catalogue does not have."""
+    """Return the published marks of a result's LLM, dataset and test; empty for an LLM outside the catalogue."""
     entry = view.run.catalogue.get(cell.llm)
     return marks(entry.name, cell.dataset, cell.test, cell.split) if entry else ()
 
 
 def agreements(view: RunResults) -> dict[Source, list[Agreement]]:
-    """How often each source and the run agree on each LLM, where both have decided a cell; LLMs as on the page.
+    """Return how often each source and the run agree on each LLM, where both decided; LLMs in the page's order.
 
-    A cell that a run has twice, of two editions, serializers or prompt sets, counts twice.
+    A result that a run has twice, for two editions, serializers or prompt sets, counts twice.
     """
     found: dict[Source, list[Agreement]] = {}
     decided = {block.llm: [cell for cell in block.cells if cell.verdict in DECIDED] for block in view.blocks}
@@ -114,10 +114,10 @@ def _file() -> Mapping[str, Any]:
 
 @cache
 def _entries() -> frozenset[str]:
-    """The LLMs, by their names in the catalogue, of which something is published."""
+    """Return the LLMs with published results, by their names in the catalogue."""
     return frozenset(entry for study in _studies() for entry in study["llms"])
 
 
 def _studies() -> list[Mapping[str, Any]]:
-    """What the file states of each source, and of its LLMs."""
+    """Return the file's entry of each source, with its LLMs."""
     return [stated for stated in _file().values() if isinstance(stated, Mapping) and "llms" in stated]

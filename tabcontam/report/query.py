@@ -1,6 +1,6 @@
-"""One query of trials.jsonl as the evidence shows it: what kind of answer came, what of it is right, how improbable.
+"""One query of trials.jsonl as the evidence shows it: the kind of reply, its right parts, and how improbable they are.
 
-Every text that leaves here has passed through `visible`; what is shortened says by how much.
+Every text that leaves this module has passed through `visible`; a shortened text states by how much.
 """
 
 import re
@@ -24,10 +24,10 @@ LONGEST_VALUE = 400
 COSTLY = 5  # tokens of a passage
 NUMBER = re.compile(r"-?\d+(\.\d+)?")
 COIN = 0.5  # the least chance of an answer that is Yes or No
-SMALL = 0.001  # chances below are not given in percent
+SMALL = 0.001  # smaller chances are not given in percent
 NO_CHANCES: Sequence[float] = ()
 
-# What came of a query, the most telling first, and how two of them are called.
+# The kinds of what a query came to, most revealing first, and their plurals.
 KINDS = {
     "hit": "hits",
     "scored": "scored",
@@ -49,11 +49,11 @@ OF_STATE = {State.TRUNCATED: "cut off", State.REFUSED: "refused", State.EMPTY: "
 
 @dataclass(frozen=True)
 class AskedCell:
-    """An asked cell of a row: its value in the table, what was read, and the guesser's chance of what was read.
+    """An asked cell of a row: its value in the table, the value read, and the baseline's chance of the value read.
 
     `state` is "right", "rounded" (a number that is right in fewer digits than the table's), "wrong", "missing" (the
-    answer gives no value) or "blank" (nor does the table). The chance of a rounded one is that of so many digits.
-    `guessed` says whether there is a guess to compare it with.
+    answer gives no value) or "blank" (nor does the table). The chance of a rounded number is that of its digits.
+    `guessed` tells whether there is a prediction to compare the value with.
     """
 
     feature: str
@@ -63,11 +63,11 @@ class AskedCell:
     chance: float | None
     guessed: bool
     bits: float = 0.0
-    """What it weighs as memory: nothing, unless it is right, or a number that is right in fewer digits."""
+    """The weight as memory, in bits; 0 unless the value is right, or a number that is right in fewer digits."""
 
 
 def kind_of(trial: Trial) -> str:
-    """What came of a query, one of `KINDS`; or that it is a decoy."""
+    """Return the kind of a query's result: one of `KINDS`, or `DECOY`."""
     if trial.get("decoy_of"):
         return DECOY
     if trial.get("hit") is True:
@@ -88,7 +88,7 @@ def _readable(trial: Trial) -> bool:
 
 @found_once
 def bits_of(trial: Trial) -> float:
-    """How improbable, in bits, the right parts of the answer are for someone who does not remember the table."""
+    """Return the bits of the right parts of an answer: how improbable they are without memory of the table."""
     if is_mapping(trial.get("expected")):
         return sum(cell.bits for cell in row_of(trial))
     if _asks_words(trial):
@@ -98,7 +98,7 @@ def bits_of(trial: Trial) -> float:
 
 @found_once
 def words_read(trial: Trial) -> tuple[str, ...]:
-    """The expected words that were read in an answer; nothing for other answers."""
+    """Return the expected words that were read in an answer; empty for other kinds of answers."""
     expected, rest = trial.get("expected"), text(trial.get("parsed"))
     found = []
     for word in expected if isinstance(expected, list) and _asks_words(trial) else ():
@@ -110,7 +110,7 @@ def words_read(trial: Trial) -> tuple[str, ...]:
 
 @found_once
 def row_of(trial: Trial) -> list[AskedCell]:
-    """The asked cells of a row, in the row's order."""
+    """Return the asked cells of a row, in the row's order."""
     parsed, expected = trial.get("parsed"), trial.get("expected")
     given = parsed if is_mapping(parsed) else {}
     cells = expected.items() if is_mapping(expected) else ()
@@ -140,7 +140,7 @@ def _worth(chances: Sequence[float], fewer: int) -> float:
 
 
 def bits_if_right(trial: Trial) -> float:
-    """What the answer about a row, if it were right in each asked cell that has a value, would be worth in bits."""
+    """Return the bits of the answer about a row if each asked cell that has a value were right."""
     expected = trial.get("expected")
     pairs = expected.items() if is_mapping(expected) else ()
     asked = (_chances(_guess(trial, text(name)), text(value)) for name, value in pairs if value is not None)
@@ -148,12 +148,12 @@ def bits_if_right(trial: Trial) -> float:
 
 
 def _fewer_digits(guess: Guess | None, read: str | None, expected: str | None) -> int:
-    """How many digits fewer a number was read in that is right in them; 0 where it is right in all, or in none."""
+    """Return how many digits fewer a number has that is right in those; 0 if it is right in all or in none."""
     return 0 if guess is None or read is None or expected is None else guess.precision(read, expected) or 0
 
 
 def shown(trial: Trial) -> dict[str, Any]:
-    """What the page's script writes of a query; what is empty or does not apply is left out."""
+    """Return a query as the page's script needs it, without empty fields."""
     reply = text(trial.get("reply"))
     answer = visible(reply[:LONGEST_ANSWER])
     row = row_of(trial)
@@ -175,7 +175,7 @@ def shown(trial: Trial) -> dict[str, Any]:
 
 
 def _asked(trial: Trial, row: Sequence[AskedCell]) -> dict[str, Any]:
-    """What was expected and what was read."""
+    """Return what was expected and what was read."""
     if is_passage(trial):
         return {"passage": {"read": one_line(text(trial.get("parsed"))), "tokens": _costly(trial)}}
     if is_lookup(trial):
@@ -186,44 +186,44 @@ def _asked(trial: Trial, row: Sequence[AskedCell]) -> dict[str, Any]:
 
 
 def _judged(trial: Trial) -> list[list[str]]:
-    """What was said of a completion: by whom, and the word."""
+    """Return the judgements of a completion, each as the judge and the word."""
     told = trial.get("judged")
     said = [one for one in told if isinstance(one, list) and len(one) == 2] if isinstance(told, list) else []
     return [[one_line(text(by)), one_line(text(word))] for by, word in said]
 
 
 def is_prompt(trial: Trial) -> bool:
-    """Whether something was asked in words."""
+    """Return whether a prompt was sent; not for passages and lookups."""
     return not is_passage(trial) and not is_lookup(trial)
 
 
 def _lookup(trial: Trial) -> dict[str, Any]:
-    """How many documents hold each text that was looked for, and some of the places: where, and what stands there."""
+    """Return how many documents hold each text that was looked up, and some of the places with their text."""
     found = [[one.where, one.before, "right" if one.own else "", one.found, one.after] for one in places(trial)]
     held = ", ".join(f"{one}: {count:,}" for one, count in counted(trial))
     return {"own": _own(trial), "documents": documents(trial) + (f" ({held})" if held else ""), "found": found}
 
 
 def _own(trial: Trial) -> str:
-    """The row's own value of what was looked up beside the others: `age = 39`; empty where none is compared."""
+    """Return the row's own value of the cell that was looked up: `age = 39`; empty if none is compared."""
     expected = trial.get("expected")
     pairs = expected.items() if is_mapping(expected) else ()
     return one_line(", ".join(f"{text(feature)} = {text(value)}" for feature, value in pairs))
 
 
 def is_passage(trial: Trial) -> bool:
-    """Whether nothing was asked, but a text scored."""
+    """Return whether a text was scored and no question asked."""
     return trial.get("question") == PASSAGE
 
 
 def scored(trial: Trial) -> float | None:
-    """The number that the scores of a passage were read as; None where there is none."""
+    """Return the number read from the scores of a passage; None if there is none."""
     number = NUMBER.match(text(trial.get("parsed"))) if is_passage(trial) else None
     return float(number[0]) if number else None
 
 
 def _costly(trial: Trial) -> list[list[str]]:
-    """The tokens of a passage that were least likely, the least of them first, each with its bits."""
+    """Return the least likely tokens of a passage, the least likely first, each with its bits."""
     told = trial.get("scores")
     tokens = [token for token in told if isinstance(token, list) and len(token) > 1] if isinstance(told, list) else []
     scores = [(text(token[0]), token[1]) for token in tokens]
@@ -233,7 +233,7 @@ def _costly(trial: Trial) -> list[list[str]]:
 
 
 def _cell_shown(cell: AskedCell) -> list[str | None]:
-    """Feature, expected, read, state, chance (None where there is no guess) and bits."""
+    """Return feature, expected, read, state, chance (None if there is no prediction) and bits."""
     expected, read = (None if value is None else one_line(value) for value in (cell.expected, cell.read))
     chance = percent(cell.chance) if cell.guessed else None
     weight = rounded("recalled_bits", cell.bits) if cell.guessed and cell.state in RIGHT else ""
@@ -241,7 +241,7 @@ def _cell_shown(cell: AskedCell) -> list[str | None]:
 
 
 def _words(trial: Trial) -> list[list[str]]:
-    """Each expected word with how it was found ("right" or "missing") and its least chance, if it has one."""
+    """Return each expected word, "right" or "missing", and its least chance if it has one."""
     expected, read = trial.get("expected"), words_read(trial)
     words = [text(word) for word in (expected if isinstance(expected, list) else ()) if word is not None]
     chances = {word: percent(_chance(_guess(trial, word), word)) for word in read}
@@ -249,7 +249,7 @@ def _words(trial: Trial) -> list[list[str]]:
 
 
 def _choice(trial: Trial) -> dict[str, Any]:
-    """The labels, the chance of the one that was read, and what baselines would have said."""
+    """Return the labels, the chance of the one that was read, and the baselines' own answers."""
     read, chance = trial.get("parsed"), trial.get("chance")
     named = chance if is_mapping(chance) else {}
     choice: dict[str, Any] = {
@@ -270,7 +270,7 @@ def _choice(trial: Trial) -> dict[str, Any]:
 def _likeliest(guess: Guess) -> str | None:
     try:
         return guess.likeliest
-    except TypeError:  # it is made of no probabilities
+    except TypeError:  # the prediction holds no probabilities
         return None
 
 
@@ -287,7 +287,7 @@ def _choice_bits(trial: Trial) -> float:
 
 @found_once
 def _asks_words(trial: Trial) -> bool:
-    """Whether words were expected; neither the cells of a row nor one of several answers."""
+    """Return whether words were expected; not the cells of a row, nor one of several answers."""
     return isinstance(trial.get("expected"), list) and _truth(trial) not in _choices(trial)
 
 
@@ -314,7 +314,7 @@ def _marks(trial: Trial, row: Sequence[AskedCell], answer: str) -> list[Mark]:
 
 
 def prompt_of(trial: Trial) -> list[list[str]]:
-    """The messages as (role, text); a text without roles has an empty one."""
+    """Return the messages as (role, text); the role of a text without roles is empty."""
     prompt = trial.get("prompt")
     if not isinstance(prompt, list):
         return [["", visible(text(prompt))]]
@@ -323,7 +323,7 @@ def prompt_of(trial: Trial) -> list[list[str]]:
 
 
 def _guess(trial: Trial, name: str) -> Guess | None:
-    """The guess about a feature, word or choice; None where there is none."""
+    """Return the prediction for a feature, word or choice; None if there is none."""
     if not isinstance(trial, HeldTrial):
         return _guess_in(trial, name)
     if trial.guesses is None:
@@ -351,12 +351,12 @@ def _coarser(held: object) -> tuple[Rounded, ...]:
 
 
 def _chance(guess: Guess | None, answer: str, fewer: int = 0) -> float | None:
-    """The chance of an answer, in so many digits fewer; None where there is no guess, or none of probabilities."""
+    """Return an answer's chance in `fewer` digits fewer; None without a prediction that holds probabilities."""
     return _likely(_chances(guess, answer), fewer)
 
 
 def _chances(guess: Guess | None, answer: str) -> Sequence[float]:
-    """The chances of an answer, in all digits and in fewer; `NO_CHANCES` where no guess of probabilities is there."""
+    """Return an answer's chances in all digits and in fewer; `NO_CHANCES` without a prediction of probabilities."""
     try:
         return guess.chances(answer) if guess else NO_CHANCES
     except TypeError:
@@ -368,7 +368,7 @@ def _likely(chances: Sequence[float], fewer: int = 0) -> float | None:
 
 
 def percent(chance: float | None) -> str:
-    """A chance as people read it.
+    """Return a chance as people read it.
 
     >>> percent(0.5), percent(0.0123), percent(7e-17), percent(None)
     ('50%', '1.2%', '7e-17', '')
@@ -379,5 +379,5 @@ def percent(chance: float | None) -> str:
 
 
 def one_line(value: str) -> str:
-    """A name or value as it is shown: harmless, on one line, and not too long."""
+    """Return a name or value to be shown: harmless, on one line, and not too long."""
     return shorten(visible(value, line=True), LONGEST_VALUE)

@@ -1,4 +1,4 @@
-"""The ranking of the LLMs with its intervals, and the plot behind its claim: contamination against accuracy."""
+"""The ranking of the LLMs with its intervals, and the plot of its claim: contamination against accuracy."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ LETTER, LINE, POINT = 6.2, 12, 4
 
 @dataclass(frozen=True)
 class Point:
-    """One LLM in a plot, in the plot's units; `label` stands at `label_x`, `label_y`, anchored at start or end."""
+    """One LLM in a plot, in the plot's units; `label` is at `label_x`, `label_y`, anchored at start or end."""
 
     name: str
     x: float
@@ -51,19 +51,19 @@ class Point:
 
 @dataclass(frozen=True)
 class Plot:
-    """Contamination against one accuracy, over the LLMs that have both. Ticks: (where, what is written there)."""
+    """Contamination against one accuracy, over the LLMs that have both; ticks are (position, label)."""
 
     measure: str
     title: str
     points: tuple[Point, ...]
-    majority: float | None  # where the line stands, if it is the same for all
+    majority: float | None  # the position of the line, if it is the same for all
     across: tuple[tuple[float, str], ...]
     up: tuple[tuple[float, str], ...]
     numbered: bool  # whether the labels are places in the table
 
 
 def context(view: RunResults) -> dict[str, Any]:
-    """What `ranking.html.jinja` needs beside `view`."""
+    """Return the variables of `ranking.html.jinja` besides `view`."""
     return {
         "ranking_titles": {measure: TITLES[measure] for measure in measured(view)},
         "ranking_majorities": majorities(view.ranks_in_order),
@@ -81,7 +81,7 @@ def context(view: RunResults) -> dict[str, Any]:
 
 
 def measured(view: RunResults) -> list[str]:
-    """The columns of `shown` in which at least one LLM has a number."""
+    """Return the columns of `shown` in which at least one LLM has a number."""
     return [
         column.name
         for column in shown(view)
@@ -90,10 +90,10 @@ def measured(view: RunResults) -> list[str]:
 
 
 def shown(view: RunResults) -> list[RankColumn]:
-    """The columns of the ranking; none where nothing is ranked.
+    """Return the columns of the ranking; empty if nothing is ranked.
 
-    Those of the paper's Table 2 stand together, unless no LLM has any of them; of the others those are left out that no
-    LLM has, or that are the score for every LLM.
+    The columns of the paper's Table 2 are shown together, unless no LLM has any of them. Another column is left out if
+    no LLM has it, or if it equals the score for every LLM.
     """
     known = {name for rank in view.ranks_in_order for name, value in rank.measures.items() if value is not None}
     own = {*MEASURES} if known & {*MEASURES} else set()
@@ -107,7 +107,7 @@ def _tells(view: RunResults, score: str) -> bool:
 
 
 def beside_majority(rank: Rank, measure: str) -> str:
-    """Whether an accuracy is "above", "below" or "like" that of always saying the largest class, by its interval."""
+    """Return whether an accuracy is "above", "below" or "like" that of the largest class, by its interval."""
     interval, majority = rank.intervals.get(measure), rank.majorities.get(measure)
     if interval is None or majority is None:
         return ""
@@ -115,7 +115,7 @@ def beside_majority(rank: Rank, measure: str) -> str:
 
 
 def majorities(ranks: Iterable[Rank]) -> dict[str, str]:
-    """The accuracy of always saying the largest class, by measure: one number, or the least and the greatest one."""
+    """Return the accuracy of always answering the largest class, by measure: one number, or the range."""
     found: dict[str, str] = {}
     for measure in ACCURACIES:
         known = [rank.majorities[measure] for rank in ranks if measure in rank.majorities]
@@ -126,7 +126,7 @@ def majorities(ranks: Iterable[Rank]) -> dict[str, str]:
 
 
 def about(view: RunResults) -> str:
-    """What the columns are means and shares of."""
+    """Return an explanation of the columns: the tables and cells that they are means and shares of."""
     columns = [f"{column.title}: {words_of(view, column)}." for column in shown(view)]
     columns += [same] if (same := same_scores(view)) else []
     columns += left_out(view)
@@ -138,7 +138,7 @@ def about(view: RunResults) -> str:
 
 
 def words_of(view: RunResults, column: RankColumn) -> str:
-    """What a column is in this run."""
+    """Return the explanation of a column in this run."""
     paper = view.run.rules == PAPER
     of = {
         cell.statistic.name
@@ -156,7 +156,7 @@ def words_of(view: RunResults, column: RankColumn) -> str:
 
 
 def left_out(view: RunResults) -> list[str]:
-    """Which scores of the LLMs under test are in no mean, and why: a sentence for each reason."""
+    """Return a sentence for each reason that leaves scores of the LLMs under test out of the means."""
     cells = [cell for cell in view.subjects if cell.not_averaged and cell.score is not None]
     return [
         f"Left out of the mean{'s' if len(tests) > 1 else ''} of {phrase(list(tests))}: "
@@ -167,12 +167,12 @@ def left_out(view: RunResults) -> list[str]:
 
 
 def _title(view: RunResults, cell: Result) -> str:
-    """The column that a cell's score goes into."""
+    """Return the title of the column that a result's score goes into."""
     return TITLES.get(view.facts[cell.test].measure) or view.test_titles[cell.test]
 
 
 def same_scores(view: RunResults) -> str:
-    """Which columns are left out because they say the same as the score for every LLM; empty where none is."""
+    """Return a sentence on columns left out because they equal the score for every LLM; empty if there are none."""
     names = [column.name for column in shown(view)]
     ranks = view.ranks_in_order
     of = {"score_all": "all cells"} | ({"score_shared": "the cells that all LLMs share"} if len(ranks) > 1 else {})
@@ -181,7 +181,7 @@ def same_scores(view: RunResults) -> str:
 
 
 def correlation_sentences(view: RunResults) -> list[str]:
-    """How contamination goes together with the other measures over the LLMs, or why that cannot be said."""
+    """Return how contamination correlates with the other measures over the LLMs, or why that is unknown."""
     known = [_correlation(view, found) for found in view.correlations if found.value is not None]
     alike = [
         f"{found.llms} LLMs have the same {IN_WORDS[found.first]} or the same {IN_WORDS[found.second]}: nothing to "
@@ -210,7 +210,7 @@ def _correlation(view: RunResults, found: Correlation) -> str:
 
 
 def with_both(view: RunResults, measure: str) -> list[tuple[int, Rank, float, float]]:
-    """The LLMs that have a contamination score and this accuracy: each one's place, rank, score and accuracy."""
+    """Return the LLMs with a contamination score and this accuracy: each one's place, rank, score and accuracy."""
     return [
         (place, rank, rank.score, accuracy)
         for place, rank in enumerate(view.ranks_in_order, start=1)
@@ -219,7 +219,7 @@ def with_both(view: RunResults, measure: str) -> list[tuple[int, Rank, float, fl
 
 
 def _plot(view: RunResults, measure: str) -> Plot | None:
-    """None where no LLM has both measures."""
+    """Return the plot of one accuracy; None if no LLM has both measures."""
     both = with_both(view, measure)
     if not both:
         return None
@@ -269,7 +269,7 @@ def _plot(view: RunResults, measure: str) -> Plot | None:
 
 
 def _name(view: RunResults, rank: Rank) -> str:
-    """What the catalogue calls an LLM, or the name that the run gave it."""
+    """Return an LLM's name in the catalogue, or else in the run."""
     name = visible(view.title(rank.llm) or rank.llm, line=True)
     return name if len(name) <= LONGEST_LABEL else f"{name[: LONGEST_LABEL - 1]}…"
 
@@ -278,7 +278,7 @@ Box = tuple[float, float, float, float]  # left, top, right, bottom
 
 
 def placed_labels(places: Sequence[tuple[float, float]], names: Sequence[str]) -> list[tuple[str, float, float, str]]:
-    """Each label beside its point, where it covers least of the points and of the labels before it."""
+    """Return each label next to its point, where it least covers the points and the earlier labels."""
     taken: list[Box] = [(x - POINT, y - POINT, x + POINT, y + POINT) for x, y in places]
     found = []
     for (x, y), name in zip(places, names, strict=True):
@@ -290,7 +290,7 @@ def placed_labels(places: Sequence[tuple[float, float]], names: Sequence[str]) -
 
 
 def _beside(x: float, y: float, name: str, far: int) -> list[tuple[tuple[str, float, float, str], Box]]:
-    """The eight places around a point where its label may stand, nearer ones first by `far`."""
+    """Return the ten places around a point for its label, at distance `far`."""
     wide, options = LETTER * len(name), []
     for up in (-1, 1, 0, -2, 2):
         for anchor, side in (("start", 1), ("end", -1)):
@@ -302,7 +302,7 @@ def _beside(x: float, y: float, name: str, far: int) -> list[tuple[tuple[str, fl
 
 
 def _covered(box: Box, taken: Iterable[Box]) -> float:
-    """How much of what is there a label would cover, and how far it would stand out of the plot."""
+    """Return how much of the taken boxes a label would cover, and how far it would stick out of the plot, as a cost."""
     left, top, right, bottom = box
     out = max(0, LEFT - left) + max(0, right - WIDTH) + max(0, TOP - 8 - top) + max(0, bottom - (HEIGHT - BOTTOM))
     over = sum(

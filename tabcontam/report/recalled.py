@@ -1,7 +1,7 @@
-"""Which rows were recalled: the cells that row tests asked for and that were answered, as CSV, a line a cell.
+"""The recalled rows: cells that row tests asked for and that were answered, as CSV, a line a cell.
 
-It holds cells of the table, so it stays in the run's folder, beside trials.jsonl; no published form of a report has it.
-Texts are guarded as in the cells' CSV: a spreadsheet takes none for a formula.
+The CSV holds cells of the table, so it stays in the run's folder next to trials.jsonl, and no published form of a
+report has it. Texts are guarded as in the CSV of results: no spreadsheet takes one for a formula.
 """
 
 import csv
@@ -24,7 +24,7 @@ COLUMNS = (
 
 
 class Recalled:
-    """The file, or a part of it that has no head, written cell by cell."""
+    """A writer of the file, or of a part of it without a header, result by result."""
 
     def __init__(self, file: TextIO, head: bool = True) -> None:
         self._writer = csv.writer(file)
@@ -32,7 +32,7 @@ class Recalled:
             self._writer.writerow(COLUMNS)
 
     def take(self, cell: Result, asked: Mapping[str, Trial]) -> None:
-        """Write what was recalled in a cell, of its trials by query; nothing of a control that joined."""
+        """Write what was recalled in a result, from its trials by query; nothing of a control that joined."""
         told = [] if cell.control else list(filter(_tells, asked.values()))
         named = [guarded(text(getattr(cell, name))) for name in COLUMNS[:7]] if told else []
         for trial in told:
@@ -40,13 +40,13 @@ class Recalled:
 
 
 def render_recalled(view: RunResults, trials: Iterable[Trial]) -> str:
-    """Every answered cell that is compared with a guess, of the LLMs under test, in the order of cells and queries.
+    """Return each answered cell that is compared with a prediction, of LLMs under test, by result and query.
 
-    `row` is the table's row, counted from 1 below the header. `row_bits` is what all of
-    the query's cells are worth together, `bits` what the one is: 0 unless it is right,
-    or a number that is right in fewer digits; `right` is then false. A row that documents hold has a line for the cell
-    that was looked up beside the others, with the number of documents in which it, or a value that it is compared with,
-    stands, and the first place; what that weighs is said of all rows of a cell together.
+    `row` is the table's row, counted from 1 below the header. `row_bits` is the weight of all cells of the query
+    together, `bits` that of the one cell: 0 unless it is right, or a number that is right in fewer digits; `right` is
+    then false. A row that documents hold has a line for the cell that was looked up with the others. The line names the
+    number of documents with the cell, or with a value that it is compared with, and the first place; its weight is
+    given only for all rows of a result together.
     """
     written = io.StringIO(newline="")
     recalled, of_cells = Recalled(written), by_cell(view.cells, trials)
@@ -56,7 +56,7 @@ def render_recalled(view: RunResults, trials: Iterable[Trial]) -> str:
 
 
 def _tells(trial: Trial) -> bool:
-    """Whether it asked for cells of a row, which are compared with a guess or were looked up."""
+    """Return whether cells of a row were asked for and compared with a prediction, or were looked up."""
     return is_mapping(trial.get("expected")) and bool(trial.get("chance") or is_lookup(trial))
 
 

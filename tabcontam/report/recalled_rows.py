@@ -1,8 +1,9 @@
-"""Which rows an LLM recalled, of those that row tests asked about; and how well it classifies them and the others.
+"""The rows that an LLM recalled, and how well the LLM classifies these rows and the others.
 
-A row is recalled where what an answer has right of it is worth ten bits or more: a guesser's chances of these cells
-come to one in a thousand or less. It is not recalled where an answer could have shown as much, and none did. Of all
-other rows nobody knows: no test asked about them, or no answer could have told, or none could be read.
+A row test that asked about a row may have recalled it: what one answer has right is worth ten bits or more, so that the
+baseline gives these cells a chance of one in a thousand or less. A row is not recalled if an answer could have shown as
+much and none did. Any other row is unknown: no test asked about it, no answer could have shown memory, or none could be
+read.
 """
 
 import csv
@@ -24,9 +25,9 @@ from tabcontam.verdicts.memory import limits_in_words
 from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.wording import text
 
-LEAST = 10.0  # bits of an answer from which on its row was recalled
+LEAST = 10.0  # from so many bits of one answer on, its row was recalled
 COLUMNS = ("llm", "dataset", "edition", "split", "row", "bits", "tests")
-MODELS = ("supervised", "few-shot")  # the chances that models give the classes of a row, by their names in a query
+MODELS = ("supervised", "few-shot")  # names in a query of the predictors whose chances of a row's classes are recorded
 TITLE = "Rows that were recalled, and rows that were not"
 ABOUT = (
     "The accuracy of classification on rows that a row test found recalled (what is right in an answer is worth ten "
@@ -37,7 +38,7 @@ ABOUT = (
 
 
 class About(NamedTuple):
-    """An LLM and a table, however its rows were written."""
+    """An LLM and a table, in any serialization."""
 
     llm: str
     dataset: str
@@ -47,20 +48,20 @@ class About(NamedTuple):
 
 @dataclass
 class Told:
-    """What row tests told of a row: the most bits that an answer recalled, and the tests that recalled it."""
+    """The most bits that an answer recalled of one row, and the tests that recalled the row."""
 
     bits: float = 0.0
     tests: dict[str, None] = field(default_factory=dict)
 
     @property
     def recalled(self) -> bool:
-        """Whether it was recalled."""
+        """Return whether the row was recalled."""
         return self.bits >= LEAST
 
 
 @dataclass(frozen=True)
 class Group:
-    """Some rows that were classified: how many, how many right, and the share that models get right of them."""
+    """The number of rows that were classified, the number right, and the share that learners get right of them."""
 
     rows: int
     hits: int
@@ -68,7 +69,7 @@ class Group:
 
     @property
     def accuracy(self) -> float:
-        """The share that is right."""
+        """The share of rows that were classified right."""
         return self.hits / self.rows
 
     def __str__(self) -> str:
@@ -78,7 +79,7 @@ class Group:
 
 @dataclass(frozen=True)
 class Compared:
-    """The accuracy of one cell on rows that were recalled and on those that were not, each group with a row or more."""
+    """The accuracy of one result on recalled rows and on other rows; each group has at least one row."""
 
     llm: str
     label: str
@@ -88,12 +89,12 @@ class Compared:
 
     @property
     def difference(self) -> float:
-        """How much higher the accuracy on recalled rows is."""
+        """The accuracy on recalled rows less the accuracy on other rows."""
         return self.recalled.accuracy - self.others.accuracy
 
     @property
     def interval(self) -> tuple[float, float]:
-        """Its 95 % interval, from the exact ones of both (Newcombe 1998, method 10, with Clopper and Pearson's)."""
+        """The difference's 95 % interval from both exact ones (Newcombe 1998, method 10; Clopper and Pearson)."""
         (low, high), (low_other, high_other) = (
             clopper_pearson(group.hits, group.rows) for group in (self.recalled, self.others)
         )
@@ -109,7 +110,7 @@ class Compared:
 
 
 def told(view: RunResults, trials: Iterable[Trial]) -> dict[About, dict[int, Told]]:
-    """What the row tests told of each row that they asked about, by the row's number from 0; of controls nothing."""
+    """Return what row tests found of each row that they asked about, by its number from 0, without controls."""
     reading, of_cells = Reading.of(view), by_cell(view.cells, trials)
     for cell in view.cells:
         if reading.of_rows(cell):
@@ -118,7 +119,7 @@ def told(view: RunResults, trials: Iterable[Trial]) -> dict[About, dict[int, Tol
 
 
 class Reading:
-    """What trials tell of rows, taken in cell by cell: those of row tests, and those of classification."""
+    """A collector of what trials show of rows, result by result: trials of row tests and of classification."""
 
     def __init__(self, row_tests: Collection[str], titles: Mapping[str, str]) -> None:
         self._row_tests, self._titles = row_tests, titles
@@ -127,15 +128,15 @@ class Reading:
 
     @classmethod
     def of(cls, view: RunResults) -> "Reading":
-        """One for these results."""
+        """Return an empty collector for these results."""
         return cls(frozenset(view.row_tests), view.test_titles)
 
     def of_rows(self, cell: Result) -> bool:
-        """Whether a cell is of a row test of an LLM under test."""
+        """Return whether a result is of a row test of an LLM under test."""
         return cell.test in self._row_tests and not cell.control
 
     def take(self, cell: Result, asked: Mapping[str, Trial]) -> None:
-        """Take in the trials of a cell, by query."""
+        """Take in the trials of a result, by query."""
         if self.of_rows(cell):
             self._take_rows(cell, asked.values())
         elif _is_classification(cell) and (answered := list(_classified(asked.values()))):
@@ -153,7 +154,7 @@ class Reading:
                 one.tests[cell.test] = None
 
     def compared(self, placed: Iterable[tuple[str, Result]]) -> list[Compared]:
-        """The cells of an LLM's classification of which both kinds of rows were answered, each given with its label."""
+        """Return the comparison for each labelled classification that answered rows of both groups."""
         found = []
         for label, cell in placed:
             answered = self._classified.pop(cell.place, ())
@@ -166,7 +167,7 @@ class Reading:
 
 
 class Classified(NamedTuple):
-    """An answer about a row that names a class: whether it is right, and the share of models that say the same."""
+    """An answer that names a row's class: whether it is right, and the share of learners that name the true class."""
 
     row: int
     hit: bool
@@ -174,7 +175,7 @@ class Classified(NamedTuple):
 
 
 def compared(view: RunResults, trials: Iterable[Trial]) -> list[Compared]:
-    """The cells of classification of which both kinds of rows were answered, in the order of the page."""
+    """Return the comparison for each classification that answered rows of both groups, in the order of the page."""
     of_cells, found = by_cell(view.cells, trials), []
     own = grouped(view.cells, lambda cell: cell.llm)
     for block in view.blocks:
@@ -194,7 +195,7 @@ def _is_classification(cell: Result) -> bool:
 
 
 def merged(runs: Iterable[Mapping[About, Mapping[int, Told]]]) -> dict[About, dict[int, Told]]:
-    """What the row tests of several runs told, as if it were one run: a row is recalled where one of them says so."""
+    """Merge what several runs found of rows; a row is recalled if one of the runs recalled it."""
     found: dict[About, dict[int, Told]] = {}
     for run in runs:
         for about, rows in run.items():
@@ -206,9 +207,9 @@ def merged(runs: Iterable[Mapping[About, Mapping[int, Told]]]) -> dict[About, di
 
 
 def render_excluded(found: Mapping[About, Mapping[int, Told]]) -> str:
-    """The rows that were recalled, as CSV: what an evaluation of this LLM on this table leaves out.
+    """Return the recalled rows as CSV, which an evaluation of this LLM on this table leaves out.
 
-    `row` is counted from 1 below the header. No cell of the table stands in it.
+    `row` is counted from 1 below the header. The CSV holds no cell of the table.
     """
     written = io.StringIO(newline="")
     writer = csv.writer(written)
@@ -222,7 +223,7 @@ def render_excluded(found: Mapping[About, Mapping[int, Told]]) -> str:
 
 
 def context(found: Sequence[Compared]) -> dict[str, Any]:
-    """What the page's template is given."""
+    """Return the variables of the page's template."""
     return {"recalled_rows": found, "recalled_title": TITLE, "recalled_about": ABOUT}
 
 
@@ -236,14 +237,14 @@ def _row(trial: Trial) -> int | None:
 
 
 def _could_tell(trial: Trial) -> bool:
-    """Whether an answer about cells of a row was read, and could have shown the row to be recalled."""
+    """Return whether an answer about cells of a row was read and could have shown that the row was recalled."""
     if not is_mapping(trial.get("expected")) or trial.get("decoy_of") or trial.get("readable") is not True:
         return False
     return bits_if_right(trial) >= LEAST
 
 
 def _classified(trials: Iterable[Trial]) -> Iterator[Classified]:
-    """The answers about rows of the table, not their twins, that name a class."""
+    """Yield the answers that name a class of a row of the table; twins of rows are left out."""
     for trial in trials:
         row = _row(trial)
         if row is not None and not trial.get("decoy_of") and trial.get("readable") is True:
@@ -257,7 +258,7 @@ def _group(answered: Sequence[Classified]) -> Group:
 
 
 def _learned(trial: Trial) -> float | None:
-    """The share of models that give a row's class; None where none was asked."""
+    """Return the share of learners that give a row's class; None if no learner was asked."""
     chance, expected = trial.get("chance"), trial.get("expected")
     for name in MODELS:
         guess = chance.get(name) if is_mapping(chance) else None

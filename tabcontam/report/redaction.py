@@ -1,7 +1,7 @@
-"""A run's results as they can be published: of a table that may not be shown there are verdicts and numbers alone.
+"""A run's results in publishable form: only verdicts and numbers of a table that may not be shown.
 
-What is kept of such a table is chosen, never what is left out: fields of words are written anew from its numbers, and a
-column is called by its place. So a new field of results shows nothing of a table before somebody lets it.
+The code chooses what to publish of such a table, never what to leave out: texts are written anew from its numbers, and
+a column is named by its place. So a new field of results reveals nothing of a table until somebody allows it.
 """
 
 import re
@@ -20,22 +20,24 @@ from tabcontam.verdicts.notes import Note, NoteKind
 from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.wording import phrase, rounded
 
-# Licences under which rows may be published as they are. In doubt a table is redacted: a licence that asks for more
-# than its name, one that binds whoever publishes an extract, and one with a remark are not here.
+# Licences under which rows may be published as they are. In doubt a table is redacted: licences that ask for more than
+# attribution, that bind the publisher of an extract, or that have a remark are missing here.
 OPEN = frozenset({"CC0", "CC0 1.0", "CC BY 4.0", "CC BY 3.0", "PDDL", "PDDL 1.0", "Public domain", "MIT"})
 SAID = {"expected_hits": "{} by guessing", "recalled_bits": "{} bits recalled", "p_value": "p = {}"}  # in a sentence
 USUAL_SPLITS = ("train", "training", "validation", "valid", "val", "dev", "development", "test", "testing")
 PLACES = ("corpus",)  # providers whose models are paths, and no names
-HOLDING = ("an LLM that remembers", "documents that hold")  # who would have been found
+HOLDING = ("an LLM that remembers", "documents that hold")  # replacement in `REMEMBERING` for a corpus
 LEFT_OUT = "left out"  # in place of a word that somebody else chose
 Part = TypeVar("Part", bound=InTable)
 TableId = tuple[str, str]  # the name and the edition of a dataset
 
 
 def restricted(run: RunFacts, everything: bool = False) -> frozenset[TableId]:
-    """The tables of a run whose cells may not be published: all that no card calls public under an open licence, by the
-    content of their file, all that were asked about beside a known file which is not open, and all beside rows that
-    were never published, or are fresh."""
+    """Return the tables of a run whose cells may not be published.
+
+    These are tables that no card calls public under an open licence, by the content of their file, tables asked about
+    with a known file that is not open, and tables asked about with withheld or fresh rows.
+    """
     cards = all_cards().values()
     closed = {name for file in run.known if not _open(file.sha256, cards) for name in file.datasets}
     return frozenset(
@@ -56,7 +58,7 @@ def _open(sha256: str, cards: Iterable[Card]) -> bool:
 
 
 def redacted(view: RunResults, everything: bool = False) -> tuple[RunResults, "Redaction"]:
-    """The results without what may not be published, and what was left out of them."""
+    """Return the results without what may not be published, and the redaction that was applied."""
     people = tuple(one.by for one in view.judges if one.person)
     done = Redaction(view.run, restricted(view.run, everything), people)
     return done.results(view), done
@@ -64,38 +66,38 @@ def redacted(view: RunResults, everything: bool = False) -> tuple[RunResults, "R
 
 @dataclass(frozen=True)
 class Redaction:
-    """What is left out of a run, and how its names are written instead."""
+    """The tables whose content is left out of a run, and the names that replace the run's own."""
 
     run: RunFacts
     tables: frozenset[TableId]
     people: tuple[str, ...] = ()
 
     def hides(self, dataset: str, edition: str | None) -> bool:
-        """Whether a table, by its names in the run, is one that may not be shown."""
+        """Return whether a table, by its names in the run, may not be shown."""
         return (dataset, edition or "") in self.tables
 
     @cached_property
     def llms(self) -> Mapping[str, str]:
-        """The name of each LLM: without addresses and folders."""
+        """The name of each LLM, without addresses and folders."""
         judge = (self.run.judge,) if self.run.judge else ()
         return _apart((llm.spec, _without_place(llm.spec)) for llm in (*self.run.llms, *self.run.references, *judge))
 
     def words(self, said: str) -> str:
-        """A sentence of ours with the names of documents and of references as they are published, without places."""
+        """Return a sentence with the published names of documents and references, without addresses and folders."""
         named = {*self._documents, *(llm.spec for llm in self.run.references)}
         for name in sorted((name for name in named if self.llm(name) != name), key=len, reverse=True):
             said = said.replace(name, self.llm(name))
         return said
 
     def judge(self, by: str) -> str:
-        """What somebody is called who judged completions: a person by a number."""
+        """Return the published name of a judge of completions: a person is a number."""
         if by in self.people:
             return f"person {self.people.index(by) + 1}"
         return self.llms.get(by) or _without_place(by)
 
     @cached_property
     def editions(self) -> Mapping[TableId, str]:
-        """The edition of each table; that of a private one is no piece of its hash."""
+        """The edition of each table; that of a private table does not contain a part of its hash."""
         shipped = {(card.name, one.sha256) for card in all_cards().values() if not card.source for one in card.files}
         private = [one for one in self.run.datasets if (one.name, one.sha256) not in shipped]
         number = {(one.name, one.edition): place for place, one in enumerate(private)}
@@ -107,7 +109,7 @@ class Redaction:
         }
 
     def columns(self, table: TableId, groups: Iterable[str]) -> dict[str, str]:
-        """What each column of a table is called, and what each of these groups of columns that count as one."""
+        """Return the published name of each column of a table and of each group of columns that count as one."""
         features = {name: f"column {place}" for name, place in self._features.get(table, {}).items()}
         groups = sorted({group for group in groups if group and group not in features})
         return features | {group: f"columns of entity {place}" for place, group in enumerate(groups, start=1)}
@@ -120,7 +122,7 @@ class Redaction:
         }
 
     def results(self, view: RunResults) -> RunResults:
-        """The results as they can be published."""
+        """Return the results as they can be published."""
         groups: dict[TableId, set[str]] = {}
         for cell in view.cells:
             found = groups.setdefault((cell.dataset, cell.edition or ""), set())
@@ -150,28 +152,28 @@ class Redaction:
         )
 
     def llm(self, name: str) -> str:
-        """What an LLM is called."""
+        """Return the published name of an LLM."""
         return self.llms.get(name, name)
 
     def edition(self, dataset: str, edition: str | None) -> str | None:
-        """What the edition of a table is called."""
+        """Return the published name of a table's edition."""
         return self.editions.get((dataset, edition or ""), edition)
 
     def split(self, dataset: str, edition: str | None, split: str) -> str:
-        """What the split of a table is called: a word of a private table that is not usual is none of the report."""
+        """Return the published name of a table's split; an unusual word of a private table is replaced."""
         if not self.hides(dataset, edition) or split.casefold() in ("", *USUAL_SPLITS):
             return split
         own = [one.split for one in self.run.datasets if (one.name, one.edition) == (dataset, edition or "")]
         return f"split {own.index(split) + 1}" if split in own else LEFT_OUT
 
     def _named(self, part: Part) -> Part:
-        """A part of the results by the names of the published ones."""
+        """Return a part of the results with the published names."""
         edition, split = self.edition(part.dataset, part.edition), part.split
         named = self.split(part.dataset, part.edition, split) if split else None
         return replace(part, llm=self.llm(part.llm), edition=edition, split=named)
 
     def _side(self, name: str) -> str:
-        """One side of a comparison: a merged run by its number, an LLM by its name."""
+        """Return one side of a comparison: a merged run by its number, an LLM by its name."""
         return self._folders.get(name) or self.llm(name)
 
     @cached_property
@@ -179,7 +181,7 @@ class Redaction:
         return {run.folder: f"run {number}" for number, run in enumerate(self.run.runs, start=1)}
 
     def _memory(self, memory: MemoryShare | None) -> MemoryShare | None:
-        """Memory's share, whose reference LLMs bear the names that they have here."""
+        """Return memory's share with the published names of the reference LLMs."""
         if memory is None:
             return memory
         memory = replace(memory, further=tuple(map(self.llm, memory.further)))
@@ -190,7 +192,7 @@ class Redaction:
 
     def _cell(self, cell: Result, names: Mapping[TableId, Mapping[str, str]]) -> Result:
         cell = replace(cell, reference=cell.reference and self.llm(cell.reference), memory=self._memory(cell.memory))
-        if cell.llm in self._documents:  # whose sentences quote them, and name a file that cannot be read
+        if cell.llm in self._documents:  # its sentences quote documents, and name a file that cannot be read
             cell = replace(cell, reason=self._because(cell, cell.rests_on), sentence=_held(cell))
         if not self.hides(cell.dataset, cell.edition):
             sentence, reason = (said and self.words(said) for said in (cell.sentence, cell.reason))
@@ -238,7 +240,7 @@ class Redaction:
         return frozenset(llm.spec for llm in self.run.llms if llm.documents)
 
     def _because(self, of: Result | TableVerdict, rests_on: str | None) -> str | None:
-        """Why there is no finding, from what is published of it: of an LLM, or of documents."""
+        """Return why there is no finding in an LLM or in documents, from what is published of it."""
         searched = of.llm in self._documents
         if searched and of.verdict in NOT_TOLD and not rests_on:
             return NOT_TOLD[of.verdict]
@@ -281,7 +283,7 @@ class Redaction:
             return one
         edition = self.edition(one.name, one.edition) or ""
         features = tuple(f"column {place}" for place in range(1, len(one.features) + 1))
-        sha256 = "" if (one.name, one.edition) in self.editions else one.sha256  # a card states it for all to see
+        sha256 = "" if (one.name, one.edition) in self.editions else one.sha256  # a card states it publicly
         split = self.split(one.name, one.edition, one.split) if one.split else None
         kept = replace(
             one, edition=edition, split=split, sha256=sha256, features=features, order=None, reading="", read=""
@@ -290,10 +292,10 @@ class Redaction:
         return replace(kept, withheld_sha256="", fresh_sha256="", failed=failed)
 
     def _note(self, note: Note) -> Note:
-        """A note of a run, by the names that are published."""
+        """Return a note of a run with the published names."""
         if note.kind is NoteKind.DEFAULTS:  # a part of the command, which is left out
             return replace(note, text="a project's pyproject.toml set options of the command")
-        if note.kind is NoteKind.NOT_READ:  # which names files
+        if note.kind is NoteKind.NOT_READ:  # the note names files
             return replace(
                 note, text="not all documents could be read as they stand, and what was not read was not searched"
             )
@@ -316,7 +318,7 @@ class Redaction:
 
 
 def _reason(verdict: Verdict | None, share: float | None, rests_on: str | None) -> str | None:
-    """Why there is no finding, from what is published of it."""
+    """Return why there is no finding, from what is published of it."""
     if rests_on:
         return f"{ONE_COLUMN}, {rests_on}"
     if verdict in UNDECIDED:
@@ -327,7 +329,7 @@ def _reason(verdict: Verdict | None, share: float | None, rests_on: str | None) 
 
 
 def _sentence(cell: Result) -> str | None:
-    """What was found, from the numbers of the cell."""
+    """Return a sentence on a finding, from the numbers of the result."""
     if cell.verdict in UNDECIDED or not cell.queries:
         return None
     bet = "e_value" if cell.sequential else ""
@@ -339,7 +341,7 @@ def _sentence(cell: Result) -> str | None:
 
 
 def _held(cell: Result) -> str | None:
-    """What documents hold, from the numbers of the cell."""
+    """Return a sentence on what documents hold, from the numbers of the result."""
     if cell.verdict in UNDECIDED or not cell.queries:
         return None
     told = [f"{cell.hits} of {cell.answered} found"] if cell.hits is not None else []
@@ -352,7 +354,7 @@ def _known(file: KnownFacts) -> KnownFacts:
 
 
 def _without_place(spec: str) -> str:
-    """An LLM without the address or the folder where it lies: `hf:mine` for `hf:/home/me/mine`.
+    """Return an LLM without its address or folder: `hf:mine` for `hf:/home/me/mine`.
 
     >>> _without_place("openai:NAME@http://10.0.0.7:8000/v1"), _without_place("hf:org/name")
     ('openai:NAME', 'hf:org/name')
@@ -364,7 +366,7 @@ def _without_place(spec: str) -> str:
 
 
 def _apart(names: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """New names for old ones, each another: a name that is taken gets a number."""
+    """Return new names by old ones, all distinct: a name that is taken gets a number."""
     found: dict[str, str] = {}
     for old, new in names:
         taken = [name for other, name in found.items() if other != old]

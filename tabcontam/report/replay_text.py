@@ -1,4 +1,4 @@
-"""What `replay` prints: a line for each LLM, and every disagreement on demand."""
+"""The text that `replay` prints: a line for each LLM, and every disagreement on demand."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -19,7 +19,7 @@ Difference = RecordedDifference | RuleDifference
 
 
 def render_replay(view: RunResults) -> str:
-    """Counts of verdicts by LLM, the disagreements by their explanation where they were asked for, and the sum."""
+    """Return counts of verdicts by LLM, the disagreements by their explanation if asked for, and the sum."""
     lines = [f"rules {view.run.rules}, dictionary {view.run.dictionary}", ""]
     by_llm = grouped(view.cells, lambda cell: cell.llm)
     width = max(map(len, by_llm), default=0)
@@ -36,7 +36,7 @@ def render_replay(view: RunResults) -> str:
 
 
 def _by_paper(view: RunResults) -> list[str]:
-    """How far the methods of papers agree, as the page has it; nothing where those of Table 1 alone were recorded."""
+    """Return how far the methods of papers agree, as on the page; empty if only those of Table 1 were recorded."""
     shown = replace(view, cells=one_cell_a_square(view.cells))
     if not papers(shown):
         return []
@@ -44,7 +44,7 @@ def _by_paper(view: RunResults) -> list[str]:
 
 
 def _with_people(view: RunResults) -> Iterator[str]:
-    """How often each method agrees with a person, LLM by LLM: table 3 of Golchin and Surdeanu 2024."""
+    """Yield how often each method agrees with a person, LLM by LLM: table 3 of Golchin and Surdeanu 2024."""
     for matrix in matrices(view, titles_of(view)):
         people = [method for method in matrix.methods if method.test == PERSONS[0]]
         others = [method for method in matrix.methods if method.test not in ("", PERSONS[0])]
@@ -55,7 +55,7 @@ def _with_people(view: RunResults) -> Iterator[str]:
 
 
 def _on_completions(view: RunResults) -> list[str]:
-    """How far those agree who judged the recorded completions one by one; nothing where nobody did."""
+    """Return how far the judges of the recorded completions agree; empty if nobody judged them one by one."""
     own = [one for one in view.agreements if one.of == COMPLETIONS]
     told = [(f"  {one.one} and {one.other}", *agreement_cells(one)) for one in own]
     lines = [visible(f"{both}: {share}, kappa {kappa}", line=True) for both, share, kappa in told]
@@ -63,7 +63,7 @@ def _on_completions(view: RunResults) -> list[str]:
 
 
 def _groups(differences: Sequence[Difference]) -> list[str]:
-    """The disagreements, a line each, under what those of a group share."""
+    """Return the disagreements, a line each, under the group that they share."""
     lines: list[str] = []
     for group, own in grouped(differences, _group).items():
         lines += ["", f"{group}: {len(own)}", *(_line(found) for found in own)]
@@ -89,5 +89,5 @@ def _line(found: Difference) -> str:
 
 
 def _counts(cells: Sequence[Result]) -> str:
-    """How many cells came to each outcome, in the order and the words of a run's report."""
+    """Return how many results have each outcome, in the order and the words of a run's report."""
     return ", ".join(f"{number} {outcome}" for outcome, number in count(cells).items())

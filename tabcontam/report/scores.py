@@ -1,8 +1,8 @@
-"""The scores of rows beside a twin's rows, for each LLM and table: how often a row stands first, and what is known.
+"""The scores of rows compared with a twin's rows, for each LLM and table, and what is known of its exposure.
 
-They rank rows and are no verdict. Beside each other stand tables that an LLM surely read or surely did not, as the
-contamination test of LatestEval compares them (Li, Guerin and Lin 2024, section Experiments): by the exposure of a
-model that was made for it, or by when a table was released and when the LLM's training data end.
+Scores rank rows and are no verdict. They are shown next to each other for tables that an LLM surely read and surely did
+not read, as the contamination test of LatestEval compares them (Li, Guerin and Lin 2024, section Experiments): by the
+exposure of a model that was made for the purpose, or by a table's release date and the end of the LLM's training data.
 """
 
 from collections.abc import Mapping
@@ -28,7 +28,7 @@ EARLY, LATE = "released before the LLM's training data end", "released after the
 
 @dataclass(frozen=True)
 class Scored:
-    """One score of an LLM on a table, from 0 to 1, with its interval; `words` state what it is made of."""
+    """One score of an LLM on a table, from 0 to 1, with its interval; `words` name its statistic."""
 
     share: float
     interval: tuple[float, float] | None
@@ -37,7 +37,7 @@ class Scored:
 
 @dataclass(frozen=True)
 class ScoredTable:
-    """The scores of an LLM on a table, by test, and what is known of whether it read the table; "" where nothing is."""
+    """The scores of an LLM on a table, by test; `known` states whether the LLM read the table, "" if unknown."""
 
     llm: str
     label: str
@@ -46,7 +46,7 @@ class ScoredTable:
 
 
 def context(view: RunResults) -> dict[str, Any]:
-    """What the page's template is given: the tables that were scored, and the tests whose scores they are."""
+    """Return the variables of the page's template: the scored tables, and the tests of these scores."""
     tables = scored_tables(view)
     tests = [test for test in view.tests if any(test in table.scores for table in tables)]
     return {"scored_tables": tables, "score_titles": {test: view.test_titles[test] for test in tests},
@@ -54,7 +54,7 @@ def context(view: RunResults) -> dict[str, Any]:
 
 
 def scored_tables(view: RunResults) -> list[ScoredTable]:
-    """The tables of each LLM that were scored; of one LLM those come first of which more is known to be read."""
+    """Return the scored tables of each LLM, those that it more surely read first."""
     found = []
     for block in view.blocks:
         own = []
@@ -69,7 +69,7 @@ def scored_tables(view: RunResults) -> list[ScoredTable]:
 
 
 def _scored(cell: Result) -> Scored | None:
-    """The score of a cell; None where nothing was scored. A score in another unit is the share of pairs in order."""
+    """Return the score of a result, as the share of ordered pairs if in another unit; None if nothing was scored."""
     statistic = cell.statistic
     if cell.score is None or statistic is None or not cell.answered:
         return None
@@ -80,7 +80,7 @@ def _scored(cell: Result) -> Scored | None:
 
 
 def _known(view: RunResults, cell: Result) -> tuple[float, str]:
-    """How surely an LLM read a table, from -1 to above 0, and in words what says so."""
+    """Return how surely an LLM read a table, from -1 to above 0, and the evidence for it in words."""
     if cell.exposure is not None:
         read = f"{cell.exposure:,.3g} {'copy' if cell.exposure == 1 else 'copies'} of each row read"
         return (cell.exposure or -1.0), read if cell.exposure else "none of its rows read"

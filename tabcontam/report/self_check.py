@@ -1,7 +1,7 @@
-"""The self-check: what a run of the controls alone says of the tests, and what to type next.
+"""The self-check: the conclusion on the tests from a run of controls alone, and the next command.
 
-The controls are language models that are known to have read a table, or none of its rows. Where no other LLM is tested,
-the run tests the tests: their row tests must find the rows in the one and nothing in the other.
+The controls are language models that are known to have read a table, or none of its rows. If no other LLM is tested,
+the run tests the tests: the row tests must find the rows in the former and nothing in the latter.
 """
 
 from collections.abc import Iterable, Sequence
@@ -22,16 +22,16 @@ CUT_OFF = "the run ended before every query was asked"
 
 @dataclass(frozen=True)
 class SelfCheck:
-    """What the controls say of the tests: `passed` is None where that is not known, as after a run that was cut off."""
+    """The controls' conclusion on the tests; `passed` is None if it is unknown, as after a run that was cut off."""
 
     passed: bool | None
     text: str
 
 
 def self_check(view: RunResults) -> SelfCheck | None:
-    """The verdict of a run on its own tests; None where another LLM than the controls was tested.
+    """Return the verdict of a run on its own tests; None if an LLM other than the controls was tested.
 
-    It fails where the row tests find nothing of a table in a control that has read it, or anything in one that has
+    The check fails if the row tests find nothing of a table in a control that has read it, or anything in one that has
     read none of its rows.
     """
     tested = {cell.llm for cell in view.subjects}
@@ -50,7 +50,7 @@ def self_check(view: RunResults) -> SelfCheck | None:
 
 
 def _measured(cells: Iterable[Result]) -> list[Result]:
-    """Those that were asked to the end, or as far as something was decided."""
+    """Return the results that were asked to the end or decided."""
     silent = Verdict.NO_ANSWER
     return [cell for cell in cells if cell.verdict in DECIDED or (cell.verdict is silent and not cell.cut_short)]
 
@@ -60,7 +60,7 @@ def _found(cells: Iterable[Result]) -> list[Result]:
 
 
 def _counted(exposed: Sequence[Result], unexposed: Sequence[Result]) -> str:
-    """In how many cells of row tests rows were found: of those who have read the rows, and of the others."""
+    """Return in words how many row-test results found rows, in controls that have read the rows and in others."""
     said: list[str] = []
     for cells, who in ((_measured(exposed), HAS_READ), (_measured(unexposed), HAS_NOT)):
         if cells:
@@ -75,12 +75,12 @@ def _by_table(view: RunResults, cells: Iterable[Result]) -> dict[tuple[str, str]
 
 
 def _found_together(view: RunResults) -> set[tuple[str, str]]:
-    """The LLMs and tables whose row tests together found rows."""
+    """Return the LLMs and tables whose row tests together found rows."""
     return {(one.llm, view.label(one)) for one in view.tables if one.verdict is Verdict.CONTAMINATED}
 
 
 def _missed(view: RunResults, exposed: Sequence[Result]) -> list[str]:
-    """That nothing was found of a table that was read, as far as it was asked to the end."""
+    """Return a sentence on tables that were read, asked about to the end, and not found; empty if there are none."""
     places = _by_table(view, _measured(exposed))
     ended = {place for place, cells in _by_table(view, exposed).items() if not any(cell.cut_short for cell in cells)}
     missed = [place for place in places if place in ended and not _found(places[place])]
@@ -92,7 +92,7 @@ def _missed(view: RunResults, exposed: Sequence[Result]) -> list[str]:
 
 
 def _flagged(view: RunResults, unexposed: Sequence[Result]) -> list[str]:
-    """By which tests rows were found in a control that has read none, and what to do."""
+    """Return a sentence on tests that found rows in a control that has read none, with advice; empty if none did."""
     together, said = _found_together(view), []
     for place, cells in _by_table(view, unexposed).items():
         tests = [cell.test for cell in _found(cells)]
@@ -105,7 +105,7 @@ def _flagged(view: RunResults, unexposed: Sequence[Result]) -> list[str]:
 
 
 def _weak(view: RunResults, exposed: Sequence[Result]) -> list[str]:
-    """The tests that miss what others find in a control that has read the rows."""
+    """Return the tests that miss what others find in a control that has read the rows."""
     missed = [cell for cell in _measured(exposed) if cell.verdict is not Verdict.CONTAMINATED]
     tests = grouped(missed, lambda cell: cell.test)
     tables = {test: phrase(list(dict.fromkeys(map(view.label, cells)))) for test, cells in tests.items()}
@@ -113,7 +113,7 @@ def _weak(view: RunResults, exposed: Sequence[Result]) -> list[str]:
 
 
 def _unmeasured(view: RunResults, rows: Sequence[Result]) -> list[str]:
-    """The controls and tables of which no row test was measured, with the reason where the tests share one."""
+    """Return the controls and tables for which no row test was measured, with the tests' common reason."""
     said: list[str] = []
     for (llm, table), cells in _by_table(view, rows).items():
         if not _measured(cells):

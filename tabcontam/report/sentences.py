@@ -1,8 +1,8 @@
-"""The report at first sight: what was tested, and what was found about each LLM in one plain sentence.
+"""The report at first sight: the scope of the run, and the findings on each LLM in one plain sentence.
 
-A sentence tells rows that were recalled from mere knowledge, and nothing found from nothing that could be told. The
-rows of a table are recalled where its verdict is contaminated or that of one of its row tests. It says no more than
-the gate does: where that cannot tell, since a control voids the tests or they were not asked to the end, so it says.
+A sentence distinguishes recalled rows from mere knowledge, and nothing found from nothing decided. The rows of a table
+are recalled if its verdict, or that of one of its row tests, is contaminated. A sentence claims no more than the gate:
+if the gate cannot tell, because a control voids the tests or they were not asked to the end, the sentence states that.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -26,7 +26,7 @@ UNDECIDED_BECAUSE = {
     Verdict.NO_ANSWER: "too few readable answers",
     Verdict.SKIPPED: "not asked",
 }
-NOT_TOLD = {  # the same of documents
+NOT_TOLD = {  # for a corpus
     Verdict.UNINFORMATIVE: "a search could not have told these rows from others",
     Verdict.NO_ANSWER: "too little of it could be read",
     Verdict.SKIPPED: "not searched",
@@ -45,7 +45,7 @@ RULES = {
 
 @dataclass(frozen=True)
 class Sentence:
-    """What is said of one LLM: `title` and `rest` make the sentence, joined by a blank, or by a colon where needed."""
+    """A sentence on one LLM: `title` and `rest`, joined by a blank, or by a colon where needed."""
 
     llm: str
     title: str
@@ -58,7 +58,7 @@ class Sentence:
 
 
 def scope(view: RunResults) -> str:
-    """What was tested, in one line: LLMs, tables, tests, queries, the day, the rules."""
+    """Return the scope of the run in one line: LLMs, tables, tests, queries, the day, the rules."""
     subjects = view.subjects
     searched = {cell.llm for cell in subjects} & view.documents
     llms, tests = {cell.llm for cell in subjects}, {cell.test for cell in subjects}
@@ -70,7 +70,7 @@ def scope(view: RunResults) -> str:
     counts += [_count(len(tables), "table"), _count(len(tests), "test")]
     counts += [_count(len(serializers), "serializer")] * (len(serializers) > 1)
     counts += [_count(len(prompts), "prompt set")] * (len(prompts) > 1)
-    # Where the run ended early, or once a table was decided, not all queries were asked.
+    # If the run ended early, or once a table was decided, not all queries were asked.
     partly = view.run.ended_early or view.run.until_decided is not None
     names = ("planned query", "planned queries") if partly else ("query", "queries")
     counts += [_count(queries, *names)] * bool(queries)
@@ -80,7 +80,7 @@ def scope(view: RunResults) -> str:
 
 
 def sentences(view: RunResults, titles: Titles | None = None) -> list[Sentence]:
-    """One sentence an LLM, in the order of the page, then those that were asked nothing; controls that joined last."""
+    """Return a sentence an LLM in the order of the page, then LLMs asked nothing; controls that joined come last."""
     titles = titles or titles_of(view)
     asked = [_sentence(titles, block) for block in view.blocks]
     present = {block.llm for block in view.blocks}
@@ -90,7 +90,7 @@ def sentences(view: RunResults, titles: Titles | None = None) -> list[Sentence]:
 
 
 def _of_absent(titles: Titles, llm: str) -> str:
-    """What is said of an LLM that was asked nothing: what documents that it was trained on hold."""
+    """Return the clauses on an LLM that was asked nothing: the rows in documents that it was trained on."""
     held = [table for table in titles.view.tables_in_order if table.llm == llm and table.documents]
     by_documents = grouped(held, lambda table: table.documents)
     clauses = [
@@ -114,9 +114,9 @@ def _sentence(titles: Titles, block: Block) -> Sentence:
 
 
 def _together(found: Iterable[Standing]) -> Iterator[Standing]:
-    """Each table once, by the strongest that is said of it, where it was asked about in many ways or many records."""
+    """Yield each table once, with its strongest verdict if it was asked about in many ways or many records."""
     for own in grouped(found, lambda one: (one.table, one.edition, one.split)).values():
-        # A score says nothing of a table of which something was judged.
+        # A score is no information if something was judged on the table.
         ways = [one for one in own if one.rows] or [one for one in own if one.knowledge] or own
         if len(ways) <= WAYS_NAMED and not any(one.source for one in own):
             yield from [one for one in own if one.verdict] or own
@@ -177,7 +177,7 @@ def _of_undecided(found: Sequence[Standing]) -> Iterator[str]:
 
 
 def _by_end(found: Sequence[Standing]) -> Iterable[list[Standing]]:
-    """Those that were asked to the end, then those that were not."""
+    """Return the tables that were asked to the end, then the others."""
     return grouped(sorted(found, key=lambda one: one.cut), lambda one: one.cut).values()
 
 
@@ -191,7 +191,7 @@ def _of_rows_unasked(found: Sequence[Standing]) -> Iterator[str]:
 
 
 def _of_memory(titles: Titles, block: Block, found: Mapping[str, Standing]) -> Iterator[str]:
-    """How much of the accuracy on each table is memory; and where nothing else was asked, that it was not."""
+    """Yield how much of the accuracy on each table is memory, and that nothing else was asked where that is so."""
     if block.control:
         return
     yield from memory.clauses(titles, block)
@@ -201,7 +201,7 @@ def _of_memory(titles: Titles, block: Block, found: Mapping[str, Standing]) -> I
 
 
 def _of_documents(found: Sequence[Standing]) -> Iterator[str]:
-    """What is said of a body of documents: what it holds."""
+    """Yield clauses on a corpus: the rows that it holds."""
     if held := [one for one in found if one.rows is Verdict.CONTAMINATED]:
         yield f"holds rows of {_names(held)}"
     if clean := [one for one in found if one.rows is Verdict.NOT_DETECTED]:
@@ -239,14 +239,14 @@ def _of_unexposed(found: Sequence[Standing]) -> Iterator[str]:
 
 
 def _of_named_control(titles: Titles, block: Block, found: Mapping[str, Standing]) -> Iterator[str]:
-    """What is said of a control that the user named: of the tables by how much it has read of them."""
+    """Yield clauses on a control that the user named, grouped by how much it has read of the tables."""
     copies = {titles.view.label(cell): cell.exposure or 0.0 for cell in block.cells}
     for number, labels in grouped(found, copies.__getitem__).items():
         yield from _of_read([*_together(found[label] for label in labels)], number)
 
 
 def _of_read(found: Sequence[Standing], copies: float) -> Iterator[str]:
-    """The same of tables of which a control that the user named has read so many copies of each row, or none."""
+    """Yield clauses on tables of which a control that the user named has read `copies` of each row, or none."""
     for verdict, words in ((Verdict.CONTAMINATED, "is found on"), (Verdict.NOT_DETECTED, "is missed on")):
         if own := [one for one in found if one.rows is verdict]:
             if copies:
@@ -265,7 +265,7 @@ def _of_undecided_control(found: Sequence[Standing]) -> Iterator[str]:
 
 
 def _unasked(titles: Titles, block: Block) -> list[str]:
-    """Tables of the run of which this LLM was asked nothing, as where a run was cut off."""
+    """Return a clause on tables of the run that this LLM was not asked about, as in a run that was cut off."""
     present = {cell.dataset for cell in block.cells}
     missing = dict.fromkeys(dataset.name for dataset in titles.view.run.datasets if dataset.name not in present)
     names = [titles.dataset(name) for name in missing]
@@ -273,7 +273,7 @@ def _unasked(titles: Titles, block: Block) -> list[str]:
 
 
 def _by_void(found: Sequence[Standing]) -> list[tuple[tuple[str, ...], list[Standing]]]:
-    """Tables with the row tests that a control voids for them; first those of which it voids none."""
+    """Return tables with the row tests that a control voids for them, starting with tables without voided tests."""
     return sorted(grouped(found, lambda one: one.void).items(), key=lambda group: bool(group[0]))
 
 
@@ -286,19 +286,19 @@ def _its(group: Sequence[Standing]) -> str:
 
 
 def _by_power(found: Sequence[Standing]) -> Iterator[list[Standing]]:
-    """Tables on which nothing was found: those of which the same can be said of what would have been found."""
+    """Yield tables on which nothing was found, grouped by what can be claimed about detection there."""
     groups = grouped(found, lambda one: (one.unsure, one.void, one.share is None))
     yield from (groups[key] for key in sorted(groups, key=lambda key: (key[0], bool(key[1]), key[2])))
 
 
 def _by_percent(group: Sequence[Standing]) -> dict[str, list[Standing]]:
-    """Tables by the share of rows that an LLM must remember to be found there, in words."""
+    """Return tables by the share of rows that an LLM must remember to be found there, in words."""
     known = not group[0].unsure and group[0].share is not None
     return grouped(group, lambda one: _percent(one.share or 0.0) if known else "")
 
 
 def _with_shares(group: Sequence[Standing]) -> str:
-    """Tables, each with what would have been found there: "A, where an LLM that … 4% …, and B, where 26%"."""
+    """Return tables, each with its detectable share: "A, where an LLM that … 4% …, and B, where 26%"."""
     percents = _by_percent(group)
     if not 1 < len(percents) <= SHARES_SHOWN:
         return _names(group) + _detectable(group)
@@ -309,7 +309,7 @@ def _with_shares(group: Sequence[Standing]) -> str:
 
 
 def _detectable(group: Sequence[Standing]) -> str:
-    """What would have been found on all these tables, and what may stand against it."""
+    """Return the detectable share on all these tables, with reservations."""
     void, percents = group[0].void, list(_by_percent(group))
     if group[0].unsure:
         missed = f", but not for sure: {_missed_by(void, group)} as well"
@@ -334,7 +334,7 @@ def _percent(share: float) -> str:
 
 
 def _reason(group: Sequence[Standing]) -> str:
-    """Why nothing was decided on any of them, with the reason that they share."""
+    """Return why nothing was decided on any of the tables, with the reason that they share."""
     words = [CUT_SHORT if one.cut else _because(one) for one in group]
     verdicts = dict.fromkeys(filter(None, words))
     shared = {one.why for one in group}
@@ -346,14 +346,14 @@ def _because(one: Standing) -> str | None:
 
 
 def _names(group: Sequence[Standing]) -> str:
-    """The tables; those of one dataset together."""
+    """Return the tables' names, with those of one dataset together."""
     by_table = grouped(group, lambda one: one.table)
     apart = {table: [one.apart for one in own] for table, own in by_table.items()}
     return _listed([f"{table} ({_listed(marks)})" if any(marks) else table for table, marks in apart.items()])
 
 
 def _listed(names: Sequence[str]) -> str:
-    """The names as a phrase, and how many are left out.
+    """Return the names as a phrase, and how many are left out.
 
     >>> _listed(["a", "b", "c"])
     'a, b and c'
@@ -368,7 +368,7 @@ def _count(number: int, one: str, several: str = "") -> str:
 
 
 def _day(view: RunResults) -> str:
-    """The day on which the run began; empty where none is stated."""
+    """Return the day on which the run began; empty if unknown."""
     try:
         day = datetime.fromisoformat(view.run.started or "")
     except ValueError:

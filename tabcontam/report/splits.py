@@ -1,4 +1,4 @@
-"""The splits of a dataset side by side: which of them an LLM has seen, in a sentence for each LLM."""
+"""The splits of a dataset side by side: the splits that an LLM has seen, in a sentence for each LLM."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,9 +19,9 @@ Key = tuple[str, str, str]
 
 @dataclass(frozen=True)
 class SplitLine:
-    """What was found of one LLM on each split of a dataset; None where a split was not asked about.
+    """The verdicts on one LLM and each split of a dataset; None for a split that was not asked about.
 
-    `way` says how it was asked, where a run asks in several ways: serializer and prompt set.
+    `way` names serializer and prompt set, if a run uses several.
     """
 
     llm: str
@@ -32,9 +32,9 @@ class SplitLine:
 
 @dataclass(frozen=True)
 class SplitGroup:
-    """A dataset of which a run has several splits; `shared` is how many rows stand in several, by the split.
+    """A dataset with several splits in a run; `shared` counts by split the rows that stand in several.
 
-    None stands for a split whose rows could not be compared with those of all others.
+    None in `shared` marks a split whose rows could not be compared with those of all others.
     """
 
     title: str
@@ -44,20 +44,20 @@ class SplitGroup:
 
     @property
     def left_out(self) -> str:
-        """Which rows were not asked about since they stand in several splits, in words; empty where none were."""
+        """A sentence on rows not asked about because they stand in several splits; empty if there are none."""
         told = [f"{count:,} of {split}" for split, count in self.shared.items() if count]
         return f"rows that stand in several splits were never asked: {phrase(told)}" if told else ""
 
 
 def split_groups(view: RunResults, titles: Titles | None = None) -> list[SplitGroup]:
-    """The datasets of which a run has several splits, in its order."""
+    """Return the datasets of which a run has several splits, in the run's order."""
     titles = titles or titles_of(view)
     parts = [one for one in view.run.datasets if one.split]
     return [_group(view, titles, group) for group in _datasets(parts) if len(group) > 1]
 
 
 def _datasets(parts: Sequence[DatasetFacts]) -> list[list[DatasetFacts]]:
-    """The splits of each dataset; FILEs that are splits have the same columns, and each a name of its own."""
+    """Return the splits of each dataset; FILEs that are splits have the same columns and distinct names."""
     by_name = grouped(parts, lambda one: (one.name, one.edition))
     whole = [group for group in by_name.values() if len(group) > 1 or not group[0].is_file]
     files = [group[0] for group in by_name.values() if len(group) == 1 and group[0].is_file]
@@ -86,7 +86,7 @@ def _key(table: TableVerdict) -> Key:
 
 
 def _sentence(titles: Titles, names: Sequence[str], tables: Sequence[TableVerdict | None]) -> str:
-    """Which splits leaked: `rows of train were found, and none of test`."""
+    """Return which splits leaked: `rows of train were found, and none of test`."""
     by_verdict: dict[Verdict, list[str]] = {}
     for name, table in zip(names, tables, strict=True):
         by_verdict.setdefault(_decided(titles, table), []).append(name)
@@ -103,7 +103,7 @@ def _sentence(titles: Titles, names: Sequence[str], tables: Sequence[TableVerdic
 
 
 def _decided(titles: Titles, table: TableVerdict | None) -> Verdict:
-    """The verdict on a split; undecided where the gate cannot tell."""
+    """Return the verdict on a split; undecided if the gate cannot tell."""
     if table is None:
         return Verdict.SKIPPED
     ruling = titles.ruling(table)
@@ -116,7 +116,7 @@ def _either(names: Sequence[str]) -> str:
 
 
 def print_splits(paper: Paper, groups: Sequence[SplitGroup], joined: Collection[str] = ()) -> None:
-    """For each dataset a line an LLM: which splits leaked, and the verdict on each; controls that joined are dimmed."""
+    """Print for each dataset a line an LLM: splits that leaked, and each verdict; controls that joined are dimmed."""
     from rich.cells import cell_len
 
     if not groups:

@@ -1,4 +1,4 @@
-"""A cell as a square of the heatmap: its sign, its strength, what is published of it, and its spoken name."""
+"""A result as a square of the heatmap: its sign, its strength, its published marks, and its spoken name."""
 
 from functools import partial
 from typing import Any
@@ -13,14 +13,14 @@ SIGNS = {verdict.value: letter for verdict, letter in LETTERS.items()} | {
     Verdict.NOT_DETECTED.value: "·",
     SCORE: SCORE_LETTER,
 }
-# Recalled bits grow with the queries, the columns and the rows remembered: only their magnitude is shown.
+# Recalled bits grow with the queries, the columns and the remembered rows, so only their magnitude is shown.
 LEVELS = (16, 64, 256, 1024)
 LEVEL_NAMES = ("under 16", "16", "64", "256", "1,024 and more")
 MARK_SIGNS = {True: "●", False: "\N{MULTIPLICATION SIGN}"}
 
 
 def context(view: RunResults, titles: Titles) -> dict[str, Any]:
-    """What a template needs to draw the heatmap: on the page, and as a picture."""
+    """Return the variables with which a template draws the heatmap, on the page and as a picture."""
     known = _known(view)
     return {
         "view": view,
@@ -40,23 +40,23 @@ def context(view: RunResults, titles: Titles) -> dict[str, Any]:
 
 
 def _known(view: RunResults) -> set[str]:
-    """The controls that have read every table: whatever is found in them is as it should be."""
+    """Return the controls that have read every table, in which findings are expected."""
     unread = {cell.llm for cell in view.cells if (cell.llm, cell.table) not in view.exposed}
     return {llm for llm, _ in view.exposed} - unread
 
 
 def css_class(outcome: str) -> str:
-    """The outcome as a class of the style sheet."""
+    """Return the outcome as a class of the style sheet."""
     return outcome.replace(" ", "-")
 
 
 def sign(cell: Result) -> str:
-    """What is written in the square: a letter, or the score where there is nothing else."""
+    """Return the text in the square: a letter, or the score of a result without a verdict."""
     return f"{cell.score:.2f}" if cell.verdict is None and cell.score is not None else SIGNS[cell.outcome]
 
 
 def strength(view: RunResults, cell: Result) -> int:
-    """From 1 to 5 by the recalled bits of a contaminated row test, each step four times the one before; else 0."""
+    """Return 1 to 5 by the recalled bits of a contaminated row test, each step four times the one before; else 0."""
     bits = cell.recalled_bits
     if cell.verdict is not Verdict.CONTAMINATED or cell.test not in view.row_tests or bits is None:
         return 0
@@ -64,18 +64,18 @@ def strength(view: RunResults, cell: Result) -> int:
 
 
 def levels_shown(view: RunResults) -> list[tuple[int, str]]:
-    """The levels of recalled bits with their names, for the legend; none where nothing was recalled."""
+    """Return the levels of recalled bits with their names, for the legend; empty if nothing was recalled."""
     return list(enumerate(LEVEL_NAMES, start=1)) if any(strength(view, cell) for cell in view.cells) else []
 
 
 def sources_shown(view: RunResults) -> list[Source]:
-    """The sources of which a mark is laid over a square, in their order."""
+    """Return the sources with a mark on a square, in their order."""
     laid = {mark.source for cell in view.cells for mark in published(view, cell)}
     return [source for source in sources() if source in laid]
 
 
 def spoken(view: RunResults, titles: Titles, cell: Result) -> str:
-    """The square's name for those who do not see it: where it stands, and all that it shows."""
+    """Return the square's name for screen readers: its place and all that it shows."""
     shown = [cell.outcome]
     if strength(view, cell):
         shown.append(f"{cell.recalled_bits:,.0f} bits recalled")

@@ -1,4 +1,4 @@
-"""What is known of each LLM and table, as the report's sentences and its overview say it."""
+"""The state of knowledge about each LLM and table, for the report's sentences and its overview."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,17 +18,16 @@ LONGEST_NAME, LONGEST_REASON = 80, 120
 
 @dataclass(frozen=True)
 class Standing:
-    """What is known of one LLM and one table, whose title is `table` and whose edition is `edition`.
+    """The state of knowledge about one LLM and one table with the title `table` and the edition `edition`.
 
-    `apart` says what tells it from other tables of the dataset here, and begins with `at`: edition and split.
-    `rows` is the verdict on its rows and `knowledge` that of the other tests; None where no such test was judged.
-    `share`, in [0, 1]: an LLM that remembers this share of the rows would have been found. `why` is the reason why
-    nothing was decided on the rows; `rests_on` the column, or columns of one entity, on which alone a finding rests,
-    where it does and so decides nothing. `void` has the row tests that the controls named in `control` show to be worth
-    nothing on this table; `unsure` says that the gate cannot tell, although `rows` has a verdict. `cut` says that not
-    every query was asked, and `source` names the file that recorded answers come from. `documents` hold rows of it that
-    the LLM was trained on, by the user's word; with `by_documents` the answers show nothing besides. `memory` says that
-    it was asked how much of the accuracy is memory.
+    `apart` distinguishes the table from others of the dataset, and begins with `at`: edition and split. `rows` is the
+    verdict on the rows and `knowledge` that of the tests of knowledge; None if no such test was judged. `share`, in [0,
+    1], is the detectable share. `why` is the reason why nothing was decided on the rows. `rests_on` names the one
+    column, or the columns of one entity, that a finding rests on, which therefore decides nothing; empty otherwise.
+    `void` holds the row tests that the controls in `control` show to be worthless on this table. With `unsure` the gate
+    cannot tell, although `rows` has a verdict. With `cut` some queries were not asked. `source` names the file of
+    recorded answers. `documents` hold rows of the table, and the user states that the LLM was trained on them; with
+    `by_documents` the answers themselves show nothing. With `memory` memory's share was asked for.
     """
 
     table: str
@@ -52,48 +51,48 @@ class Standing:
 
     @property
     def known(self) -> bool:
-        """Whether a test found it that a page about the table is enough for."""
+        """Return whether a test of knowledge found the table known, for which a page about it suffices."""
         return self.knowledge is Verdict.CONTAMINATED
 
     @property
     def verdict(self) -> Verdict | None:
-        """That of the rows; where they were not asked, that of the other tests."""
+        """The verdict on the rows or, if the rows were not asked, that of the other tests."""
         return self.rows or self.knowledge
 
 
 @dataclass(frozen=True)
 class Titles:
-    """What LLMs and tables are called in sentences: by the catalogue's titles and the cards', where there are any.
+    """The names of LLMs and tables in sentences: titles of the catalogue and of cards where there are any.
 
-    `ruled` is what the gate says of each LLM and table.
+    `ruled` holds the gate's decision on each LLM and table.
     """
 
     view: RunResults
 
     def llm(self, name: str) -> str:
-        """The catalogue's title, with the name that the run gave where two would be called the same."""
+        """Return the catalogue's title, with the run's name added if two LLMs share the title."""
         title, named = self.view.title(name), shorten(name, LONGEST_NAME)
         alone = self._llm_times.get(title) == 1
         return title if title and alone else f"{title} ({named})" if title else named
 
     def dataset(self, name: str) -> str:
-        """The card's title, with the dataset's name where two would be called the same."""
+        """Return the card's title, with the dataset's name added if two datasets share the title."""
         title = self._titles.get(name) or name
         alone = self._times.get(title, 0) <= 1
         return shorten(title if alone else f"{title} [{name}]", LONGEST_NAME)
 
     def apart(self, of: Result | TableVerdict) -> str:
-        """What tells the table from another one of the dataset: edition, split, serializer, prompt set, source."""
+        """Return what distinguishes tables of one dataset: edition, split, serializer, prompt set, source."""
         return shorten(self.view.label(of).removeprefix(of.dataset).strip(), LONGEST_NAME)
 
     @cached_property
     def tables(self) -> Mapping[str, Sequence[TableVerdict]]:
-        """What is said of the tables of each LLM."""
+        """The table verdicts of each LLM."""
         return grouped(self.view.tables_in_order, lambda table: table.llm)
 
     @cached_property
     def known(self) -> dict[str, dict[str, Standing]]:
-        """What `standings` found out of LLMs."""
+        """The cache of `standings`, by LLM."""
         return {}
 
     @cached_property
@@ -102,12 +101,12 @@ class Titles:
 
     @cached_property
     def _times(self) -> Mapping[str, int]:
-        """How many datasets have a title."""
+        """The number of datasets with each title."""
         return Counter(self._titles.values())
 
     @cached_property
     def _llm_times(self) -> Mapping[str, int]:
-        """How many LLMs have a title."""
+        """The number of LLMs with each title."""
         return Counter(entry.title for entry in self.view.run.catalogue.values())
 
     @cached_property
@@ -116,18 +115,18 @@ class Titles:
         return rulings(self.view)
 
     def ruling(self, of: Result | TableVerdict) -> Ruling | None:
-        """What the gate says of an LLM and table; it decides on no control and no recorded answers."""
+        """Return the gate's decision on an LLM and table; None for controls and recorded answers."""
         return self.ruled.get((of.llm, of.table))
 
 
 def titles_of(view: RunResults) -> Titles:
-    """The titles of these results, which are kept with them: what they rest on takes long in a large run."""
+    """Return the titles of these results, cached on `view` because they take long to find in a large run."""
     titles: Titles = vars(view).setdefault("titles", Titles(view))
     return titles
 
 
 def standings(titles: Titles, block: Block) -> dict[str, Standing]:
-    """What is known of each table of an LLM, by the table's label, in the order of the page."""
+    """Return the standing of each table of an LLM, by the table's label, in the order of the page."""
     if block.llm not in titles.known:
         titles.known[block.llm] = _standings(titles, block)
     return titles.known[block.llm]
@@ -146,14 +145,14 @@ def _standing(titles: Titles, cells: Sequence[Result], table: TableVerdict | Non
     view = titles.view
     rows = [cell for cell in cells if cell.test in view.row_tests]
     found = any(cell.verdict is Verdict.CONTAMINATED for cell in rows)
-    if not rows and table and not table.documents:  # documents were searched for it, and no row test was asked
+    if not rows and table and not table.documents:  # only a corpus was searched, and no row test was asked
         table = None
     verdict = Verdict.CONTAMINATED if found else table.verdict if table else strongest(cell.verdict for cell in rows)
     shares = [cell.detectable_share for cell in rows if cell.detectable_share is not None]
     share, unsure = table.detectable_share if table else min(shares, default=None), False
     void: tuple[str, ...] = ()
     control = ""
-    # Of what the row tests do not show, only knowledge of the data is claimed, by the tests of knowledge.
+    # Besides findings on rows, only knowledge of the data is claimed, from the tests of knowledge.
     others = [cell for cell in cells if view.facts[cell.test].family is Family.KNOWLEDGE]
     judged = rows or others
     if ruling and table and verdict in DECIDED:
@@ -182,15 +181,15 @@ def _standing(titles: Titles, cells: Sequence[Result], table: TableVerdict | Non
 
 
 def strongest(verdicts: Iterable[Verdict | None]) -> Verdict | None:
-    """The verdict that stands for several."""
+    """Return the verdict that stands for several: the first one in the order of `Verdict`."""
     there = set(verdicts)
     return next((verdict for verdict in Verdict if verdict in there), None)
 
 
 def _why(cells: Sequence[Result], verdict: Verdict | None, table: TableVerdict | None) -> str:
-    """Why nothing could be told: the reason of those cells whose verdict stands for all, where they share one.
+    """Return why nothing was decided: the reason that the results with the decisive verdict share, or "".
 
-    Of a table whose finding rests on one column it is the table's own.
+    If the table's finding rests on one column, the table's own reason is returned.
     """
     if table and table.rests_on and table.verdict is verdict:
         return table.reason if len(table.reason) <= LONGEST_REASON else ""

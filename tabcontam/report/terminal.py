@@ -1,4 +1,4 @@
-"""The report on a terminal, by pytest's habits: a letter a cell, the evidence, a short summary, a last line."""
+"""The report on a terminal, in the manner of pytest: a letter a result, the evidence, a short summary, a last line."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
@@ -33,7 +33,7 @@ STYLES = dict.fromkeys(UNDECIDED, "yellow") | {
     Verdict.NOT_DETECTED.value: "green",
     SCORE: "cyan",
 }
-SUMMARY: dict[str, Verdict | None] = {  # what names the outcomes that the short summary lists, as pytest's -r
+SUMMARY: dict[str, Verdict | None] = {  # the letters that choose the outcomes of the short summary, as pytest's -r
     "c": Verdict.CONTAMINATED,
     "n": Verdict.NOT_DETECTED,
     "u": Verdict.UNINFORMATIVE,
@@ -42,22 +42,22 @@ SUMMARY: dict[str, Verdict | None] = {  # what names the outcomes that the short
     "p": None,
 }
 USUAL = "caus"
-AS_IT_SHOULD = "green"  # what is found in a control that has the rows
-CHECKED = {True: "green", None: "yellow", False: "red"}  # a self-check
-SKIPS_NAMED = 3  # reasons of skipped cells in their one line
-CELLS_SHOWN = 20  # contaminated cells whose evidence is printed without -v
+AS_IT_SHOULD = "green"  # a finding in a control that has read the rows
+CHECKED = {True: "green", None: "yellow", False: "red"}  # by what the self-check found
+SKIPS_NAMED = 3  # reasons of skipped results that stand in their one line
+CELLS_SHOWN = 20  # contaminated results whose evidence is printed without -v
 CHANGES_SHOWN = 20  # of a comparison, without -v
-CROWDED = 200  # LLMs and tables above which, without -v, a line is an LLM, and a list is cut
+CROWDED = 200  # with more LLMs and tables, and without -v, a line is an LLM and lists are cut
 LISTED = 50  # lines of a list that is cut
 NAMED = 12  # LLMs, datasets and notes of a kind that the head of such a run names
-DIGEST = 10  # characters of what documents hold
+DIGEST = 10  # characters of a corpus's digest
 VERDICT = max(len(verdict.value) for verdict in Verdict) + 1
 TABLE_NUMBERS = {"q_value": "q {}", "recalled_bits": "{} bits recalled"}
 LONGEST = {"features": 160, "asked": 240, "answered": 240, "expected": 240, "quoted": 600}
 
 
 def print_header(console: "Console", view: RunResults, verbosity: int = 0) -> None:
-    """What ran: versions, LLMs as their servers state them, each dataset's edition, seed, rules."""
+    """Print what ran: versions, LLMs as their servers report them, each dataset's edition, seed, rules."""
     if verbosity < 0:
         return
     paper, run = Paper(console), view.run
@@ -66,7 +66,7 @@ def print_header(console: "Console", view: RunResults, verbosity: int = 0) -> No
         paper.line(", ".join(f"{name} {version}" for name, version in run.versions.items()))
     most = NAMED if verbosity < 1 and _is_crowded(view) else None
     for llm in run.llms[:most]:
-        version = (llm.version or "")[:DIGEST] if llm.documents else llm.version  # a long digest, in results.json
+        version = (llm.version or "")[:DIGEST] if llm.documents else llm.version  # the whole digest is in results.json
         stated = ", ".join(filter(None, ("control" if llm.control else "", llm.named_otherwise, version)))
         paper.line(
             f"{'documents' if llm.documents else 'llm'}: {llm.spec}"
@@ -87,8 +87,8 @@ def print_header(console: "Console", view: RunResults, verbosity: int = 0) -> No
     _print_left(paper, run.datasets, most, "datasets")
     settings = {"seed": run.seed, "rules": run.rules, "alpha": run.alpha, "dictionary": run.dictionary}
     paper.line(", ".join(f"{name} {value}" for name, value in settings.items() if text(value)))
-    for kind, notes in grouped(view.notes, lambda note: note.kind).items():  # of each kind some: none goes unsaid
-        if kind is NoteKind.EXPOSURE and most and len(notes) > most:  # each names tables by the dozen
+    for kind, notes in grouped(view.notes, lambda note: note.kind).items():  # so that no kind is left out
+        if kind is NoteKind.EXPOSURE and most and len(notes) > most:  # each note names dozens of tables
             paper.line(
                 f"what {len(notes):,} LLMs are known to have read of these tables: see -v, or index.html", "yellow"
             )
@@ -100,12 +100,12 @@ def print_header(console: "Console", view: RunResults, verbosity: int = 0) -> No
 
 
 def _is_crowded(view: RunResults) -> bool:
-    """Whether a line for each LLM and table would be more than a person reads."""
+    """Return whether a line for each LLM and table would be more than a person reads."""
     return sum(len(block.columns) for block in view.blocks) > CROWDED
 
 
 def _print_left(paper: Paper, parts: Sequence[object], most: int | None, what: str) -> None:
-    """How many of a list were left out, where `most` were shown."""
+    """Print how many of a list were left out, if only `most` were shown."""
     if most is not None and len(parts) > most:
         paper.line(f"({len(parts) - most:,} more {what}: see -v, or index.html)", "dim")
 
@@ -120,10 +120,10 @@ def print_report(
     summary: str = USUAL,
     durations: int = 0,
 ) -> None:
-    """The report; `verbosity` is -1 for `-q`, 1 for `-v`; `index` is where the HTML report lies.
+    """Print the report; `verbosity` is -1 for `-q`, 1 for `-v`; `index` is the path of the HTML report.
 
-    `summary` has the letters of `SUMMARY`, in the order of the list, "A" for all and "N" for none; `durations` is how
-    many of the slowest cells are named.
+    `summary` has the letters of `SUMMARY`, in the order of the list, "A" for all and "N" for none; `durations` is the
+    number of slowest results to name.
     """
     paper = Paper(console)
     crowded = verbosity < 1 and _is_crowded(view)
@@ -136,7 +136,7 @@ def print_report(
         _print_tables(paper, view, found_alone=crowded)
         print_splits(paper, split_groups(view), view.joined)
         _print_controls(paper, view)
-        if not crowded:  # they have a line for each LLM and table, which the page has
+        if not crowded:  # the page has their lines for each LLM and table
             _print_memory(paper, view)
             _print_recalled_rows(paper, view, trials)
         _print_ranking(paper, view)
@@ -152,13 +152,13 @@ def print_report(
 
 
 def _style(view: RunResults, of: Result | TableVerdict) -> str:
-    """The colour of an outcome: red is for what is to be feared, which no control that has the rows is."""
+    """Return the colour of an outcome; a finding in a control that has read the rows is not red."""
     expected = of.outcome == Verdict.CONTAMINATED and (of.llm, of.table) in view.exposed
     return AS_IT_SHOULD if expected else STYLES[of.outcome]
 
 
 def _lines(view: RunResults) -> Iterator[tuple[Column, list[tuple[Result, str]]]]:
-    """Each column's cells with the share of all cells done after it, as pytest's `[ 37%]`."""
+    """Yield each column with its results, each followed by the share of all results done, as pytest's `[ 37%]`."""
     done, total = 0, len(view.possible)
     for block in view.blocks:
         for column in block.columns:
@@ -182,7 +182,7 @@ def _print_letters(paper: Paper, view: RunResults) -> None:
         letters = [of_test.get(test, (" ", "")) for test in view.tests]
         progress = cells[-1][1]
         head = label + " " * (widest + 1 - cell_len(label))
-        if widest + 1 + len(letters) + 1 + len(progress) > paper.width:  # no room beside the label: below it
+        if widest + 1 + len(letters) + 1 + len(progress) > paper.width:  # no room next to the label: below it
             paper.line(label)
             head = "  "
         paper.parts([(head, ""), *letters], progress)
@@ -191,7 +191,7 @@ def _print_letters(paper: Paper, view: RunResults) -> None:
 
 
 def _print_llms(paper: Paper, view: RunResults) -> None:
-    """A line an LLM: how many of its cells came to what, in columns under the letters."""
+    """Print a line an LLM: the number of its results with each outcome, in columns under the letters."""
     from rich.cells import cell_len
 
     legend = [f"{letter} {verdict.value}" for verdict, letter in LETTERS.items()] + [f"{SCORE_LETTER} {SCORE}"]
@@ -238,7 +238,7 @@ def _print_cells(paper: Paper, view: RunResults, trials: Iterable[Trial]) -> Non
 
 
 def _print_unread(paper: Paper, silent: Unread | None) -> None:
-    """What was not read of a cell, the first reply of each reason, and what to do next."""
+    """Print how many answers of a result were unread, the first reply of each reason, and the advice."""
     if silent is None:
         return
     paper.beside([(" " * INDENT, "")], silent.counted, "yellow")
@@ -249,7 +249,7 @@ def _print_unread(paper: Paper, silent: Unread | None) -> None:
 
 
 def _print_impossible(paper: Paper, view: RunResults) -> None:
-    """A line for all tests that need what some LLMs are not or do not have."""
+    """Print a line for each group of tests that need what some LLMs are not or do not have."""
     for each in view.impossible:
         paper.beside([("  ", "dim")], str(each), "dim")
 
@@ -274,9 +274,9 @@ def _print_evidence(paper: Paper, view: RunResults, trials: Iterable[Trial], *, 
 
 
 def _print_tables(paper: Paper, view: RunResults, *, found_alone: bool = False) -> None:
-    """One line a table, by its row tests; controls that joined come last and dimmed.
+    """Print one line a table, by its row tests; controls that joined come last and dimmed.
 
-    With `found_alone` they are counted, and only some of the contaminated ones have a line.
+    With `found_alone` the tables are counted, and only the first `LISTED` contaminated ones have a line.
     """
     from rich.cells import cell_len
 
@@ -308,10 +308,10 @@ def _print_tables(paper: Paper, view: RunResults, *, found_alone: bool = False) 
 
 
 def _figures(view: RunResults, table: TableVerdict) -> str:
-    """What a table's verdict rests on; the bits of a finding alone, since a guesser earns some, too."""
+    """Return the numbers that a table's verdict rests on; bits only of a finding, as the baseline earns some, too."""
     shown = {Verdict.CONTAMINATED: ("q_value", "recalled_bits"), Verdict.NOT_DETECTED: ("q_value",)}
-    left_out = ["q_value"] * bool(table.in_turns)  # its reason says E
-    left_out += ["recalled_bits"] * (table.by_documents or table.llm in view.documents)  # they are of answers
+    left_out = ["q_value"] * bool(table.in_turns)  # its reason names E
+    left_out += ["recalled_bits"] * (table.by_documents or table.llm in view.documents)  # bits are of answers
     known = [key for key in shown.get(table.verdict, ()) if key in table.numbers and key not in left_out]
     numbers = [TABLE_NUMBERS[key].format(rounded(key, table.numbers[key])) for key in known]
     return ", ".join(filter(None, (*numbers, table.why)))
@@ -327,7 +327,7 @@ def _print_trial(paper: Paper, trials: list[Trial], style: str) -> None:
         _print_more(paper, trials)
         return
     features = listed(trial.get("asked")).replace("\n", ", ")
-    question = "".join(words for _, words in prompt_of(trial)[-1:])  # without what every query says before it
+    question = "".join(words for _, words in prompt_of(trial)[-1:])  # without what every query begins with
     paper.block("asked", shorten(question.rstrip(), LONGEST["asked"], tail=True))
     if features:
         paper.block("for", shorten(features, LONGEST["expected"]))
@@ -338,7 +338,7 @@ def _print_trial(paper: Paper, trials: list[Trial], style: str) -> None:
 
 
 def _print_lookup(paper: Paper, trial: Trial, style: str) -> None:
-    """What was looked up in documents, and the first place where it stands."""
+    """Print a text that was looked up in documents, and the first place that holds it."""
     sought = "".join(words for _, words in prompt_of(trial))
     paper.block("looked up", shorten(sought, LONGEST["asked"]))
     if isinstance(trial.get("expected"), Mapping):
@@ -364,7 +364,7 @@ def _print_controls(paper: Paper, view: RunResults) -> None:
 
 
 def _print_memory(paper: Paper, view: RunResults) -> None:
-    """Memory's share of each LLM and table: both accuracies as two dots and a line, from 0 to 1, and in numbers."""
+    """Print memory's share of each LLM and table: both accuracies as dots on a line from 0 to 1, and as numbers."""
     found = memory.shown(view)
     if not found:
         return
@@ -378,7 +378,7 @@ def _print_memory(paper: Paper, view: RunResults) -> None:
 
 
 def _print_recalled_rows(paper: Paper, view: RunResults, trials: Iterable[Trial]) -> None:
-    """The accuracy on rows that were recalled and on those that were not, cell by cell."""
+    """Print the accuracy on recalled rows and on other rows, result by result."""
     found = recalled_rows.compared(view, trials)
     if not found:
         return
@@ -390,7 +390,7 @@ def _print_recalled_rows(paper: Paper, view: RunResults, trials: Iterable[Trial]
 
 
 def _print_ranking(paper: Paper, view: RunResults) -> None:
-    """A line an LLM, its 95% intervals under it, and how contamination goes together with the rest."""
+    """Print a line an LLM, its 95% intervals below, and how contamination correlates with other measures."""
     from rich.table import Table
     from rich.text import Text
 
@@ -432,7 +432,7 @@ def _print_papers(paper: Paper, view: RunResults) -> None:
 
 
 def _print_comparisons(paper: Paper, view: RunResults, verbosity: int) -> None:
-    """What changed between versions, serializers, prompt sets or runs, and whether by more than chance."""
+    """Print what changed between versions, serializers, prompt sets or runs, and whether by more than chance."""
     for section in comparisons.context(view)["compared"]:
         paper.rule(section.title.lower())
         paper.line(section.counted)
@@ -448,7 +448,7 @@ def _print_comparisons(paper: Paper, view: RunResults, verbosity: int) -> None:
 
 
 def _limits(interval: tuple[float, float] | None) -> str:
-    """Both limits in few letters.
+    """Return both limits in few letters.
 
     >>> _limits((0.381, 1.0))
     '.38-1.00'
@@ -472,18 +472,18 @@ def _print_durations(paper: Paper, view: RunResults, most: int) -> None:
 
 
 def _print_summary(paper: Paper, view: RunResults, letters: str, *, each_skip: bool, most: int | None = None) -> None:
-    """The cells of each outcome that is asked for; with `most`, at most so many lines of each."""
+    """Print the results of each outcome that `letters` choose; with `most`, at most so many lines of each."""
     letters = "" if "N" in letters else "".join(SUMMARY) if "A" in letters else letters
     listed = {
         SUMMARY[letter]: [cell for cell in view.subjects if cell.verdict is SUMMARY[letter]] for letter in letters
     }
-    if letters and None not in listed:  # a score that no column of the ranking has
+    if letters and None not in listed:  # a score without a column in the ranking
         listed[None] = [cell for cell in view.subjects if cell.verdict is None and _is_share(view, cell)]
     held = [table for table in view.tables_in_order if table.by_documents and "c" in letters]
     if not any(listed.values()) and not held:
         return
     paper.rule("short summary info", "cyan")
-    for table in held:  # of which no cell of the LLM tells
+    for table in held:  # no result of the LLM shows it
         paper.parts(
             [(table.outcome.upper(), _style(view, table)), (f" {table.llm} {view.label(table)} - {table.why}", "")]
         )
@@ -513,7 +513,7 @@ def _is_share(view: RunResults, cell: Result) -> bool:
 
 
 def _print_skips(paper: Paper, cells: Sequence[Result]) -> None:
-    """One line for all skipped cells, with their commonest reasons."""
+    """Print one line for all skipped results, with their commonest reasons."""
     by_reason = sorted(grouped(cells, lambda cell: cell.why).items(), key=lambda one: -len(one[1]))
     told = [f"{why} ({phrase(list(dict.fromkeys(cell.test for cell in own)))})" for why, own in by_reason]
     left = len(told) - SKIPS_NAMED
@@ -525,7 +525,7 @@ def _print_skips(paper: Paper, cells: Sequence[Result]) -> None:
 
 
 def _places(view: RunResults, cells: list[Result]) -> str:
-    """What a group of cells has in common, named by what is few: `gpt-4o iris, wine membership`."""
+    """Return the LLMs, datasets and tests of some results, each list only if short: `gpt-4o iris, wine membership`."""
     found = {
         "LLMs": dict.fromkeys(cell.llm for cell in cells),
         "datasets": dict.fromkeys(view.label(cell) for cell in cells),
@@ -548,7 +548,7 @@ def _print_last_line(paper: Paper, view: RunResults) -> None:
 
 
 def _print_self_check(paper: Paper, view: RunResults) -> None:
-    """The last words of a run of the controls alone: whether the tests work, and what to type next."""
+    """Print the last words of a run of controls alone: whether the tests work, and what to type next."""
     if found := self_check(view):
         paper.line()
         paper.line(found.text, f"bold {CHECKED[found.passed]}")
@@ -557,7 +557,7 @@ def _print_self_check(paper: Paper, view: RunResults) -> None:
 
 
 def _worst(view: RunResults, counts: Mapping[str, int]) -> str:
-    """The colour of the worst outcome: green only where something was decided and nothing was left open."""
+    """Return the colour of the worst outcome; green only if something was decided and nothing was left open."""
     if found := self_check(view):
         return CHECKED[found.passed]
     if any(_style(view, cell) == "red" for cell in view.subjects):

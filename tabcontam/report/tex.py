@@ -1,4 +1,4 @@
-"""Any text as LaTeX prints it, in plain ASCII."""
+"""The escaping of any text for LaTeX, in plain ASCII."""
 
 import re
 import unicodedata
@@ -25,7 +25,7 @@ _ACCENTS = {
 
 
 def escaped(value: str) -> str:
-    r"""A text as plain ASCII that LaTeX prints as it is; a character it has no name for shows as its number.
+    r"""Return a text as plain ASCII that LaTeX prints unchanged; a character without a name there shows as its number.
 
     >>> print(escaped("50% of café_1 汉"))
     50\% of caf\'{e}\_\allowbreak{}1 {[}U+6C49{]}

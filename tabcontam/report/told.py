@@ -1,6 +1,6 @@
-"""What the trials of an LLM's cells tell its page, taken in cell by cell: the evidence, and the rows that it recalls.
+"""The digest of an LLM's trials for its page, collected result by result: the evidence, and the rows that it recalls.
 
-It needs a few facts of the run and the cells of this one LLM, so that another process can do it as well.
+It needs a few facts of the run and the results of this one LLM, so that another process can make it as well.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,7 +16,7 @@ from tabcontam.verdicts.results import RunResults
 
 
 class Placed(NamedTuple):
-    """A cell where it stands on the page: its place as in `RunResults.placed`, and the label of its column."""
+    """A result with its place on the page as in `RunResults.placed`, and the label of its column."""
 
     place: str
     label: str
@@ -25,7 +25,7 @@ class Placed(NamedTuple):
 
 @dataclass(frozen=True)
 class Facts:
-    """What is to be known of a run: how its evidence looks, its row tests, and what its tests are called."""
+    """The facts of a run that a digest needs: the limits of its evidence, its row tests, and its tests' titles."""
 
     looks: Looks
     row_tests: frozenset[str]
@@ -33,20 +33,20 @@ class Facts:
 
     @classmethod
     def of(cls, view: RunResults) -> "Facts":
-        """Those of these results."""
+        """Return the facts of these results."""
         return cls(Looks.of(view), frozenset(view.row_tests), view.test_titles)
 
 
 @dataclass(frozen=True)
 class Told:
-    """What the trials of an LLM tell."""
+    """The digest of an LLM's trials: packed evidence, and accuracies on recalled and other rows."""
 
     packed: Packed
     compared: Sequence[Compared]
 
 
 class Telling:
-    """The trials of an LLM's cells, of which each is taken in once; only what is told of them is kept."""
+    """A collector of the trials of an LLM's results, each taken in once, which stores only their digest."""
 
     def __init__(self, facts: Facts, placed: Sequence[Placed]) -> None:
         self._placed = placed
@@ -54,18 +54,18 @@ class Telling:
         self._rows = Reading(facts.row_tests, facts.titles)
 
     def take(self, cell: Result, asked: Mapping[str, Trial]) -> None:
-        """Take in the trials of a cell, by query."""
+        """Take in the trials of a result, by query."""
         self._packing.take(cell, asked)
         self._rows.take(cell, asked)
 
     def told(self) -> Told:
-        """What all of them tell."""
+        """Return the digest of all trials taken in."""
         compared = self._rows.compared((one.label, one.cell) for one in self._placed)
         return Told(self._packing.packed(), compared)
 
 
 def placed(view: RunResults) -> dict[str, list[Placed]]:
-    """The cells of each LLM that has a block, in the order of the page."""
+    """Return the results of each LLM that has a block, in the order of the page."""
     labels = [column.label for block in view.blocks for column in block.columns for _ in column.cells]
     found = [Placed(place, label, cell) for (place, cell), label in zip(view.placed.items(), labels, strict=True)]
     return grouped(found, lambda one: one.cell.llm)

@@ -1,4 +1,4 @@
-"""The trials of each cell: all of them, and as the terminal shows them."""
+"""The trials of each result: all of them, and as the terminal shows them."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import wraps
@@ -12,19 +12,19 @@ Found = TypeVar("Found")
 
 
 def is_mapping(value: object) -> TypeGuard[Mapping[Any, Any]]:
-    """Whether a value of JSON, or of Python, is an object: nearly all that are asked about are dictionaries."""
+    """Return whether a value of JSON, or of Python, is an object; the check for dictionaries is fast."""
     return type(value) is dict or isinstance(value, Mapping)
 
 
 class HeldTrial(dict[str, Any]):
-    """A trial that is looked at several times: what was found out about it is found out once."""
+    """A trial that is examined several times and caches what was found out about it."""
 
-    guesses: Any = None  # the guesses that were looked at, by the name of what they are about
-    found: Any = None  # what functions of it found, by their names, once they were asked
+    guesses: Any = None  # predictions that were read, by the name of what they are about
+    found: Any = None  # what functions found, by their names
 
 
 def found_once(find: Callable[[Trial], Found]) -> Callable[[Trial], Found]:
-    """What a function finds out about a trial, once where that is held."""
+    """Return `find` with its result cached on a `HeldTrial`."""
     name = find.__name__
 
     @wraps(find)
@@ -43,17 +43,17 @@ def found_once(find: Callable[[Trial], Found]) -> Callable[[Trial], Found]:
 
 @runtime_checkable
 class ReadByCell(Protocol):
-    """Trials that are read a cell at a time, since memory may not hold them all."""
+    """Trials that are read a result at a time, since memory may not hold them all."""
 
     def __iter__(self) -> Iterator[Trial]: ...
 
     def of(self, name: CellName) -> Sequence[Trial]:
-        """The trials of a cell."""
+        """Return the trials of a result."""
         ...
 
 
 class OfCells:
-    """The trials of each cell, by the cell's place and then by query."""
+    """The trials of each result, by the result's place and then by query."""
 
     def __init__(self, cells: Iterable[Result], trials: Iterable[Trial]) -> None:
         self._kept = trials if isinstance(trials, ReadByCell) else None
@@ -73,12 +73,12 @@ class OfCells:
 
 
 def by_cell(cells: Iterable[Result], trials: Iterable[Trial]) -> OfCells:
-    """The trials of each cell. Of a query asked again the last trial counts."""
+    """Return the trials of each result; of a query that was asked again the last trial counts."""
     return OfCells(cells, trials)
 
 
 def telling(cells: Iterable[Result], trials: Iterable[Trial]) -> dict[tuple[str, ...], list[Trial]]:
-    """The trials of each cell, by its place: hits before the others, the paper's own before further ones, no decoys."""
+    """Return each result's trials by its place: hits first, then the paper's own queries, without decoys."""
     cells = list(cells)
     of_cells = by_cell(cells, trials)
     return {

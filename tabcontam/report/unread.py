@@ -1,6 +1,6 @@
-"""The answers of a result that were not read: how many for which reason, the first reply of each, and what to do next.
+"""The unread answers of a result: their number by reason, the first reply of each, and advice on the next step.
 
-A reply that declines, one that was not understood and one that was cut off ask for different things of a user.
+Replies that decline, that were not understood and that were cut off require different steps of a user.
 """
 
 from collections import Counter
@@ -19,20 +19,20 @@ LONGEST = 160  # characters of a reply
 
 @dataclass(frozen=True)
 class Unread:
-    """What was not read, in words that are harmless wherever they stand."""
+    """A summary of unread answers, in harmless words."""
 
     counted: str
     """For example: 12 of 15 answers were not read: 10 declined, 2 not understood"""
     first: tuple[tuple[str, str], ...]
-    """Of each reason the first reply, or what the server said in its place; on one line, and shortened."""
+    """The first reply for each reason, or the server's message in its place; on one line, and shortened."""
     advice: str
-    """What to do about the most frequent reason; empty where nobody can be asked again."""
+    """The advice for the most frequent reason; empty if nobody can be asked again."""
 
 
 def unread(asked: Iterable[tuple[str, Trial]], *, advised: bool) -> Unread | None:
-    """Return what was not read of the trials of a result, each with its kind; None where all of it was.
+    """Return a summary of the unread answers among a result's trials, each given with its kind; None if all were read.
 
-    One text for most queries declines, whatever it says.
+    A reply that most queries got counts as declining, whatever its words.
     """
     prompts = [(kind, trial) for kind, trial in asked if not trial.get("decoy_of") and is_prompt(trial)]
     often = Counter(_said(trial) for kind, trial in prompts if kind == ODD)
@@ -57,7 +57,7 @@ def _said(trial: Trial) -> str:
 
 
 def advice(kind: str) -> str:
-    """Return what to do where most answers that were not read are of this kind."""
+    """Return the advice for a result whose unread answers are mostly of this kind."""
     prompts, serializer, again = (option(name) for name in ("prompts", "serializer", "retry_unanswered"))
     form = option("form", "completion")
     return {

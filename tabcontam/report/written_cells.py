@@ -1,7 +1,7 @@
-"""The markup of each cell of a page: its square, its square beside a paper's sign, and its entry in words.
+"""The markup of each result on a page: its square, its square next to a paper's sign, and its entry in words.
 
-There may be hundreds of thousands of them, for which a template takes minutes. What a model, a table or a user wrote is
-made harmless and escaped here as the templates do it.
+A page may have hundreds of thousands of results, for which a template takes minutes. Texts of models, tables and users
+are made harmless and escaped here as the templates do it.
 """
 
 import re
@@ -29,14 +29,14 @@ OPTION = re.compile(r"(--[\w-]+(?: completion)?)")
 
 @lru_cache(maxsize=10_000)
 def escaped(text: str) -> str:
-    """A text as a template writes it."""
+    """Return a text as a template writes it."""
     from markupsafe import escape
 
     return str(escape(visible(text)))
 
 
 def _unread(silent: Unread) -> str:
-    """What was not read, the first reply of each reason, and what to do next."""
+    """Return the number of unread answers, the first reply of each reason, and the advice, as HTML."""
     first = "".join(f'<li>{escaped(kind)}: <q dir="auto">{escaped(said)}</q></li>' for kind, said in silent.first)
     advice = OPTION.sub(r"<code>\1</code>", escaped(silent.advice))
     advice = f"<p>What to do: {advice}.</p>" if advice else ""
@@ -44,7 +44,7 @@ def _unread(silent: Unread) -> str:
 
 
 class WrittenCells:
-    """Writes the cells of a run; `pages` are the tests with a docstring, `numbers` says what is measured of a cell."""
+    """The writer of a run's results; `pages` are tests with a docstring, `numbers` lists a result's measures."""
 
     def __init__(self, titles: Titles, pages: Collection[str], numbers: Callable[[Result], list[str]]) -> None:
         self._titles, self._view, self._numbers = titles, titles.view, numbers
@@ -62,20 +62,20 @@ class WrittenCells:
         return {source: number for number, source in enumerate(sources_shown(self._view), start=1)}
 
     def place(self, leaf: int, column: int, test: str) -> str:
-        """Where a cell stands: the numbers of its LLM, its column and its test."""
+        """Return a result's place: the numbers of its LLM, its column and its test."""
         return f"{leaf}-{column}-{self._row[test]}"
 
     def squares(self, leaf: int, columns: Iterable[Column], test: str) -> "Markup":
-        """A row of the heatmap: the squares that lead to the entries, and what is published of them."""
+        """Return a row of the heatmap: the squares that lead to the entries, and what was published of each."""
         return ours("".join(self._square(leaf, number, column, test) for number, column in enumerate(columns, 1)))
 
     def beside(self, leaf: int, columns: Iterable[Column], test: str, said: "Callable[[Result], Mark]") -> "Markup":
-        """A row of the papers' heatmap: what the published rule says of each cell, and the square beside it."""
+        """Return a row of the papers' heatmap: the published verdict on each result, and its square."""
         cells = (self._beside(leaf, number, column, test, said) for number, column in enumerate(columns, 1))
         return ours("".join(cells))
 
     def entries(self, leaf: int, number: int, column: Column, packed: Packed) -> "Markup":
-        """The cells of a column in words, each with room for its evidence."""
+        """Return the results of a column in words, each with room for its evidence."""
         return ours("".join(self._entry(leaf, number, cell, packed) for cell in column.cells.values()))
 
     def _square(self, leaf: int, number: int, column: Column, test: str) -> str:
@@ -161,7 +161,7 @@ class WrittenCells:
         return self._llms[llm]
 
     def _spoken(self, cell: Result) -> str:
-        """The square's name for those who do not see it: where it stands, and all that it shows."""
+        """Return the square's name for screen readers: its place and all that it shows."""
         shown = [cell.outcome]
         if strength(self._view, cell):
             shown.append(f"{cell.recalled_bits:,.0f} bits recalled")

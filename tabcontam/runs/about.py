@@ -1,4 +1,4 @@
-"""The facts of a run, for its results: what ran, who was asked about what, with which libraries."""
+"""The facts of a run, for its results: inputs and settings, who was asked about which table, and the libraries."""
 
 import contextlib
 import sys
@@ -38,7 +38,7 @@ LIBRARIES = ("numpy", "openai", "pandas", "scikit-learn", "scipy")
 
 
 def describe(run: "Run", started: datetime, used: Mapping[str, LlmFacts]) -> RunFacts:
-    """The facts of a run; `used` has what was sent to each LLM so far."""
+    """Return the facts of a run; `used` has the requests and costs of each LLM so far."""
     options = run.order.options
     levels = {cell.test.family.value: cell.level for cell in run.grid}
     return RunFacts(
@@ -111,7 +111,7 @@ def _shard(run: "Run") -> ShardFacts | None:
 
 
 def not_asked(run: "Run") -> str:
-    """What `--queries paper` leaves out, in a line: tests, queries, and what the rules then cannot tell."""
+    """Return a line on what `--queries paper` leaves out: tests, queries, and results that stay undecided."""
     if run.order.options.queries != PAPER:
         return ""
     cells = [cell for cell in run.grid if cell.subject is run.subjects[0]]
@@ -140,7 +140,7 @@ def _llm(run: "Run", subject: Subject, used: Mapping[str, LlmFacts]) -> LlmFacts
 
 
 def _written(run: "Run", name: str) -> str:
-    """An LLM as it could be written without a label: what a label reads like says nothing of it."""
+    """Return an LLM's spec without its label, since the text of a label is no evidence of what the LLM is."""
     found = run.resolved.get(name)
     return found.stands_for if found is not None and found.label else name
 
@@ -151,7 +151,7 @@ def _known(run: "Run", file: Table) -> KnownFacts:
 
 
 def versions() -> dict[str, str]:
-    """Python and the libraries that can change a result."""
+    """Return the versions of Python and of the libraries that can change a result."""
     found = {"python": sys.version.split()[0]}
     for name in LIBRARIES:
         with contextlib.suppress(metadata.PackageNotFoundError):

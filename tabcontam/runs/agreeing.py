@@ -1,4 +1,4 @@
-"""Whether the results of a run's folder are what its trials come to: a folder may have been edited."""
+"""A check that the results of a run's folder follow from its trials: a folder may have been edited."""
 
 from collections.abc import Iterator
 from math import isclose
@@ -16,19 +16,19 @@ from tabcontam.verdicts.wording import visible
 MOST_TRIALS = 20_000  # that are judged again; of more, some LLMs and tables are drawn
 COMPARED = ("verdict", "paper_verdict", "queries", "answered", "hits", "recalled_bits", "p_value", "q_value", "e_value",
             "score", "cut_short")  # fmt: skip
-NEAR, TINY = 1e-6, 1e-12  # of a number, and beside 0, by which two processors may differ
+NEAR, TINY = 1e-6, 1e-12  # of a number, and next to 0, by which two processors may differ
 
 
 def check_agrees(folder: Path, past: RunResults) -> str:
-    """Raises `UsageError` where results.json says something else than the trials beside it, judged again.
+    """Raise `UsageError` if results.json differs from its trials judged again; return a line on what was not compared.
 
-    A published report, or results that are kept without trials, hold no answers that could be judged, and a learned
-    measure of overlap is not loaded: returned is a line that says so, "" where all was compared.
+    The line is "" if all was compared. A published report, or results without trials, hold no answers to judge, and a
+    learned measure of overlap is not loaded.
     """
     if past.run.redacted is not None or not (folder / TRIALS).exists():
         lacks = f"has no {TRIALS}" if past.run.redacted is None else "was published without answers"
         return f"{folder} {lacks}: its results are taken at their word"
-    if past.run.overlap:  # a model, which a stranger's results name: it is not loaded for a look at them
+    if past.run.overlap:  # a model that a stranger's results name: a check does not load it
         measure = visible(past.run.overlap, line=True)
         return f"{folder} was measured by {measure}, which rescore alone loads: its results are taken at their word"
     found, changed = judged_again(folder, past, most=MOST_TRIALS)
@@ -46,7 +46,7 @@ def check_agrees(folder: Path, past: RunResults) -> str:
 
 
 def _faults(past: RunResults, found: RunResults) -> Iterator[str]:
-    """What results say that trials do not."""
+    """Yield a line for each statement of the results that the trials do not support."""
     yield from no_controls(past)
     for cell, again in zip(past.cells, found.cells, strict=True):
         where = f"{cell.llm}, {past.label(cell)}, {cell.test}"

@@ -1,4 +1,4 @@
-"""Work that has an event loop of its own: in this thread, or beside what it does."""
+"""Work with an event loop of its own: in this thread, or in another one if this thread has a loop at work."""
 
 import asyncio
 import signal
@@ -12,7 +12,7 @@ from tabcontam.asking.beside import begun
 
 
 def completed(work: Coroutine[Any, Any, None], stop: Callable[[], None]) -> None:
-    """Do it to the end, in a thread of its own where this one has an event loop at work, as a notebook's has."""
+    """Run the work to its end, in a thread of its own if this one has an event loop at work, as in a notebook."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:
@@ -22,7 +22,7 @@ def completed(work: Coroutine[Any, Any, None], stop: Callable[[], None]) -> None
 
 
 def _beside_a_loop(work: Coroutine[Any, Any, None], stop: Callable[[], None]) -> None:
-    """As elsewhere, the first Ctrl-C finishes what is in flight, and the second ends at once."""
+    """Run the work in another thread; the first Ctrl-C finishes what is in flight, and the second ends at once."""
     with begun(work) as (done, task):
         try:
             done.result()
@@ -37,12 +37,12 @@ def _beside_a_loop(work: Coroutine[Any, Any, None], stop: Callable[[], None]) ->
 
 @contextmanager
 def interruptible(finish: Callable[[], None]) -> Iterator[None]:
-    """The first Ctrl-C finishes what is in flight, the second ends at once."""
+    """Let the first Ctrl-C finish what is in flight, and the second end at once."""
 
     loop = asyncio.get_running_loop()
 
     def stop(number: int, frame: FrameType | None) -> None:
-        loop.call_soon_threadsafe(finish)  # which also wakes the loop
+        loop.call_soon_threadsafe(finish)  # also wakes the loop
         signal.signal(signal.SIGINT, before)
         with suppress(OSError):  # the terminal may be gone
             print("stopping: finishing what is in flight; press Ctrl-C again to end at once", file=sys.stderr)

@@ -1,7 +1,7 @@
-"""What a run finds on this machine: versions, extras, keys by name, servers on loopback, folders, the dictionary.
+"""A checkup of this machine for a run: versions, extras, names of keys, servers on loopback, folders, the dictionary.
 
-Nothing leaves this machine, and of a key nothing but its variable's name is told. Only an LLM that the user names is
-reached, wherever it is.
+Nothing leaves this machine, and of a key only the name of its variable is reported. Only LLMs that the user names are
+reached elsewhere.
 """
 
 import asyncio
@@ -26,17 +26,17 @@ from tabcontam.tables.connections import within
 from tabcontam.version import __version__
 
 SECONDS = 0.5  # of silence of a server on loopback
-WHOLE_SECONDS = 5.0  # for all of its answer
+WHOLE_SECONDS = 5.0  # for its complete answer
 LONGEST_LISTING = 1 << 20
 OLDEST = (3, 11)
 FOR_DEVELOPERS = ("test", "test-serve", "lint")  # extras of the project itself
 REQUIREMENT = re.compile(r"[A-Za-z0-9._-]+")
 OF_EXTRA = re.compile(r"""extra\s*==\s*["']([\w-]+)["']""")
-MAY_FAIL = ("pyenchant",)  # without its C library there is the portable reader
+MAY_FAIL = ("pyenchant",)  # without its C library, the portable reader is used
 
 
 class State(StrEnum):
-    """How a thing is found. What is broken keeps a plain `run` from working; what is absent may be wanted or not."""
+    """The state of a checked item: a broken one keeps a plain `run` from working, an absent one may not be needed."""
 
     OK = "ok"
     ABSENT = "absent"
@@ -45,7 +45,7 @@ class State(StrEnum):
 
 @dataclass(frozen=True)
 class Check:
-    """What was looked at, how it is found, what there is, and what to do about it, or nothing."""
+    """A checked item: its name, its state, the details, and advice or ""."""
 
     name: str
     state: State
@@ -54,7 +54,7 @@ class Check:
 
 
 def checkup(llms: Sequence[str] = ()) -> Iterator[Check]:
-    """Every check in order, each as it is made; `llms` are reached, too."""
+    """Yield every check in order, as soon as it is made; `llms` are reached, too."""
     yield _python()
     yield Check("tabcontam", State.OK, f"{__version__} in {Path(__file__).parents[1]}")
     required, extras = _requirements()
@@ -77,7 +77,7 @@ def _python() -> Check:
 
 
 def _requirements() -> tuple[list[str], dict[str, list[str]]]:
-    """The distributions that tabcontam needs, and those of each extra; none where it runs from a bare folder."""
+    """Return the distributions that tabcontam needs, and those of each extra; none if it runs from a bare folder."""
     required: list[str] = []
     extras: dict[str, list[str]] = {}
     try:
@@ -94,7 +94,7 @@ def _requirements() -> tuple[list[str], dict[str, list[str]]]:
 
 
 def _libraries(required: Sequence[str]) -> Iterator[Check]:
-    """Every library that a run imports: those that are there in one line, each that cannot be imported in its own."""
+    """Yield one check for all libraries of a run that can be imported, and one for each that cannot."""
     modules = metadata.packages_distributions()
     found = []
     for name in required:
@@ -103,7 +103,7 @@ def _libraries(required: Sequence[str]) -> Iterator[Check]:
             version = metadata.version(name)
             if name not in MAY_FAIL:
                 import_module(min(own, key=len) if own else name)
-        except Exception as error:  # whatever an import raises
+        except Exception as error:  # an import may raise anything
             again = f"type: pip install --force-reinstall {name}"
             yield Check(name, State.BROKEN, f"cannot be imported: {one_line(error)}", again)
         else:
@@ -139,7 +139,7 @@ def _dictionary() -> Check:
 
 
 def _keys() -> Iterator[Check]:
-    """Which variables hold a key. Nothing of what they hold is read further than that it is something."""
+    """Yield the checks of variables with keys. Their values are only tested for being empty."""
     owners: dict[str, list[str]] = {}
     for name, variables in [*((name, one.keys) for name, one in BUILT_IN.items()), ("other servers", (OTHER_KEY,))]:
         for variable in variables:
@@ -154,7 +154,7 @@ def _keys() -> Iterator[Check]:
 
 
 def _servers() -> Iterator[Check]:
-    """Ollama, and the servers that listen on this machine where nobody says otherwise."""
+    """Yield the checks of Ollama, and of the servers at their default addresses on this machine."""
     from tabcontam.subjects.ollama.provider import address, tags
     from tabcontam.subjects.openai.address import is_loopback
 
@@ -172,7 +172,7 @@ def _servers() -> Iterator[Check]:
 
 
 def _local_models() -> Check:
-    """The models that installed packages carry, which `gguf:` runs on this machine."""
+    """Return the check of models in installed packages, which `gguf:` runs on this machine."""
     from tabcontam.subjects.gguf.files import carried
 
     found = [f"gguf:{name} ({file.name}, {file.stat().st_size / 1e6:,.0f} MB)" for name, file in carried().items()]
@@ -182,7 +182,7 @@ def _local_models() -> Check:
 
 
 def _listed(address: str) -> str:
-    """What a server of OpenAI's protocol on this machine lists, without a key; empty where there is no such server."""
+    """Return in words what a local server of OpenAI's protocol lists without a key; "" without such a server."""
     parts = urlsplit(address)
     connection = HTTPConnection(parts.hostname or "", parts.port, timeout=SECONDS)
     try:
@@ -201,7 +201,7 @@ def _listed(address: str) -> str:
 
 
 def _reached(spec: str) -> Check:
-    """Whether an LLM that the user names answers: the server is asked what it asks of every run first."""
+    """Return the check of an LLM that the user names: its server is asked the first question of every run."""
     from tabcontam.subjects.provider import Settings
 
     async def connect() -> str:
@@ -256,7 +256,7 @@ def _folders() -> Iterator[Check]:
 
 
 def _writable(folder: Path) -> bool:
-    """Whether a file can be made there; of a folder that is not there yet, in the nearest above it."""
+    """Return whether a file can be made in the folder or, if it does not exist, in the nearest one above it."""
     while not folder.exists() and folder != folder.parent:
         folder = folder.parent
     try:

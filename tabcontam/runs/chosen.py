@@ -1,7 +1,7 @@
-"""Which of the chosen tests a run asks, and of whom.
+"""The choice of tests that a run asks, and of the LLMs and corpora that it puts them to.
 
-They are those for which everything was given, that have the queries it asks, and that somebody in the run can take:
-what searches documents is put to those alone that have some, and to a body of documents nothing else is.
+A run asks the chosen tests that have what they need, that have the queries it asks, and that some subject of the run
+can take: tests that search documents are put to corpora alone, and corpora take no other tests.
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -26,7 +26,7 @@ NEEDED = {
 
 
 def with_given(tests: Sequence[Test], order: "RunOrder") -> list[Test]:
-    """The tests without those that need what is not given. Raises `NothingSelected`."""
+    """Return the tests without those that need something not given. Raises `NothingSelected` if none is left."""
     given = {Given.NOTHING: True, Given.KEY: bool(order.keys), Given.WITHHELD: bool(order.withheld)}
     kept = [test for test in tests if given[test.only_with]]
     if not kept:
@@ -40,7 +40,7 @@ def _lacking(test: Test) -> str:
 
 
 def check_fresh(order: "RunOrder", tests: Sequence[Test]) -> None:
-    """Raises `UsageError` where fresh rows are given and no test compares with them."""
+    """Raise `UsageError` if fresh rows are given and no test compares with them."""
     if order.fresh and not any(test.beside_fresh for test in tests):
         able = " or ".join(test.id for test in all_tests() if test.beside_fresh)
         raise UsageError(
@@ -50,7 +50,7 @@ def check_fresh(order: "RunOrder", tests: Sequence[Test]) -> None:
 
 
 def check_rows(order: "RunOrder", tests: Sequence[Test]) -> None:
-    """Raises `UsageError` where a number of rows is given and no test can be asked about so many."""
+    """Raise `UsageError` if a number of rows is given and no test can ask about any number."""
     if order.options.rows is not None and not any(test.sized for test in tests):
         able = " or ".join(test.id for test in all_tests() if test.sized)
         raise UsageError(
@@ -60,7 +60,7 @@ def check_rows(order: "RunOrder", tests: Sequence[Test]) -> None:
 
 
 def fewer_rows(order: "RunOrder", sheets: Iterable[Sheet]) -> tuple[str, ...]:
-    """A line on each test and table of which fewer rows can be asked than are wanted, if there are such."""
+    """Return a line on each test and table of which fewer rows can be asked than are wanted, if there are any."""
     wanted = order.options.rows
     if wanted is None or order.options.queries is not None:
         return ()
@@ -77,9 +77,9 @@ def fewer_rows(order: "RunOrder", sheets: Iterable[Sheet]) -> tuple[str, ...]:
 
 
 def asked(tests: Sequence[Test], order: "RunOrder") -> tuple[list[Test], tuple[Test, ...]]:
-    """The tests that are asked, and those that are left out whole, since the paper has no such query.
+    """Return the tests that are asked, and those that are left out whole because the paper has no such query.
 
-    Raises `NothingSelected`.
+    Raises `NothingSelected` if none is asked.
     """
     if order.options.queries != PAPER:
         return list(tests), ()
@@ -92,10 +92,10 @@ def asked(tests: Sequence[Test], order: "RunOrder") -> tuple[list[Test], tuple[T
 def put_to(
     tests: Sequence[Test], subjects: Sequence[Subject], declared: Collection[str] = ()
 ) -> tuple[list[Test], tuple[Subject, ...], tuple[str, ...]]:
-    """The tests that somebody under test takes, the subjects that take one, and a line on each that takes none.
+    """Return the tests that a subject under test takes, the subjects that take one, and a line on each that takes none.
 
-    Controls do not join where documents alone are searched. An LLM of which it is `declared` what it was trained on
-    stays, since that counts for it. Raises `NothingSelected` where nobody under test takes a test.
+    Controls do not join if corpora alone are searched. An LLM with `declared` training data stays, since finds in them
+    count for it. Raises `NothingSelected` if no subject under test takes a test.
     """
     under_test = [subject for subject in subjects if subject.tested]
     taken = [test for test in tests if any(subject.takes(test) for subject in under_test)]
@@ -113,7 +113,7 @@ def put_to(
 
 
 def _not_taken(tests: Sequence[Test], subjects: Sequence[Subject]) -> str:
-    """Why none of these tests can be put to these subjects, and what to type instead."""
+    """Return why none of these tests can be put to these subjects, and what to type instead."""
     chosen, named = phrase([test.id for test in tests]), phrase([subject.model.spec for subject in subjects])
     if all(subject.model.documents for subject in subjects):
         what = "is a body of documents" if len(subjects) == 1 else "are bodies of documents"
@@ -125,7 +125,7 @@ def _not_taken(tests: Sequence[Test], subjects: Sequence[Subject]) -> str:
 
 
 def _idle(spec: str, documents: bool, tests: Sequence[Test]) -> str:
-    """A line on somebody named to whom none of these tests is put."""
+    """Return a line on a subject that none of these tests is put to."""
     verb = "chosen tests ask LLMs" if documents else "chosen tests search documents"
     what = "is not searched" if documents else "is asked nothing"
     return f"{spec} {what}: the {verb} alone ({phrase([test.id for test in tests])})"

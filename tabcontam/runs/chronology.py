@@ -1,4 +1,4 @@
-"""From runs to how hard their tables are: the supervised baseline beside which chronology puts the LLMs."""
+"""The difficulty of a run's tables for chronology: the lift of a supervised baseline."""
 
 from collections.abc import Callable
 
@@ -12,7 +12,7 @@ from tabcontam.verdicts.results import RunResults
 
 
 def _is_part(dataset: DatasetFacts) -> bool:
-    """Whether it is some rows of a table by their dates."""
+    """Return whether the dataset is some rows of a table by their dates."""
     card = find_card(dataset.name)
     return is_dated(dataset.split or "") and (card is None or bool(card.dated_by))
 
@@ -20,8 +20,11 @@ def _is_part(dataset: DatasetFacts) -> bool:
 def baselines(
     view: RunResults, tell: Callable[[str], object] = lambda name: None
 ) -> tuple[dict[str, float], list[str]]:
-    """The lift of a supervised baseline over the majority class, by the table's name in the run, and a line on each
-    table of a card that cannot be had here. `tell` is called with the name of each table before it is read."""
+    """Return the lift of a supervised baseline over the majority class, and a line on each table without one.
+
+    The lifts are by the table's name in the run. A table of a card has none if it is not available here. `tell` is
+    called with the name of each table before it is read.
+    """
     tables = [dataset for dataset in view.run.datasets if not dataset.is_file and not _is_part(dataset)]
     specs = {dataset.name: dataset.named for dataset in tables}
     if view.run.recorded:

@@ -1,4 +1,4 @@
-"""Whether a run may go on in a folder that holds one: only what would be the same run is continued."""
+"""Checks before a run goes on in a folder that holds one: only the same run is continued."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 
 def check_same_run(folder: Path, run: "Run") -> None:
-    """A folder is continued by a run that has all of its cells: others would vanish from its report.
+    """Raise `UsageError` unless the run has all results of the folder's run: others would vanish from its report.
 
-    Raises `UsageError`, which names the command of the folder's run where that is to be asked again.
+    If the folder's run is to be asked again, the error names its command.
     """
     if not (folder / RESULTS).exists():
         return
@@ -36,7 +36,7 @@ def check_same_run(folder: Path, run: "Run") -> None:
 
 
 def check_last_failed(run: "Run") -> None:
-    """Raises `UsageError` where there is no run of which something could be asked again."""
+    """Raise `UsageError` if there is no run of which something could be asked again."""
     if not run.order.options.last_failed:
         return
     if run.order.out is None:
@@ -128,7 +128,7 @@ def _check_same_run(folder: Path, run: "Run", held: RunResults) -> None:
 
 
 def check_same_versions(folder: Path, session: Session) -> None:
-    """An LLM that has changed since is another: its answers do not go into one cell with the old ones."""
+    """Raise `UsageError` if an LLM has changed since: its answers do not belong in one result with the old ones."""
     if not (folder / RESULTS).exists():
         return
     versions = {cell.name.llm: cell.subject.model.version for cell in session.cells}

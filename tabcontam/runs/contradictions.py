@@ -1,4 +1,4 @@
-"""What of a run's options contradicts itself, or is not to be had of the LLMs that are named."""
+"""Checks of a run's options for contradictions, and for demands that the named LLMs cannot meet."""
 
 from collections.abc import Mapping, Sequence
 
@@ -15,14 +15,14 @@ from tabcontam.tables.table import Table
 from tabcontam.verdicts.rules import PAPER
 from tabcontam.verdicts.wording import phrase
 
-BATCHING = ("openai:NAME", "anthropic:NAME", "gemini:NAME")  # how LLMs are written whose makers have a batch API
+BATCHING = ("openai:NAME", "anthropic:NAME", "gemini:NAME")  # specs of LLMs whose makers have a batch API
 
 
 MOST_SAMPLES = 200  # of a query: each is a request
 
 
 def check_options(options: Options) -> None:
-    """Raises `UsageError` for what contradicts asking until a table is decided, or asking in batches."""
+    """Raise `UsageError` for options that contradict asking until a table is decided, or asking in batches."""
     if (options.samples or 0) > MOST_SAMPLES:
         raise UsageError(
             f"{option_name('samples')} is {options.samples}; ask at most {MOST_SAMPLES} times, each of which is a "
@@ -49,7 +49,7 @@ def check_options(options: Options) -> None:
 
 
 def check_shard(shard: Shard | None, options: Options, judge: str | None) -> None:
-    """Raises `UsageError` for what one part of a run cannot do, since it needs what the others are answered."""
+    """Raise `UsageError` for options that one part of a run cannot follow, since they need other parts' answers."""
     if shard is None:
         return
     if options.stop_at_first:
@@ -65,9 +65,9 @@ def check_shard(shard: Shard | None, options: Options, judge: str | None) -> Non
 
 
 def check_plannable(shard: Shard | None, subjects: Sequence[Subject]) -> None:
-    """Raises `UsageError` where an LLM of another part cannot be opened here: the parts would be cut otherwise.
+    """Raise `UsageError` if an LLM of another part cannot be opened here: the parts would be cut differently.
 
-    A key that is missing here is no such reason: it is needed where the LLM is asked alone.
+    A key that is missing here is no such reason: only the machine that asks the LLM needs it.
     """
     for model in (subject.model for subject in subjects if shard):
         if isinstance(model, MissingModel):
@@ -79,7 +79,7 @@ def check_plannable(shard: Shard | None, subjects: Sequence[Subject]) -> None:
 
 
 def check_samples(options: Options, tests: Sequence[Test]) -> None:
-    """Raises `UsageError` where none of the chosen tests asks an LLM the same several times."""
+    """Raise `UsageError` if `samples` is set and none of the chosen tests asks an LLM the same several times."""
     if options.samples is None or any(map(sampled, tests)):
         return
     if options.temperature is not None and any(test.resampled for test in tests):
@@ -98,7 +98,7 @@ def check_samples(options: Options, tests: Sequence[Test]) -> None:
 
 
 def asked_once(options: Options, tests: Sequence[Test], subjects: Sequence[Subject]) -> tuple[str, ...]:
-    """A line on the tests and the LLMs that are asked once although several answers are wanted, if there are such."""
+    """Return lines on tests and LLMs that are asked once although several answers are wanted, if there are any."""
     if options.temperature is None:
         return ()
     once = [test.id for test in tests if not test.resampled and Capability.GENERATE in test.needs]
@@ -112,7 +112,7 @@ def asked_once(options: Options, tests: Sequence[Test], subjects: Sequence[Subje
 def check_documents(
     options: Options, judge: str | None, references: Sequence[str], subjects: Sequence[Subject]
 ) -> None:
-    """Raises `UsageError` for what is said of how LLMs are asked, where documents alone are searched."""
+    """Raise `UsageError` for options on how LLMs are asked, if corpora alone are searched."""
     named = [subject.model for subject in subjects if subject.tested]
     if not all(model.documents for model in named):
         return
@@ -134,7 +134,7 @@ def check_documents(
 
 
 def check_splits(subjects: Sequence[Subject], tables: Sequence[Table]) -> None:
-    """Raises `UsageError` for an LLM that was made to know one split alone, where no table of the run is that split."""
+    """Raise `UsageError` for an LLM that was made to know one split alone, if no table of the run is that split."""
     there = list(dict.fromkeys(table.split for table in tables if table.split))
     for model in (subject.model for subject in subjects):
         if model.of_split and model.of_split not in there:
@@ -143,9 +143,9 @@ def check_splits(subjects: Sequence[Subject], tables: Sequence[Table]) -> None:
 
 
 def check_batches(subjects: Sequence[Subject]) -> tuple[str, ...]:
-    """A line on the LLMs that have no batch API and are asked at once, if there are such.
+    """Return a line on the LLMs that have no batch API and are asked at once, if there are any.
 
-    Raises `UsageError` where no LLM has one. What joins the run as a control is asked at once as always.
+    Raises `UsageError` if no LLM has one. Controls that join the run are asked at once as always.
     """
     asked = [subject.model for subject in subjects if not subject.joined and not subject.model.documents]
     there = [model for model in asked if not isinstance(model, MissingModel)]
@@ -161,7 +161,7 @@ def check_batches(subjects: Sequence[Subject]) -> tuple[str, ...]:
 
 
 def check_prices(subjects: Sequence[Subject], prices: Mapping[str, Price]) -> None:
-    """Raises `UsageError` for an LLM whose cost cannot be bounded."""
+    """Raise `UsageError` for an LLM whose cost cannot be bounded."""
     for subject in subjects:
         model = subject.model
         if model.identity and not model.documents and price_of(model.identity, model.local, prices) is None:

@@ -1,4 +1,4 @@
-"""`--split after-cutoff`: the month that stands for the cut-off, which the catalogue states for the LLMs of a run."""
+"""`--split after-cutoff`: the month of the training cut-off that the catalogue states for the LLMs of a run."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -11,10 +11,10 @@ from tabcontam.tables.splits import Splits
 
 
 def at_cutoff(splits: Splits, llms: Sequence[str]) -> Splits:
-    """The splits with the LLMs' training cut-off written out: `after-cutoff` becomes `after-2023-10`.
+    """Return the splits with the LLMs' training cut-off written out: `after-cutoff` becomes `after-2023-10`.
 
-    A split is the same rows for all LLMs of a run, so that they must have one cut-off. Raises `UsageError` where the
-    catalogue states none for one of them, and where they differ.
+    A split is the same rows for all LLMs of a run, so they must have one cut-off. Raises `UsageError` if the catalogue
+    states none for one of them, or if they differ.
     """
     wanted = [name for name in splits.names if OF_CUTOFF.fullmatch(name.casefold())]
     if not wanted:

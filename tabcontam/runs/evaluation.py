@@ -1,4 +1,4 @@
-"""Few-shot classification as a run: the test that asks for it, and what the answers in the run's folder come to."""
+"""Few-shot classification as a run: its test, and the evaluations of the answers in the run's folder."""
 
 from pathlib import Path
 
@@ -15,13 +15,13 @@ from tabcontam.verdicts.evaluation import Evaluation, evaluation
 
 
 def few_shot(shots: tuple[int, ...], draws: int, rows: int, *, twins: bool, in_words: bool) -> Test:
-    """What is asked: of LLMs that tell log-probabilities by these, unless all are to be asked in words."""
+    """Return the test: by log-probabilities for LLMs that have them, unless all are to be asked in words."""
     kind = FewShot if in_words else FewShotScored
     return kind(shots=shots, draws=draws, rows=rows, twins=twins)
 
 
 def check_same_evaluation(folder: Path, run: Run) -> None:
-    """Raises `UsageError` where the folder has answers to what this run does not ask: these would be mixed up."""
+    """Raise `UsageError` if the folder has answers to other queries than this run's: they would be mixed up."""
     if not (folder / RESULTS).exists():
         return
     planned = {cell.name: {query.id for query in cell.written} for cell in run.cells}
@@ -35,7 +35,7 @@ def check_same_evaluation(folder: Path, run: Run) -> None:
 
 
 def evaluations(run: Run, outcome: Outcome) -> list[Evaluation]:
-    """What the run found of each LLM and table."""
+    """Return the evaluation of each LLM and table of the run."""
     tables = {(table.name, table.edition, table.split): table for table in run.tables}
     lines = {
         place: notes(test, table, seeded(table, run.order.options.seed, test.draws_as or test.id))

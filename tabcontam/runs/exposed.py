@@ -1,4 +1,4 @@
-"""Models whose exposure is known, asked about the tables of `power` beside its simulated answerers."""
+"""Models of known exposure, asked about the tables of `power` next to its simulated answerers."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -22,11 +22,11 @@ Found = Sequence[tuple[TableName, Observation]]
 
 
 def found_in(study: Study, llms: Sequence[str], command: str, progress: Progress) -> Found:
-    """What each test says of rows of each table by the copies that each of these LLMs has read of them.
+    """Return the result of each test on rows of each table, by the number of copies that each of these LLMs has read.
 
-    They are asked as in a run with the study's seed, level, tests and words; replies are kept, and nothing else.
-    Raises `UsageError`, before anything is asked, for an LLM of which nobody knows what it has read of a table, and
-    `KeyboardInterrupt` where the user ended it.
+    The LLMs are asked as in a run with the study's seed, level, tests and words; only replies are cached. Raises
+    `UsageError`, before anything is asked, for an LLM with unknown exposure to a table, and `KeyboardInterrupt` if the
+    user ended the run.
     """
     settings = Settings(serializers=(load_serializer(study.serializer),))
     check_known("llm", [resolve(spec).open(settings) for spec in dict.fromkeys(llms)], study.tables())
@@ -61,7 +61,7 @@ def _planned(study: Study, llms: Sequence[str], command: str, out: Path, progres
 
 
 def with_models(document: dict[str, Any], llms: Sequence[str], found: Found) -> dict[str, Any]:
-    """What `power` measured, and in each dataset under `models` what was found in these LLMs."""
+    """Return the document of `power` with the observations of these LLMs under `models` in each dataset."""
 
     def beside(dataset: dict[str, Any]) -> dict[str, Any]:
         place = dataset["dataset"], dataset["edition"], dataset["split"] or ""

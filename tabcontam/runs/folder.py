@@ -1,4 +1,4 @@
-"""A run's folder read and written: record results, judge a past run again, merge several runs."""
+"""Reading and writing a run's folder: record results, load a past run, merge several runs."""
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -45,12 +45,12 @@ from tabcontam.verdicts.rules import CALIBRATED, PAPER, Over
 from tabcontam.version import __version__
 
 ANEW = "delete that file and run the same command again: the answers are in trials.jsonl"
-REPORTS = Path("reports")  # where runs go that were given no folder
+REPORTS = Path("reports")  # for runs that were given no folder
 Part = TypeVar("Part")
 
 
 def new_folder(moment: datetime) -> Path:
-    """Where a run goes that was given no folder: `reports/<time>`, by the clock on the wall; no other run's."""
+    """Return a new folder for a run that was given none: `reports/<time>`, by the local clock."""
     first = folder = REPORTS / moment.astimezone().strftime("%Y-%m-%dT%H-%M-%S")
     number = 1
     while folder.exists():
@@ -62,12 +62,11 @@ def new_folder(moment: datetime) -> Path:
 def record(
     folder: Path, found: RunResults, shown: RunResults | None = None, runs: Sequence[Pair] = ()
 ) -> tuple[RunResults, KeptTrials]:
-    """Write results.json, junit.xml, recalled.csv and the pages beside trials.jsonl; the pages show `shown` instead, if
-    given. Recorded answers have no recalled.csv.
+    """Write results.json, junit.xml, recalled.csv and the pages next to trials.jsonl; the pages show `shown`, if given.
 
-    All files take the places of older ones together, once they are written. Returns the results with their comparisons,
-    which need the trials, and the trials as `shown_lines` has them; `runs` are the cells that two of its runs have.
-    Raises `UsageError`.
+    All files replace older ones together, once they are written. Recorded answers have no recalled.csv. Returns the
+    results with their comparisons, which need the trials, and the trials as `shown_lines` has them; `runs` are the
+    pairs of results that two of its runs have. Raises `UsageError`.
     """
     with written_together(folder) as new:
         return _recorded(folder, new, found, shown, runs, None)
@@ -76,9 +75,9 @@ def record(
 def _recorded(
     folder: Path, new: Path, found: RunResults, shown: RunResults | None, runs: Sequence[Pair], written: Written | None
 ) -> tuple[RunResults, KeptTrials]:
-    """The same into a `new` folder, from the trials in `folder`."""
+    """Write the files of `record` into a `new` folder, from the trials in `folder`."""
     trials = shown_lines(folder, found.cells, written)
-    if found.run.recorded:  # whose judgements are no file of this folder
+    if found.run.recorded:  # its judgements are in no file of this folder
         found = replace(found, comparisons=comparisons(found.run, found.cells, (), runs))
         write_report(new, found, found if shown is None else replace(shown, comparisons=found.comparisons), trials)
         return found, trials
@@ -90,7 +89,7 @@ def _recorded(
 
 @contextmanager
 def written_together(folder: Path) -> Iterator[Path]:
-    """A new folder of files that take the places of those in `folder` together. Raises `UsageError`."""
+    """Yield a new folder of files that will replace those in `folder` together. Raises `UsageError`."""
     try:
         with replaced_together(folder) as new:
             yield new
@@ -112,10 +111,10 @@ def write_report(
     trials: ReadByCell,
     runs: Sequence[Pair] | None = None,
 ) -> RunResults:
-    """Write what is made of results and of their trials into a folder; the pages show `shown`.
+    """Write the files made of results and of their trials into a folder; the pages show `shown`.
 
-    Each cell's trials are read once. With `runs`, the cells that two of its runs have, the comparisons are made anew.
-    Returns the results as they are written.
+    Each test's trials are read once. With `runs`, the pairs of results that two of its runs have, the comparisons are
+    made anew. Returns the results as they are written.
     """
     with none_looked_for():
         return _write_report(folder, found, shown, trials, runs)
@@ -162,7 +161,7 @@ def _write(path: Path, text: str) -> None:
 
 
 def load(folder: Path) -> RunResults:
-    """The results of a past run. Raises `UsageError`."""
+    """Return the results of a past run. Raises `UsageError`."""
     found = read_results(folder)
     if found.run.recorded:
         raise UsageError(f"{folder} holds recorded answers that `replay` judged, not a run")
@@ -173,7 +172,7 @@ def load(folder: Path) -> RunResults:
 
 
 def load_whole(folder: Path) -> RunResults:
-    """The same of a run that has its prompts and answers, as what is published may not. Raises `UsageError`."""
+    """Return the results of a run that still has its prompts and answers. Raises `UsageError` if it was redacted."""
     found = load(folder)
     if found.run.redacted is not None:
         raise UsageError(f"{folder} is a published report without prompts and answers; give the run's own folder")
@@ -181,18 +180,18 @@ def load_whole(folder: Path) -> RunResults:
 
 
 def last_lines(folder: Path, cells: Sequence[Result]) -> KeptTrials:
-    """The newest trial of every query of these cells, in the order of the cells, read cell by cell.
+    """Return the newest trial of every query of these results, in the order of the results, read one result at a time.
 
-    Each has the number of its line in the folder's trials.jsonl, from 1, under "line". What an earlier run in the
-    folder asked beyond a cell's own queries is left out.
+    Each has the number of its line in the folder's trials.jsonl, from 1, under "line". Queries of an earlier run in the
+    folder beyond a result's own number are left out.
     """
     return KeptTrials(folder / TRIALS, {cell.key: cell.queries or 0 for cell in cells})
 
 
 def merge(folders: Sequence[Path], out: Path, over: Over | None = None, incomplete: bool = False) -> RunResults:
-    """One report from several runs, recorded in `out`; `over` says whose cells share an error budget, if not as before.
+    """Return one report from several runs, recorded in `out`; `over` can change whose results share an error budget.
 
-    Parts of one run, as `--shard` makes them, become that run; with `incomplete` also where some of them are missing.
+    Parts of one run, as `--shard` makes them, become that run; with `incomplete` also if some of them are missing.
     Raises `UsageError`.
     """
     return merged(folders, out, over, incomplete)[0]
@@ -201,7 +200,7 @@ def merge(folders: Sequence[Path], out: Path, over: Over | None = None, incomple
 def merged(
     folders: Sequence[Path], out: Path, over: Over | None = None, incomplete: bool = False
 ) -> tuple[RunResults, KeptTrials]:
-    """The same, and the trials as `shown_lines` has them. Raises `UsageError`."""
+    """Return the results of `merge`, and the trials as `shown_lines` has them. Raises `UsageError`."""
     check_replaceable(out, folders)
     with none_looked_for():
         return _as_one(folders, out, over, incomplete)
@@ -220,13 +219,13 @@ def _as_one(folders: Sequence[Path], out: Path, over: Over | None, incomplete: b
 
 
 def _judged(folders: Sequence[Path], cells: Sequence[Result]) -> list[Judgement]:
-    """The judgements of several runs that are of these cells, or of pairs that were made."""
+    """Return the judgements of several runs that are of these results, or of pairs that were made."""
     kept = {cell.key for cell in cells}
     return [one for folder in folders for one in judgements_in(folder) if one.made or one.place in kept]
 
 
 def load_all(folders: Sequence[Path], over: Over | None = None, incomplete: bool = False) -> RunResults:
-    """The results of a folder, or of several as `merge` would record them; nothing is written. Raises `UsageError`."""
+    """Return the results of a folder, or of several as `merge` makes them, without writing. Raises `UsageError`."""
     if len(folders) > 1 or over:
         found, lines, pairs = _merged(folders, over, incomplete)
         judged = Judgements(_judged(folders, found.cells))
@@ -240,13 +239,13 @@ def load_all(folders: Sequence[Path], over: Over | None = None, incomplete: bool
 
 @dataclass(frozen=True)
 class _Merged:
-    """The trials of several runs as those of one: of each cell those of one of them; then those of references."""
+    """The trials of several runs as those of one: for each result those of one run; then those of references."""
 
     cells: Mapping[CellName, KeptTrials]
     references: Mapping[CellName, KeptTrials]
 
     def of(self, name: CellName) -> list[Line]:
-        """The trials of a cell."""
+        """Return the trials of a result."""
         return self.cells[name].of(name) if name in self.cells else []
 
     def __iter__(self) -> Iterator[Line]:
@@ -254,7 +253,7 @@ class _Merged:
             yield from trials.of(name)
 
     def write(self, file: BinaryIO, written: Written) -> None:
-        """Write all of them cell by cell, as they stand in their files."""
+        """Write all trials, one result at a time, as they are in their files."""
         each = [*self.cells.items(), *self.references.items()]
         for _, some in groupby(each, lambda one: id(one[1])):
             together = list(some)
@@ -262,7 +261,7 @@ class _Merged:
 
 
 def _merged(folders: Sequence[Path], over: Over | None, incomplete: bool) -> tuple[RunResults, _Merged, list[Pair]]:
-    """Several runs as one, its trials, and the cells that two of them have, of which the later run's stands.
+    """Return several runs as one, its trials, and the pairs of results that two runs have; the later one counts.
 
     Raises `UsageError`.
     """
@@ -278,7 +277,7 @@ def _merged(folders: Sequence[Path], over: Over | None, incomplete: bool) -> tup
         kept |= dict.fromkeys(names, own)
         cells |= zip(names, part.cells, strict=True)
         said = _with_references(said, reference_lines(folder, part.cells))
-    for name in said.keys() & kept.keys():  # of an LLM that another run tests, its own trials stand
+    for name in said.keys() & kept.keys():  # for a reference that another run tests, its own trials count
         _check_asked_alike(name, said.pop(name), kept[name])
     lines = _Merged(kept, said)
     named = [str(folder) for folder in folders]
@@ -299,7 +298,7 @@ def _merged(folders: Sequence[Path], over: Over | None, incomplete: bool) -> tup
 
 
 def _with_references(said: Mapping[CellName, KeptTrials], own: KeptTrials) -> dict[CellName, KeptTrials]:
-    """The trials of references with those of one more run. Raises `UsageError` where one was asked something else."""
+    """Return the trials of references with those of one more run. Raises `UsageError` if their queries differ."""
     for name in own.names:
         if name in said:
             _check_asked_alike(name, said[name], own)
@@ -307,7 +306,7 @@ def _with_references(said: Mapping[CellName, KeptTrials], own: KeptTrials) -> di
 
 
 def _check_asked_alike(name: CellName, one: KeptTrials, other: KeptTrials) -> None:
-    """Raises `UsageError` where two runs asked a reference different queries in one cell."""
+    """Raise `UsageError` if two runs asked a reference different queries in one result."""
     asked = {line["query"]: (line["asked"], line["expected"], line["prompt"]) for line in one.of(name)}
     for line in other.of(name):
         own = line["asked"], line["expected"], line["prompt"]
@@ -317,7 +316,7 @@ def _check_asked_alike(name: CellName, one: KeptTrials, other: KeptTrials) -> No
 
 
 def _merged_facts(runs: Sequence[RunFacts], names: Sequence[str]) -> RunFacts:
-    """The facts of several runs as those of one; a control that one of them named is under test in all of them."""
+    """Return the facts of several runs as those of one; a control that one of them named is under test in all."""
     rules = {run.rules for run in runs}
     if len(rules) > 1:
         raise UsageError(f"the runs were judged by different rules ({', '.join(sorted(rules))}); rescore one of them")
@@ -371,7 +370,7 @@ def _merged_facts(runs: Sequence[RunFacts], names: Sequence[str]) -> RunFacts:
 
 
 def _last(parts: Iterable[Part], key: Callable[[Part], Hashable]) -> tuple[Part, ...]:
-    """For each key one part: the last that has it, at the place of the first."""
+    """Return for each key one part: the last that has it, at the place of the first."""
     return tuple({key(part): part for part in parts}.values())
 
 
@@ -385,10 +384,10 @@ def replay_results(
     judges: Sequence[JudgeFacts] = (),
     agreements: Sequence[Agreement] = (),
 ) -> RunResults:
-    """The results of recorded answers: their cells, and where asked for the disagreements.
+    """Return the results of recorded answers: the verdicts and, if asked for, the differences.
 
-    `differences` are those with the recorded decisions, `rule_differences` those between the two rule sets; both are
-    left out where `differences` is None. `judges` and `agreements` are of the recorded judgements.
+    `differences` are those from the recorded decisions, `rule_differences` those between the two rule sets; both are
+    left out if `differences` is None. `judges` and `agreements` are of the recorded judgements.
     """
     run = RunFacts(
         version=__version__,
@@ -414,7 +413,7 @@ def replay_results(
 
 
 def record_replay(out: Path, found: RunResults) -> None:
-    """Write the judged cells of recorded answers as a folder without trials. Raises `UsageError`."""
+    """Write the results of recorded answers as a folder without trials. Raises `UsageError`."""
     if (open_folder(out) / TRIALS).exists():
         raise UsageError(f"{out} holds a run; choose another folder with {option('out')}")
     record(out, found, shown=replace(found, cells=one_cell_a_square(found.cells)))

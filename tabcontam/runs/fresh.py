@@ -1,4 +1,4 @@
-"""A fresh evaluation set, from a feed to a folder: texts, questions, a judge, answers, and old texts beside them."""
+"""A fresh evaluation set, from a feed to a folder: texts, questions, a judge, answers, and old texts for comparison."""
 
 import json
 import os
@@ -81,18 +81,18 @@ from tabcontam.version import __version__
 
 SET = "fresh.json"
 QUESTIONS = "questions.jsonl"
-HIDDEN = "hidden"  # its files hold the answers: nobody but the owner reads them
+HIDDEN = "hidden"  # its files hold the answers: only the owner can read them
 PASSAGES, ANSWERS, REPLIES = "passages.jsonl", "answers.jsonl", "replies.jsonl"
 JUDGED_AS = ("faithful", "answerable")
-LONGEST_REPLY = Reply("\x01" * LONGEST_SHOWN, State.OK)  # in JSON, of which a judge is shown no longer one
+LONGEST_REPLY = Reply("\x01" * LONGEST_SHOWN, State.OK)  # in JSON; a judge is shown no longer one
 
 
 @dataclass(frozen=True)
 class FreshOrder:
-    """What is to be collected, and who is asked: `llm` writes questions, `judge` judges them, those of `ask` answer.
+    """The order for a fresh set: what to collect, and who is asked.
 
-    `old` is a set, or a file of texts, that came out earlier, to which the fresh ones are compared; `human` a file of
-    what people said.
+    `llm` writes questions, `judge` judges them, and those of `ask` answer. `old` is an earlier set, or a file of
+    earlier texts, with which the fresh ones are compared; `human` is a file of people's judgements.
     """
 
     feed: Feed
@@ -113,7 +113,7 @@ class FreshOrder:
 
 @dataclass(frozen=True)
 class FreshSet:
-    """What came of it: what fresh.json holds, what was left to ask where that was all, and why it ended early."""
+    """A fresh set: the content of fresh.json, estimates if it was only planned, and the reason if it ended early."""
 
     folder: Path
     document: Mapping[str, Any]
@@ -124,11 +124,11 @@ class FreshSet:
 
 
 class _Ended(Exception):
-    """Nothing more is asked."""
+    """A signal that asking has ended."""
 
 
 def make(order: FreshOrder, progress: Progress) -> FreshSet:
-    """Collect, ask, write. Raises `UsageError` before anything is fetched where the order contradicts itself."""
+    """Collect, ask and write a fresh set. Raises `UsageError` for a contradictory order before anything is fetched."""
     _check(order)
     settings = Settings(seed=order.options.seed, needs=frozenset({Capability.GENERATE, Capability.SCORE}))
     _claim(order.feed, settings.keyring)
@@ -170,7 +170,7 @@ def make(order: FreshOrder, progress: Progress) -> FreshSet:
 
 
 def _claim(feed: Feed, keyring: KeyRing) -> None:
-    """Raises `UsageError` where the token of a feed may not go there, or is not set although the user named it."""
+    """Raise `UsageError` if a feed's token may not go to its host, or is not set although the user named it."""
     if not feed.token:
         return
     shipped = {one.token: (host_of(one.address),) for one in shipped_feeds().values() if one.token}
@@ -181,7 +181,7 @@ def _claim(feed: Feed, keyring: KeyRing) -> None:
 
 @dataclass
 class _Work:
-    """The stages, of which each goes on with what the one before it found."""
+    """The stages of a fresh set, each of which continues with the results of the one before."""
 
     order: FreshOrder
     passages: Sequence[TextPassage]
@@ -194,7 +194,7 @@ class _Work:
     left_out: Counter[str] = field(default_factory=Counter)
 
     async def whole(self) -> None:
-        """All of it; whatever is planned alone asks nobody."""
+        """Run all stages; a dry run asks nobody."""
         try:
             for model in self.models.values():
                 with suppress(UsageError) if self.order.dry_run else nullcontext():
@@ -218,7 +218,7 @@ class _Work:
             await self._experiment()
 
     async def _ask(self, model: Model, queries: Sequence[Any]) -> dict[str, Answer]:
-        """The answers to all of these. Raises `_Ended` where some are lacking, or where nobody is to be asked."""
+        """Return the answers to all of these. Raises `_Ended` if some are missing, or if asking has stopped."""
         if self.order.dry_run:
             self.estimates.append(self.questioning.estimate(model, queries))
             return {}
@@ -228,7 +228,7 @@ class _Work:
         return found
 
     async def _questions(self, llm: Model) -> list[Question]:
-        """The questions that are faithful and answerable, written down with the census."""
+        """Return the questions that are faithful and answerable, and write them with the census."""
         wanted = [terms_query(passage) for passage in self.passages]
         answers = await self._ask(llm, wanted)
         candidates = [one for passage in self.passages for one in located(passage)]
@@ -264,7 +264,7 @@ class _Work:
         return list(made.values())
 
     async def _judged(self, made: Sequence[Question]) -> dict[str, tuple[str | None, str | None]]:
-        """What the judge says of each question: whether it is faithful, and answerable."""
+        """Return the judge's labels of each question: faithful or not, and answerable or not."""
         queries = [(faithful_query(one), answerable_query(one)) for one in made]
         answers = await self._ask(self._judge, [query for pair in queries for query in pair])
         found = {
@@ -308,7 +308,7 @@ class _Work:
         }
 
     async def _answers(self, questions: Sequence[Question]) -> None:
-        """The LLMs of `ask` answer; the judge rates each answer, and each pair in both orders."""
+        """Ask the LLMs of `ask`, and have the judge rate each answer, and each pair in both orders."""
         specs = list(dict.fromkeys(self.order.ask))
         queries = [answer_query(one) for one in questions]
         replies = {spec: await self._ask(self.models[spec], queries) for spec in specs}
@@ -350,7 +350,7 @@ class _Work:
         }
 
     def _agreement(self, said: Sequence[tuple[str, str, str | None]]) -> list[dict[str, Any]]:
-        """How far the judge agrees with people on what both judged, by what was judged."""
+        """Return the agreement of the judge with people on what both judged, by the kind of judgement."""
         words = {(name, what): word for name, what, word in said if word is not None}
         pairs: dict[str, list[tuple[str, str]]] = {}
         for line in self.people:
@@ -360,7 +360,7 @@ class _Work:
         return [{"what": what, **asdict(agreeing(own)), "share": agreeing(own).share} for what, own in pairs.items()]
 
     async def _experiment(self) -> None:
-        """Old passages beside the fresh ones: how familiar is each LLM with them, and each control?"""
+        """Measure how familiar each LLM, and each control, is with old passages and with the fresh ones."""
         fresh = [(one.id, one.text) for one in self.passages]
         try:
             pieces = pieces_of(self.old, fresh)
@@ -402,9 +402,9 @@ def _standing(
     ratings: Sequence[tuple[Question, str, str | None]],
     outcomes: Sequence[PairOutcome],
 ) -> dict[str, Any]:
-    """What the judge says of one LLM: its mean rating, by kind too, and how many pairs it won in both orders.
+    """Return one LLM's mean rating by the judge, also by kind, and the number of pairs that it won in both orders.
 
-    A question without an answer that could be rated counts as none, and is told.
+    A question without an answer that could be rated is left out of the mean, and shows in the counts.
     """
     own = [(one.kind.value, int(word)) for one, llm, word in ratings if llm == spec and word is not None]
     kinds: dict[str, list[int]] = {}
@@ -424,9 +424,9 @@ def _standing(
 
 
 def old_texts(path: Path, since: date) -> list[tuple[str, str]]:
-    """The texts of an earlier set, by its folder, or of a JSONL file of `{"id": …, "text": …}`.
+    """Return the texts of an earlier set, by its folder, or of a JSONL file of `{"id": …, "text": …}`.
 
-    Raises `UsageError`, also for a text that says that it was `published` since this day: it is not old.
+    Raises `UsageError`, also for a text `published` on or after the day `since`: it is not old.
     """
     file = path / HIDDEN / PASSAGES if path.is_dir() else path
     found: dict[str, str] = {}
@@ -444,7 +444,7 @@ def old_texts(path: Path, since: date) -> list[tuple[str, str]]:
 
 
 def _said_by_people(path: Path) -> list[dict[str, Any]]:
-    """What people judged, a JSON object a line: `question`, `what` and `word`. Raises `UsageError`."""
+    """Return people's judgements, a JSON object a line: `question`, `what` and `word`. Raises `UsageError`."""
     found = []
     for number, line in _objects(path, "human"):
         if not all(isinstance(line.get(key), str) and line[key] for key in ("question", "what", "word")):
@@ -478,7 +478,7 @@ def _named(order: FreshOrder) -> list[str]:
 
 
 def _check(order: FreshOrder) -> None:
-    """Raises `UsageError` for what says nothing without something else."""
+    """Raise `UsageError` for an option that means nothing without another one."""
     if order.judge and not order.llm:
         raise UsageError(f"{option_name('judge')} judges questions that an LLM writes; add {option('llm', 'LLM')}")
     if order.ask and not (order.llm or order.old):
@@ -496,7 +496,7 @@ def _identity(order: FreshOrder) -> dict[str, Any]:
 
 
 def _check_same(order: FreshOrder) -> None:
-    """Raises `UsageError` where the folder holds another set."""
+    """Raise `UsageError` if the folder holds another set."""
     try:
         held = json.loads((order.out / SET).read_text("utf-8"))["set"]
     except (OSError, ValueError, KeyError, TypeError, RecursionError):

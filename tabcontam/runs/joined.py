@@ -1,7 +1,7 @@
-"""The parts of a run, which several machines made by `--shard`, as the one run that they are.
+"""The parts of a run, which several machines made by `--shard`, joined into one run.
 
-Unlike runs that are merged, parts share one plan: what differs between them otherwise is an error, and what rests on
-all cells is computed anew, so that the joined results are those that one machine would have written.
+Unlike merged runs, parts share one plan: other differences between them are an error, and everything that rests on all
+results is computed anew, so that the joined results are those that one machine would have written.
 """
 
 import re
@@ -18,11 +18,11 @@ from tabcontam.verdicts.wording import phrase, visible
 NAMED = 5  # pairs of LLM and dataset in a line about what is missing
 OWN_OPTION = re.compile(
     r"""\s--(?:shard|out)[ =](?:'[^']*'|\S+)|(?:, )?\b(?:shard|out)=(?:'[^']*'|"[^"]*")""",
-)  # of a command or of a call in Python, that differs from part to part
+)  # an option of a command or of a call in Python that differs from part to part
 
 
 def joined_facts(runs: Sequence[RunFacts], names: Sequence[str]) -> RunFacts:
-    """The facts of the run whose parts these are; `names` are their folders.
+    """Return the facts of the run that these parts make; `names` are their folders.
 
     Raises `UsageError` for parts of different runs, and for one that is given twice.
     """
@@ -50,7 +50,7 @@ def joined_facts(runs: Sequence[RunFacts], names: Sequence[str]) -> RunFacts:
 
 
 def check_none_missing(run: RunFacts, cells: Iterable[Result]) -> None:
-    """Raises `UsageError` where parts of a joined run are missing, which names some of what is not there."""
+    """Raise `UsageError` if parts of a joined run are missing; it names some of the missing LLMs and datasets."""
     if run.shard is None:
         return
     there = {(cell.llm, cell.dataset) for cell in cells}
@@ -69,7 +69,7 @@ def check_none_missing(run: RunFacts, cells: Iterable[Result]) -> None:
 
 
 def in_plan_order(run: RunFacts, cells: Iterable[Result]) -> list[Result]:
-    """The cells of all parts as one machine would have them: LLM by LLM, and table by table."""
+    """Return the results of all parts in the order that one machine would give them: LLM by LLM, and table by table."""
     return sorted(cells, key=partial(_place, _places(run)))
 
 
@@ -91,7 +91,7 @@ def _place(places: Sequence[dict[Hashable, int]], cell: InCell) -> tuple[int, ..
 
 
 def _check_same(runs: Sequence[RunFacts], names: Sequence[str]) -> None:
-    """Raises `UsageError` where these are not parts of one run, each once."""
+    """Raise `UsageError` unless these are parts of one run, each once."""
     for run, name in zip(runs, names, strict=True):
         if run.shard is None:
             other = next(other for part, other in zip(runs, names, strict=True) if part.shard)
@@ -143,11 +143,11 @@ FACTS_IN_COMMON: dict[str, Callable[[RunFacts], object]] = {
     "error budgets (--family-over)": lambda run: run.family_over,
     "queries (tests, or options that choose what is asked)": lambda run: _shard(run).plan,
 }
-TOLD = ("version", "seed", "number of parts", "rules", "level")  # whose values say enough in a line
+TOLD = ("version", "seed", "number of parts", "rules", "level")  # whose values fit in a line
 
 
 def _as_one(parts: tuple[LlmFacts, ...]) -> LlmFacts:
-    """What an LLM took in all parts."""
+    """Return an LLM's facts with its requests and costs in all parts."""
     requests, retries, dollars = (
         [number for part in parts if (number := getattr(part, name)) is not None]
         for name in ("requests", "retries", "dollars")
@@ -155,7 +155,7 @@ def _as_one(parts: tuple[LlmFacts, ...]) -> LlmFacts:
     versions = sorted((part.version for part in parts if part.version is not None), key=bool, reverse=True)
     return replace(
         parts[0],
-        version=next(iter(versions), None),  # a server may state none, which an LLM that was not reached has not said
+        version=next(iter(versions), None),  # a server may state none, and an LLM that was not reached has none
         requests=sum(requests) if requests else None,
         retries=sum(retries) if retries else None,
         dollars=sum(dollars) if dollars else None,
@@ -164,7 +164,7 @@ def _as_one(parts: tuple[LlmFacts, ...]) -> LlmFacts:
 
 
 def _notes(runs: Sequence[RunFacts], names: Sequence[str]) -> tuple[Note, ...]:
-    """The notes of all parts, each once, and in which libraries they differ."""
+    """Return the notes of all parts, each once, and notes on libraries in which they differ."""
     notes = dict.fromkeys(note for run in runs for note in run.notes)
     for library in runs[0].versions:
         versions = [run.versions.get(library, "none") for run in runs]

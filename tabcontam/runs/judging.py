@@ -1,4 +1,4 @@
-"""The judge of a run (`--judge`): who it is, what it may be shown, and the second pass in which it is asked."""
+"""The judge of a run (`--judge`): its choice, the rows that it may be shown, and the second pass that asks it."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 
 def open_judge(spec: str | None, tests: Sequence[Test], settings: Settings, asks: bool) -> Model | None:
-    """The LLM that judges, if one is named. Raises `UsageError` for one that cannot judge, or has nothing to judge.
+    """Return the LLM that judges, if one is named. Raises `UsageError` if it cannot judge, or has nothing to judge.
 
-    Where it `asks`, one that has no key here is told before anything is asked.
+    If the run `asks`, a missing key is reported before anything is asked.
     """
     if spec is None:
         return None
@@ -48,13 +48,13 @@ def open_judge(spec: str | None, tests: Sequence[Test], settings: Settings, asks
 
 
 def judging_of(run: "Run", session: Session, folder: Path) -> Judging | None:
-    """What asks the run's judge, if there is one. The session has the judgements that the folder holds."""
+    """Return the object that asks the run's judge, if there is one; the session gets the judgements of the folder."""
     session.judgements = judgements_in(folder)
     return Judging(run.judge, session, folder) if run.judge is not None else None
 
 
 def judge_facts(run: "Run", judging: Judging | None) -> LlmFacts | None:
-    """The judge as results.json states it, with what it took so far."""
+    """Return the judge's facts for results.json, with its requests and costs so far."""
     if run.judge is None or judging is None or run.order.judge is None:
         return None
     took = judging.facts()
@@ -72,12 +72,12 @@ def judge_facts(run: "Run", judging: Judging | None) -> LlmFacts | None:
 
 
 def rows_leaving(run: "Run") -> dict[tuple[str, str], int]:
-    """For each (LLM, dataset) whose private rows would leave this machine, how many: to the judge, too."""
+    """Return how many private rows would leave this machine, by LLM and dataset; rows shown to the judge included."""
     return rows_shown(run.cells) | (_rows_judged(run.judge, run.cells) if run.judge is not None else {})
 
 
 def _rows_judged(judge: Model, cells: Sequence[PlannedCell]) -> dict[tuple[str, str], int]:
-    """For each dataset whose private rows the judge would be shown, how many."""
+    """Return how many private rows the judge would be shown, by its label and dataset."""
     rows: dict[tuple[str, str], set[int | str]] = {}
     for cell in cells if not judge.local else ():
         if cell.test.judgeable and cell.subject.tested:

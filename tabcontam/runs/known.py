@@ -1,7 +1,7 @@
-"""LLMs whose exposure is known: controls that the user names, and models that `power` asks beside its answerers.
+"""LLMs of known exposure: controls that the user names, and models that `power` asks next to its answerers.
 
-What is concluded from them rests on what they have read. So one is taken only where that is known of every row of
-every table of the run, as of models that `tabcontam expose` made.
+Conclusions from them rest on what they have read. So one is accepted only if that is known for every row of every table
+of the run, as it is for models that `tabcontam expose` made.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,7 +17,7 @@ ADVICE = "name a model that tabcontam expose made to read that table or twins of
 
 
 def controls(typed: Sequence[str], tested: Mapping[str, str], built_in: bool) -> dict[str, str]:
-    """The controls that join a run, as they are written, by their names: those of this package, and those `typed`.
+    """Return the controls that join a run, specs by names: those of this package, and those `typed`.
 
     `tested` has the LLMs under test in the same way. Raises `UsageError` for one that is typed and tested.
     """
@@ -31,10 +31,9 @@ def controls(typed: Sequence[str], tested: Mapping[str, str], built_in: bool) ->
 
 
 def check_known(word: str, models: Iterable[Model], tables: Sequence[Table]) -> None:
-    """Raises `UsageError` for a model, named behind the option `word`, that nobody knows to have read or not read a
-    row of one of the tables, and for one that nothing here serves."""
+    """Raise `UsageError` for a model of the option `word` that has unknown exposure to a row, or is not served."""
     for model in models:
-        if model.local or isinstance(model, MissingModel):  # what is wrong with a card is the better answer
+        if model.local or isinstance(model, MissingModel):  # the fault of a card explains more
             model.check_at_hand()
         for table in tables:
             if any(model.exposure(table, row) is None for row in range(len(table.rows))):

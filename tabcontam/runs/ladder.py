@@ -1,4 +1,4 @@
-"""From runs of LLMs whose exposure is known to dose and response: each arm of rows is judged as a table by itself."""
+"""Dose and response from runs of LLMs of known exposure: each group of rows read equally often is judged as a table."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -23,7 +23,7 @@ Read = Mapping[CellName, Sequence[tuple[Line, Trial]]]
 
 
 def run_folders(folder: Path) -> list[Path]:
-    """The runs in a folder: itself if it is one, or else the folders directly in it that are. Raises `UsageError`."""
+    """Return the runs in a folder: itself if it is one, or else those directly in it. Raises `UsageError`."""
     if (folder / RESULTS).is_file():
         return [folder]
     try:
@@ -38,17 +38,17 @@ def run_folders(folder: Path) -> list[Path]:
 
 
 def observations(folder: Path) -> list[Observation]:
-    """What a run says of each table, with its folder's name before that of each LLM. As `placed`."""
+    """Return the observations of a run as `placed` does, with its folder's name before that of each LLM."""
     return [replace(one, llm=f"{folder.name} {one.llm}") for _, one in placed(folder)]
 
 
 def placed(folder: Path) -> list[tuple[TableName, Observation]]:
-    """What a run says of each table that an LLM is known to have read so often, or not at all, and of which table.
+    """Return a run's observations of each table with known exposure, together with the table.
 
-    A table whose rows were all read equally often is judged as it was recorded, alone; one whose rows were read
-    differently often is judged anew for the rows of each number of copies, as if they were the table, by the tests that
-    tell which row they ask about. Cells of controls that joined, and of tables that nobody knows the exposure of, are
-    left out. Raises `UsageError` for a run that cannot be judged so.
+    A table whose rows were all read equally often keeps its recorded results. A table whose rows were read differently
+    often is judged anew for the rows of each number of copies, as if they were the table, by the tests that record
+    which row they ask about. Results of controls that joined, and of tables with unknown exposure, are left out. Raises
+    `UsageError` for a run that cannot be judged so.
     """
     past = load_whole(folder)
     if past.run.rules != CALIBRATED:
@@ -79,13 +79,13 @@ def _of_table(past: RunResults, cells: Sequence[Result], read: Read, llm: str) -
 
 
 def _copies(line: Line) -> float | None:
-    """The copies of the row that a line asks about; None where the LLM's card does not say."""
+    """Return the copies of the row that a line asks about; None if the LLM's card does not state them."""
     held = line.get("exposure")
     return float(held) if isinstance(held, int | float) and not isinstance(held, bool) else None
 
 
 def _arm(found: Sequence[tuple[Line, Trial]], exposure: float) -> list[Trial]:
-    """The trials about rows of one exposure, and those that stand beside them for comparison."""
+    """Return the trials about rows of one exposure, and their decoys."""
     own = {trial.query.id for line, trial in found if _copies(line) == exposure}
     return [trial for _, trial in found if trial.query.id in own or trial.query.decoy_of in own]
 
@@ -101,7 +101,7 @@ def _of_arm(run: RunFacts, cells: Sequence[Result], own: Mapping[CellName, Seque
 def _judged(
     run: RunFacts, cells: Sequence[Result], llm: str, dataset: str, copies: float, rows: int | None
 ) -> Iterator[Observation]:
-    """The verdicts of these cells and of their table, as if it were the only one that was asked about."""
+    """Yield the verdicts of these results and of their table, as if it were the only one that was asked about."""
     found = results(run, cells)
     for cell in found.cells:
         yield Observation(llm, dataset, copies, cell.test, cell.verdict, cell.p_value, rows)

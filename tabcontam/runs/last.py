@@ -1,4 +1,4 @@
-"""The last run: what `gate`, `report` and `run --last-failed` mean where the user names no folder."""
+"""The last run, which `gate`, `report` and `run --last-failed` use if the user names no folder."""
 
 import time
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ UNITS = (("day", 86400), ("hour", 3600), ("minute", 60), ("second", 1))
 
 @dataclass(frozen=True)
 class LastRun:
-    """The run whose results were written last: its folder, how many seconds ago, and whether it came to its end."""
+    """The run whose results were written last: its folder, its age in seconds, and whether it was finished."""
 
     folder: Path
     seconds: float
@@ -25,10 +25,9 @@ class LastRun:
 
 
 def last_run() -> LastRun:
-    """The newest run under `reports/`, finished or not, or a report that was made of several; no recorded answers, and
-    no report that was redacted.
+    """Return the newest run under `reports/`, finished or not, or a merged report; none that is recorded or redacted.
 
-    Raises `UsageError` where there is none, and where the newest cannot be read: an older one is not what is meant.
+    Raises `UsageError` if there is none, or if the newest cannot be read: the user does not mean an older one.
     """
     written = [(path.stat().st_mtime, path.parent) for path in REPORTS.glob(f"*/{RESULTS}")]
     for moment, folder in sorted(written, reverse=True):
@@ -39,7 +38,7 @@ def last_run() -> LastRun:
 
 
 def age(seconds: float) -> str:
-    """A time in its largest unit: 3 minutes."""
+    """Return a time in its largest unit: 3 minutes."""
     name, size = next((unit for unit in UNITS if seconds >= unit[1]), UNITS[-1])
     number = int(seconds // size)
     return f"{number} {name}{'' if number == 1 else 's'}"

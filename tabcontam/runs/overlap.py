@@ -1,4 +1,4 @@
-"""By what Algorithm 1 compares texts (`--overlap`): settled before anything is asked or judged."""
+"""The measure by which Algorithm 1 compares texts (`--overlap`), settled before anything is asked or judged."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -12,9 +12,9 @@ from tabcontam.verdicts.facts import RunFacts
 
 
 def measure_for(spec: str | None, tests: Sequence[Test], load: bool = True) -> Measure:
-    """The measure that a run names, loaded unless nothing is asked; ROUGE-L where it names none.
+    """Return the measure that a run names, loaded if `load` is true; ROUGE-L if it names none.
 
-    Raises `UsageError` for one that there is not or that cannot be had, and where no chosen test compares texts by it.
+    Raises `UsageError` for an unknown or unavailable measure, and if no chosen test compares texts by it.
     """
     if spec is None:
         return BY_WORDS
@@ -28,10 +28,10 @@ def measure_for(spec: str | None, tests: Sequence[Test], load: bool = True) -> M
 
 
 def measure_again(folder: Path, run: RunFacts, spec: str | None) -> Measure:
-    """The measure by which a past run is judged again: the one that is named now or else the run's own, loaded.
+    """Return the measure to judge a past run again: the one that is named now or else the run's own, loaded.
 
-    Raises `UsageError` for one that there is not or that cannot be had, and for one that is named for a run without a
-    test that compares texts by it.
+    Raises `UsageError` for an unknown or unavailable measure, and for one that is named for a run without a test that
+    compares texts by it.
     """
     if spec is not None:
         if not compared(run):
@@ -54,18 +54,18 @@ def _named(spec: str, load: bool = True) -> Measure:
 
 
 def stated(measure: Measure) -> str | None:
-    """A measure as results.json states it."""
+    """Return a measure in the form of results.json; None for ROUGE-L."""
     return None if measure == BY_WORDS else measure.spec
 
 
 def compared(run: RunFacts) -> bool:
-    """Whether a run has a test that compares texts by the measure."""
+    """Return whether a run has a test that compares texts by the measure."""
     known = by_id()
     return any(compares(known[test.id]) for test in run.tests if test.id in known)
 
 
 def common(runs: Iterable[RunFacts]) -> str | None:
-    """The measure of several runs, of which those without such a test have none. Raises `UsageError` for several."""
+    """Return the measure of several runs; runs without such a test have none. Raises `UsageError` if they differ."""
     found = {run.overlap for run in runs if compared(run)}
     if len(found) > 1:
         named = ", ".join(sorted(each or BY_WORDS.spec for each in found))

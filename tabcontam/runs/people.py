@@ -1,7 +1,7 @@
-"""People who judge completions of a run: what they are shown, and what they said taken down.
+"""People who judge completions of a run: the pairs that they are shown, and the recording of their words.
 
 They judge blind, as in section 4 of Golchin and Surdeanu 2024: a pair names no LLM, no instruction and no other judge,
-and the pairs of all LLMs stand in one shuffled order. Completions that are the same beside the same piece are one pair.
+and the pairs of all LLMs are in one shuffled order. Equal completions of the same piece are one pair.
 """
 
 import json
@@ -29,7 +29,7 @@ LONGEST_NAME = 100
 
 @dataclass(frozen=True)
 class Item:
-    """A pair as a person sees it, and the completions that it stands for; `word` is what the person said before."""
+    """A pair as a person sees it, with the completions that it stands for; `word` is the person's earlier word."""
 
     pair: str
     shown: str
@@ -41,7 +41,7 @@ class Item:
 
 @dataclass(frozen=True)
 class Sheet:
-    """What one person judges in a run's folder, in the order in which it is shown."""
+    """The pairs that one person judges in a run's folder, in the order in which they are shown."""
 
     folder: Path
     by: str
@@ -53,7 +53,7 @@ class Sheet:
         return tuple(item for item in self.items if item.word is None)
 
     def note(self, item: Item, word: Likeness) -> None:
-        """Take down what the person said of a pair; it is on disk when this returns. Raises `UsageError`."""
+        """Record the person's word on a pair; it is on disk when this returns. Raises `UsageError`."""
         journal = JudgementJournal(self.folder)
         try:
             for place, query in item.places:
@@ -63,7 +63,7 @@ class Sheet:
 
 
 def sheet_of(folder: Path, by: str, seed: int = 0) -> Sheet:
-    """What a person judges of a run. The same seed and name give the same order. Raises `UsageError`."""
+    """Return the pairs of a run for a person; the same seed and name give the same order. Raises `UsageError`."""
     past, judgements = load_whole(folder), judgements_in(folder)
     name = _checked(by, judgements)
     own, known = [cell for cell in past.cells if not cell.control], by_id()
@@ -87,7 +87,7 @@ def sheet_of(folder: Path, by: str, seed: int = 0) -> Sheet:
 
 
 def _checked(by: str, judgements: Judgements) -> str:
-    """A person's name as it is taken down. Raises `UsageError` for none, and for that of an LLM that judged."""
+    """Return a person's name as it is recorded. Raises `UsageError` for none, and for that of an LLM that judged."""
     name = " ".join(visible(by, line=True).split())
     if not name or len(name) > LONGEST_NAME:
         raise UsageError(f"--by: {by[:40]!r} is no name of 1 to {LONGEST_NAME} letters")
@@ -97,9 +97,9 @@ def _checked(by: str, judgements: Judgements) -> str:
 
 
 def take_file(sheet: Sheet, file: Path) -> int:
-    """Take down what a person said on the page, from the file that it saved; how many words are new.
+    """Record a person's words from the file that the page saved; return the number of new words.
 
-    Raises `UsageError` for a file that is none of these, another person's, or another run's; then nothing is taken.
+    Raises `UsageError` for another kind of file, another person's, or another run's; then nothing is recorded.
     """
     words = _words(file, sheet.by)
     known = {item.pair: item for item in sheet.items}
@@ -134,7 +134,7 @@ def _quoted(held: Any) -> str:
 
 
 def judged_again(folder: Path) -> RunResults:
-    """The run's results with the judgements that are there now, recorded. Raises `UsageError`."""
+    """Return the run's results with the judgements that are there now, and record them. Raises `UsageError`."""
     if not (folder / RESULTS).exists():
         raise UsageError(f"{folder} is no run folder: it has no results.json")
     with alone(folder):

@@ -1,4 +1,4 @@
-"""Whether anybody answers for the LLMs of a run, found out while new tables are prepared: that may take minutes."""
+"""Reaching the LLMs of a run while new tables are prepared, which may take minutes."""
 
 import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -20,10 +20,10 @@ AT_ONCE = 2.0  # seconds that preparing waits for servers to answer; after that 
 def joined_early(
     cluster: Cluster, subjects: Sequence[Subject], lacking: Mapping[str, str], asks: bool, progress: Progress
 ) -> Machines | None:
-    """The machines of a cluster that is joined before the run asks, so that they prepare new tables.
+    """Return the machines of a cluster that is joined before the run asks, so that they prepare new tables.
 
-    None where the cluster is begun on this machine, or cannot be joined. Raises `UsageError` for the latter where the
-    run `asks`, and without the cluster no LLM under test can be reached, or not the reference.
+    None if the cluster is started on this machine, or cannot be joined. In the latter case raises `UsageError` if the
+    run `asks` and cannot reach any LLM under test, or the reference, without the cluster.
     """
     if not cluster.order.address:
         return None
@@ -33,7 +33,7 @@ def joined_early(
     except UsageError as error:
         if asks:
             check_reachable(subjects, {**lacking, **{model.spec: str(error) for model in cluster.models}})
-        return None  # the run tells of it when it reaches the LLMs
+        return None  # the run reports it when it reaches the LLMs
     return Machines(cluster)
 
 
@@ -41,10 +41,10 @@ def joined_early(
 def reached_meanwhile(
     subjects: Sequence[Subject], another: Callable[[str], Model], lacking: Mapping[str, str]
 ) -> Iterator[Callable[[], None]]:
-    """Look for the LLMs behind an address or in a folder, each by `another` model of its spec, which is closed again.
+    """Look for served and saved LLMs in the background, each by `another` model of its spec, which is closed again.
 
-    `lacking` says of LLMs, by their specs, why they are not to be had anyway. Yields a function that raises
-    `UsageError` where it is known by now that no LLM under test can be reached, or not the reference.
+    `lacking` has the reasons, by spec, why LLMs are not available anyway. Yields a function that raises `UsageError` if
+    it is known by now that no LLM under test can be reached, or not the reference.
     """
     specs = [subject.model.spec for subject in subjects if isinstance(subject.model, ServedModel | SavedModel)]
     lines = dict(lacking)
@@ -60,7 +60,7 @@ def reached_meanwhile(
 
     async def reach_all() -> None:
         with suppress(asyncio.CancelledError):
-            await asyncio.gather(*map(reach, specs), return_exceptions=True)  # of other errors the run itself tells
+            await asyncio.gather(*map(reach, specs), return_exceptions=True)  # the run itself reports other errors
 
     if not specs:
         yield lambda: None
@@ -71,11 +71,11 @@ def reached_meanwhile(
             if reaching.done():
                 check_reachable(subjects, lines)
 
-        with suppress(TimeoutError):  # a server that nobody listens at is known at once
+        with suppress(TimeoutError):  # an address without a server fails at once
             reaching.result(AT_ONCE)
         try:
             check()
             yield check
-        finally:  # who does not answer by now is reached when the run begins to ask
+        finally:  # the run reaches the others when it begins to ask
             with suppress(RuntimeError):  # the loop has ended
                 task.get_loop().call_soon_threadsafe(task.cancel)

@@ -1,9 +1,9 @@
-"""A run's folder as it can be published: pages, results and trials without the cells of tables that may not be shown.
+"""A run's folder in publishable form: pages, results and trials without the cells of tables that may not be shown.
 
-A trial of such a table keeps what became of it, and for its prompt, its expected cells and its reply a keyed hash
-each: HMAC-SHA-256 under a key that is drawn anew and lies in a file beside the folder, for the owner alone. A plain
-hash would give cells away: of a column with few values one need only try them all. Whoever has the key can prove a
-trial by showing the text. The hashed message names the query: equal cells of two queries have different hashes.
+A trial of such a table keeps its outcome and, in place of its prompt, its expected cells and its reply, a keyed hash of
+each: HMAC-SHA-256 under a new random key, which is in a file next to the folder, for the owner alone. A plain hash
+would reveal cells: in a column with few values one can try them all. With the key, a trial is proved by showing the
+text. The hashed message names the query, so equal cells of two queries have different hashes.
 """
 
 import hashlib
@@ -30,7 +30,7 @@ from tabcontam.verdicts.document import read_results
 from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.rules import Over
 
-KEY = ".key.json"  # behind the folder's name: the file of its key, which is not published
+KEY = ".key.json"  # after the folder's name: the file of its key, which is not published
 HASHED = ("prompt", "expected", "reply")
 NAMES = ("llm", "dataset", "edition", "split", "serializer", "prompts", "test", "query")
 KEPT = (
@@ -53,9 +53,9 @@ def redact(
     over: Over | None = None,
     incomplete: bool = False,
 ) -> RunResults:
-    """Write one report of these runs to `out` as it can be published, and its key to `out`.key.json; its results.
+    """Write one publishable report of these runs to `out`, and its key to `out`.key.json; return the report's results.
 
-    Raises `UsageError` where `out` holds a run, or is one of the folders.
+    Raises `UsageError` if `out` holds a run, or is one of the folders.
     """
     key_file = out.with_name(f"{out.name}{KEY}")
     if out.resolve() in {folder.resolve() for folder in folders} or _holds_a_run(out):
@@ -77,14 +77,14 @@ def redact(
 
 @dataclass(frozen=True)
 class _Published:
-    """The trials that may be shown, by the published names of their cells; `names` has those of the run."""
+    """The trials that may be shown, by the published keys of their results; `names` maps these to the run's keys."""
 
     kept: KeptTrials
     names: Mapping[CellName, CellName]
     done: Redaction
 
     def of(self, name: CellName) -> list[Line]:
-        """The trials of a cell; none of a table that may not be shown."""
+        """Return the trials of a result; none for a table that may not be shown."""
         own = self.names[name]
         if self.done.hides(own.dataset, own.edition):
             return []
@@ -96,7 +96,7 @@ class _Published:
 
 
 def proof(key: bytes, line: Mapping[str, Any], what: str, content: object) -> str:
-    """The hash that a published trial has for its "prompt", "expected" or "reply", if `content` is what it held.
+    """Return the hash of a published trial's "prompt", "expected" or "reply", given that `content` is the original.
 
     `line` is the trial as it is published. Prompts and expected cells are the same for all LLMs of a run.
     """
@@ -114,7 +114,7 @@ def _hidden(done: Redaction, line: Line) -> bool:
 
 
 def _line(line: Line, done: Redaction, key: bytes) -> Line:
-    """A trial as it is published."""
+    """Return a trial as it is published."""
     named = _renamed(line, done)
     if not _hidden(done, line):
         return named
@@ -123,18 +123,18 @@ def _line(line: Line, done: Redaction, key: bytes) -> Line:
 
 
 def _renamed(line: Line, done: Redaction) -> Line:
-    """A trial by the published names; what a server said of a fault may name hosts and accounts."""
+    """Return a trial with the published names, without a server's detail of a fault, which may name accounts."""
     edition = done.edition(line["dataset"], line["edition"]) or ""
     split = done.split(line["dataset"], line["edition"], line["split"])
     judged = [[done.judge(by), word.partition(":")[0]] for by, word in line.get("judged", ())]
     said: Line = {"judged": judged} if judged else {}
-    if is_lookup(line):  # whose documents are named by their files, and quoted with what stands beside the rows
+    if is_lookup(line):  # its documents are named by their files, and quoted with the text around the rows
         said |= {"reply": "", "found": []}
     return line | {"llm": done.llm(line["llm"]), "edition": edition, "split": split, "detail": ""} | said
 
 
 def _owners(key: bytes, done: Redaction) -> str:
-    """What the owner needs to prove a trial, and to read the published names."""
+    """Return the content of the owner's file: the key that proves a trial, and the original names."""
     numbered = {name: done.columns((name, edition), ()) for name, edition in sorted(done.tables)}
     held = {
         "about": "keep this file to yourself: who has it can find out the cells of the redacted tables",
@@ -146,7 +146,7 @@ def _owners(key: bytes, done: Redaction) -> str:
 
 
 def _write_private(path: Path, text: str) -> None:
-    """A file that its owner alone can read. Raises `UsageError`."""
+    """Write a file that its owner alone can read. Raises `UsageError`."""
     try:
         replace_file(path, "")
         path.chmod(0o600)

@@ -1,4 +1,4 @@
-"""Whether a report may be written into a folder: no answer is lost there that stands nowhere else."""
+"""A check before a report is written into a folder: no answer that is nowhere else may be lost there."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -10,12 +10,13 @@ from tabcontam.asking.trials import TRIALS, UNREAD, line_of
 from tabcontam.errors import UsageError, option
 from tabcontam.evidence.questions import State
 
-READ = ("parsed", "hit", "readable", UNREAD)  # what rescoring can change in a line
+READ = ("parsed", "hit", "readable", UNREAD)  # the fields of a line that rescoring can change
 
 
 def check_replaceable(out: Path, folders: Sequence[Path]) -> None:
-    """Raises `UsageError` where a report of these runs, written to `out`, would take the place of one of them, or of
-    answers that none of them has. An older report of the same runs is replaced.
+    """Raise `UsageError` if a report of these runs in `out` would replace one of them, or answers of another run.
+
+    An older report of the same runs is replaced.
     """
     where = f"choose another folder with {option('out')}"
     if out.resolve() in {folder.resolve() for folder in folders}:
@@ -28,7 +29,7 @@ def check_replaceable(out: Path, folders: Sequence[Path]) -> None:
 
 
 def _lost(there: Path, files: Sequence[Path]) -> bool:
-    """Whether a file has a line with an answer that none of the others has, whatever was read in it."""
+    """Return whether a file has a line with an answer that none of the others has, whatever was read in it."""
     if not there.exists():
         return False
     found = {digest for file in files for digest, _ in _lines(file)}
@@ -39,7 +40,7 @@ def _lost(there: Path, files: Sequence[Path]) -> bool:
 
 
 def _lines(file: Path) -> Iterator[tuple[bytes, bytes]]:
-    """The lines of a file, if it is there, each behind its digest."""
+    """Yield the lines of a file, if it exists, each after its digest."""
     if file.exists():
         with file.open("rb") as lines:
             for text in lines:
@@ -48,7 +49,7 @@ def _lines(file: Path) -> Iterator[tuple[bytes, bytes]]:
 
 
 def _answer(text: bytes) -> bytes:
-    """What a line asked and was answered, as a digest; empty where it holds no answer."""
+    """Return a digest of a line's query and answer; empty if it holds no answer."""
     line = line_of(text, whole=False)
     if line is None or line.get("state") == State.FAILED:
         return b""

@@ -1,4 +1,4 @@
-"""A past run's trials read and judged again: nobody is asked."""
+"""A past run's trials, read and judged again: no LLM is asked."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -42,7 +42,7 @@ from tabcontam.version import __version__
 
 
 def rescore(folder: Path, rules: str | None, overlap: str | None = None) -> RunResults:
-    """Judge a past run again from its trials, and record it; by default by its own rules and its own overlap.
+    """Judge a past run again from its trials, and record it; by default by its own rules and measure of overlap.
 
     Raises `UsageError`.
     """
@@ -63,10 +63,10 @@ def rescore(folder: Path, rules: str | None, overlap: str | None = None) -> RunR
 def judged_again(
     folder: Path, past: RunResults, rules: str | None = None, most: int | None = None
 ) -> tuple[RunResults, dict[int, Line]]:
-    """Return what the trials of a past run come to today, and what is read otherwise, by the number of its line.
+    """Return the results of a past run's trials by today's reading, and the changed fields by the number of the line.
 
-    With `most`, of a larger run only so many trials, of LLMs and tables that are drawn, are read; the other cells stay
-    as they are. Raises `UsageError`.
+    With `most`, only so many trials of a larger run are read, those of LLMs and tables drawn at random; the other
+    results stay unchanged. Raises `UsageError`.
     """
     dictionary = english()
     run = replace(past.run, dictionary=dictionary.name, version=__version__)
@@ -74,7 +74,7 @@ def judged_again(
     serializers = serializers_of(folder, run)
     said = reference_lines(folder, past.cells)
     anew: dict[int, Result] = {}
-    changed: dict[int, Line] = {}  # what is read otherwise now, by the number of its line
+    changed: dict[int, Line] = {}  # fields that are read differently now, by the number of the line
     for own, read in read_by_table(folder, past, dictionary, most):
         for found in read.values():
             for line, trial in found:
@@ -106,7 +106,7 @@ def judged_again(
 
 
 def _rewrite(folder: Path, changed: Mapping[int, Line]) -> None:
-    """Renew what was read in these lines of the file: no line is dropped."""
+    """Replace the read fields in these lines of the file: no line is dropped."""
     with replaced_together(folder) as new, (folder / TRIALS).open("rb") as old, (new / TRIALS).open("wb") as file:
         for number, text in enumerate(old, start=1):
             if number in changed and (line := line_of(text)) is not None:
@@ -115,7 +115,7 @@ def _rewrite(folder: Path, changed: Mapping[int, Line]) -> None:
 
 
 def serializers_of(folder: Path, run: RunFacts) -> dict[str, Serializer]:
-    """The serializers of a past run by their names. Raises `UsageError`."""
+    """Return the serializers of a past run by their names. Raises `UsageError`."""
     try:
         return {item.name: from_facts(asdict(item)) for item in run.serializers}
     except ValueError as error:
@@ -123,7 +123,7 @@ def serializers_of(folder: Path, run: RunFacts) -> dict[str, Serializer]:
 
 
 def read_again(folder: Path, past: RunResults, dictionary: Dictionary) -> dict[CellName, list[tuple[Line, Trial]]]:
-    """The trials of a past run's cells, each read as it is read today, with its line. Raises `UsageError`."""
+    """Return the trials of a past run's results, each with today's reading and its line. Raises `UsageError`."""
     read = {name: found for _, own in read_by_table(folder, past, dictionary) for name, found in own.items()}
     return {cell.key: read[cell.key] for cell in past.cells}
 
@@ -131,9 +131,9 @@ def read_again(folder: Path, past: RunResults, dictionary: Dictionary) -> dict[C
 def read_by_table(
     folder: Path, past: RunResults, dictionary: Dictionary, most: int | None = None
 ) -> Iterator[tuple[list[int], dict[CellName, list[tuple[Line, Trial]]]]]:
-    """The same for each LLM and table, or for some up to `most` trials: the places of its cells, and their trials.
+    """Yield for each LLM and table the indices of its results and their trials, as `read_again` reads them.
 
-    Raises `UsageError`.
+    With `most`, only for some, up to so many trials. Raises `UsageError`.
     """
     for number, cell in enumerate(past.cells, start=1):
         if cell.test not in by_id():
@@ -159,7 +159,7 @@ def read_by_table(
 
 
 def _drawn(past: RunResults, groups: list[list[int]], most: int) -> list[list[int]]:
-    """Return groups of cells with so many trials together, or a little more; which ones nobody knows beforehand."""
+    """Return groups of results with so many trials together, or a few more, drawn so that no one can predict which."""
     sizes = [sum(past.cells[number].queries or 0 for number in own) for own in groups]
     if sum(sizes) <= most:
         return groups
@@ -170,13 +170,13 @@ def _drawn(past: RunResults, groups: list[list[int]], most: int) -> list[list[in
 
 
 def _table_of(cell: Result) -> tuple[str | None, ...]:
-    """What cells have in common that are weighed together, however their rows were written."""
+    """Return the key of results that are weighed together, whatever their serializer."""
     return cell.llm, cell.dataset, cell.edition, cell.split
 
 
 @contextmanager
 def _readable(folder: Path, cell: Result) -> Iterator[None]:
-    """Raises `UsageError` where a trial of the cell cannot be read."""
+    """Raise `UsageError` if a trial of the result cannot be read."""
     try:
         yield
     except (KeyError, ValueError, TypeError, AttributeError) as error:

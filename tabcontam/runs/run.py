@@ -1,4 +1,4 @@
-"""A run from names to a folder: open what was named, plan, ask, judge, record."""
+"""A run from names to a folder: open the named models and tables, plan, ask, judge, record."""
 
 import asyncio
 import contextlib
@@ -84,11 +84,12 @@ DATASETS = ("iris", "wine")
 
 @dataclass(frozen=True)
 class RunOrder:
-    """What the command line asks for; `began` is when, by `time.monotonic`, `defaults` what a project's file set.
+    """The order of a run, as the command line gives it.
 
-    With `memory_share` the tests that measure it are asked, whichever others are chosen. `tests` are asked in place of
-    those that are chosen by name and mark, and rows are then written in any form that shows them, passages among them.
-    With a `shard` that part of the run alone is asked.
+    `began` is the time of the order, by `time.monotonic`, `defaults` a line on the settings of a project's file. With
+    `memory_share` the tests that measure it are asked, whichever others are chosen. `tests` replace those that are
+    chosen by name and mark, and rows may then have any form that shows them, such as passages. With a `shard`, only
+    that part of the run is asked.
     """
 
     llms: tuple[str, ...] = ()
@@ -129,12 +130,12 @@ class RunOrder:
 
 @dataclass(frozen=True)
 class Run:
-    """A run that was planned: its subjects, tables and cells.
+    """A planned run: its subjects, tables and queries.
 
-    `resolved` has what a name of an LLM stands for; `left_out` are tests that --queries paper does not ask; `known` are
-    the files whose rows the LLMs may know; `notices` are to be read before anything is sent; the `judge` is shown
-    completions of the others; the `measure` is that by which Algorithm 1 compares texts; `trained_on` has the documents
-    that are declared to be training data of an LLM; `grid` has the cells of all parts of a run that is made in parts.
+    `resolved` has the models that names stand for; `left_out` are tests that --queries paper does not ask; `known` are
+    the files of rows that the LLMs may know; `notices` are to be read before anything is sent; the `judge` is shown
+    completions of the others; Algorithm 1 compares texts by the `measure`; `trained_on` has the corpora that are
+    declared to be training data of an LLM; `grid` is the plan of all parts of a run that is made in parts.
     """
 
     order: RunOrder
@@ -157,10 +158,10 @@ class Run:
 
 @dataclass(frozen=True)
 class Outcome:
-    """A run that was made: its folder, its results, and why no LLM under test gave a single reply, if that is so.
+    """A completed run: its folder, its results, and why no LLM under test gave a single reply, if that is so.
 
-    `trials` are what a report shows of its answers (`shown_lines`). `seconds` passed from the user's command until the
-    report was written; `going_on` has a line for each batch that is still under way at its provider.
+    `trials` are those that a report shows (`shown_lines`). `seconds` passed from the user's command until the report
+    was written; `going_on` has a line for each batch that is still under way at its provider.
     """
 
     folder: Path
@@ -172,7 +173,7 @@ class Outcome:
 
     @property
     def unreached(self) -> str:
-        """That nobody under test gave a single reply, and why; empty where somebody did."""
+        """A line that no subject under test gave a single reply, and why; "" if one did."""
         if not self.failure:
             return ""
         searched = {cell.llm for cell in self.results.subjects} <= self.results.documents
@@ -182,7 +183,7 @@ class Outcome:
 def prepare(order: RunOrder, progress: Progress | None = None, asks: bool = True) -> Run:
     """Open what the order names and plan every query. Raises `UsageError` before anything is sent or written.
 
-    Where it `asks`, an LLM that has no key here, or is not to be had, is told before what takes long.
+    If the run `asks`, an LLM without its key, or one that is not available, is reported before slow steps.
     """
     progress = progress or Progress()
     if order.out is not None:
@@ -267,22 +268,23 @@ def prepare(order: RunOrder, progress: Progress | None = None, asks: bool = True
 
 
 def _named(order: RunOrder, subjects: Sequence[Subject]) -> list[Model]:
-    """The controls that the user named."""
+    """Return the controls that the user named."""
     names = set(map(name_of, order.control))
     return [subject.model for subject in subjects if subject.joined and subject.model.spec in names]
 
 
 def _by_default(test: Test, scored: bool, order: RunOrder) -> bool:
-    """Whether a test is asked where nobody chose tests; `scored`: whether an LLM under test scores text for nothing.
+    """Return whether a test is asked if the user chose no tests; with `scored`, an LLM under test scores text for free.
 
-    All that search documents are: whoever names documents wants them searched; so with fresh rows.
+    Tests that search documents are asked by default, since a user who names a corpus wants it searched, and tests that
+    compare with fresh rows if such rows are given.
     """
     wanted = Capability.SEARCH in test.needs or (test.beside_fresh and bool(order.fresh))
     return not test.on_request or (scored and test.scores_text) or wanted
 
 
 def _scores(subject: Subject) -> bool:
-    """Whether it is an LLM under test that is loaded here and scores text: it costs nothing but time."""
+    """Return whether the subject is a local LLM under test that scores text, which costs only time."""
     model = subject.model
     return subject.tested and model.local and not model.control and Capability.SCORE in model.capabilities
 
@@ -290,7 +292,7 @@ def _scores(subject: Subject) -> bool:
 def _tables(
     order: RunOrder, progress: Progress, notices: tuple[str, ...]
 ) -> tuple[tuple[Table, ...], tuple[Table, ...], tuple[str, ...]]:
-    """The tables, each once, the known files, and the notices; a table given as it is has its target and name."""
+    """Return the tables, each once, the known files, and the notices; a given `Table` has its own target and name."""
     named = {each if isinstance(each, str) else id(each): each for each in order.datasets or DATASETS}
     if order.target or order.name:
         for table in named.values():
@@ -327,7 +329,7 @@ def _name_of_frame(order: RunOrder) -> str:
 
 
 def _opened(spec: str, settings: Settings) -> tuple[Model, Found | None]:
-    """An LLM and what its name stands for; one that is not to be had here says so when it is to be reached."""
+    """Return an LLM and what its name stands for; an unavailable one is a model that fails when it is to be reached."""
     try:
         resolved = resolve(spec)
     except Unavailable as error:
@@ -336,7 +338,7 @@ def _opened(spec: str, settings: Settings) -> tuple[Model, Found | None]:
 
 
 def _lacking(subjects: Sequence[Subject]) -> dict[str, str]:
-    """Why LLMs are not to be had here, by their specs, as far as is known without asking anybody."""
+    """Return why LLMs are not available, by their specs, as far as that is known without asking a server."""
     lacking: dict[str, str] = {}
     for model in (subject.model for subject in subjects):
         try:
@@ -349,7 +351,7 @@ def _lacking(subjects: Sequence[Subject]) -> dict[str, str]:
 def _references(
     specs: Sequence[str], opened: Mapping[str, tuple[Model, Found | None]], settings: Settings, named: Sequence[str]
 ) -> dict[str, tuple[Model, Found | None]]:
-    """The references. Raises `UsageError` for one that is tested, named twice, a control, or not to be had."""
+    """Return the references. Raises `UsageError` for one that is tested, named twice, a control, or not available."""
     found: dict[str, tuple[Model, Found | None]] = {}
     for spec in specs:
         ((name, (model, how)),) = _reference(spec, opened, settings, named).items()
@@ -363,7 +365,7 @@ def _references(
 def _reference(
     spec: str, opened: Mapping[str, tuple[Model, Found | None]], settings: Settings, named: Sequence[str]
 ) -> dict[str, tuple[Model, Found | None]]:
-    """A reference by its name. Raises `UsageError` for one that is tested, a control, or not to be had."""
+    """Return a reference by its name. Raises `UsageError` for one that is tested, a control, or not available."""
     found, name = resolve(spec), name_of(spec)
     model = found.open(settings)
     if model.documents:
@@ -388,7 +390,7 @@ def _reference(
 
 
 def _are_one(one: tuple[Model, Found | None], other: tuple[Model, Found | None]) -> bool:
-    """Whether two names, as two labels, stand for one LLM."""
+    """Return whether two names, such as two labels, stand for one LLM."""
     (first, found), (second, also) = one, other
     if first.identity is not None and first.identity == second.identity:
         return True
@@ -406,7 +408,7 @@ def _tell_apart(tables: Sequence[Table], serializers: Sequence[Serializer], prom
 
 
 def check_rows_may_leave(run: Run) -> None:
-    """Raises `UsageError` if a FILE's rows would leave this machine without leave to."""
+    """Raise `UsageError` if a FILE's rows would leave this machine without permission."""
     for (llm, dataset), rows in rows_leaving(run).items():
         if not run.order.send_rows:
             beside = " and others made of its cells" * ((llm, dataset) in shuffled_shown(run.cells))
@@ -416,7 +418,7 @@ def check_rows_may_leave(run: Run) -> None:
 
 
 def execute(run: Run, progress: Progress, tell: Callable[[str], object] = str) -> Outcome:
-    """Ask everything and record it; `tell` hears first how each FILE was read. Raises `UsageError`; loses no answer."""
+    """Ask everything and record it; no answer is lost. `tell` gets how each FILE was read. Raises `UsageError`."""
     check_rows_may_leave(run)
     check_last_failed(run)
     started = datetime.now(UTC) - timedelta(seconds=_passed(run))
@@ -460,12 +462,12 @@ def execute(run: Run, progress: Progress, tell: Callable[[str], object] = str) -
 
 
 def _passed(run: Run) -> float:
-    """The seconds since the user asked for the run."""
+    """Return the seconds since the user asked for the run."""
     return round(time.monotonic() - run.order.began, 2)
 
 
 def survey(run: Run, progress: Progress | None = None) -> list[Estimate]:
-    """What is left to ask of each LLM, and what it takes at most. Nothing is asked but what there is to reach."""
+    """Return an estimate of what is left to ask of each LLM, and its largest cost. LLMs are reached, but not asked."""
     check_last_failed(run)
     progress = progress or Progress()
     folder = run.order.out or new_folder(datetime.now(UTC))
@@ -474,7 +476,7 @@ def survey(run: Run, progress: Progress | None = None) -> list[Estimate]:
 
     async def look() -> list[Estimate]:
         try:
-            with contextlib.suppress(UsageError):  # each LLM that cannot be reached says so in its own line
+            with contextlib.suppress(UsageError):  # each LLM that cannot be reached states that in its own line
                 await session.connect()
                 await session.hold(asks=False)
             with progress.doing("looking for known answers"):
@@ -503,7 +505,7 @@ async def _ask(session: Session, folder: Path, judged: Callable[[bool], RunResul
         with alone(folder):
             with session.progress.doing("looking for known answers"):
                 session.recall()
-            # What a crash leaves must be enough for `rescore`: the cells as planned stand there before any answer.
+            # A crash must leave enough for `rescore`: the planned results, written before any answer.
             write_results(folder, judged(False))
             with interruptible(session.stop):
                 await session.ask()

@@ -1,4 +1,4 @@
-"""What a report shows of a run's trials: each with the chances by which it was weighed, and what was said of it."""
+"""The trials of a run as a report shows them: each with the chances that weighed it, and with judgements."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -16,10 +16,10 @@ from tabcontam.verdicts.reference import same_query
 
 @dataclass(frozen=True)
 class Shown:
-    """Makes of a cell's trials what a report shows of them.
+    """A conversion of a result's trials into those that a report shows.
 
-    What the cell's reference answered, too, has chance 1; `said` are the trials of a reference, and `stretches`
-    where they stand.
+    Answers that the result's reference gave as well have chance 1. `said` returns the trials of a reference, and
+    `stretches` their places in the file.
     """
 
     references: Mapping[CellName, CellName]
@@ -35,25 +35,25 @@ class Shown:
 
 
 def _is_judgeable(test: str) -> bool:
-    """Whether completions of a test are compared with true pieces; nobody says anything of those of other tests."""
+    """Return whether judges compare completions of a test with true pieces."""
     return test in by_id() and by_id()[test].judgeable
 
 
 def referred(cell: Result) -> list[CellName]:
-    """Where the reference's own trials of a cell's queries stand, and those of further ones beside memory's share."""
+    """Return the keys of the reference's trials of a result's queries, and of further references for memory's share."""
     named = [cell.reference, *(cell.memory.further if cell.memory else ())]
     return [cell.key._replace(llm=llm) for llm in named if llm]
 
 
 def reference_lines(folder: Path, cells: Sequence[Result]) -> KeptTrials:
-    """The newest trial of every query that a reference was asked for these cells."""
+    """Return the newest trial of every query that a reference was asked for these results."""
     return KeptTrials(folder / TRIALS, dict.fromkeys(name for cell in cells for name in referred(cell)))
 
 
 def shown_lines(folder: Path, cells: Sequence[Result], written: Written | None = None) -> KeptTrials:
-    """The newest trial of every query of these cells, read cell by cell, as `Shown` makes them.
+    """Return the newest trial of every query of these results, read one result at a time, as `Shown` converts them.
 
-    Of a file that was just `written` it is known where the lines stand.
+    For a file that was just `written`, the places of the lines are known.
     """
     named = dict.fromkeys(name for cell in cells for name in referred(cell))
     said = KeptTrials(folder / TRIALS, named, written=written)
@@ -62,12 +62,12 @@ def shown_lines(folder: Path, cells: Sequence[Result], written: Written | None =
 
 
 def references(cells: Sequence[Result]) -> dict[CellName, CellName]:
-    """The cells that have a reference, each with where its trials stand."""
+    """Return the key of the reference's trials for each result with a reference."""
     return {cell.key: cell.key._replace(llm=cell.reference) for cell in cells if cell.reference}
 
 
 def _conceded(line: Line, other: Line | None) -> Line:
-    """A trial whose right answers have chance 1 where the reference's own trial has them, too."""
+    """Return a trial whose right answers have chance 1 if the reference's own trial has them, too."""
     if other is None or not other.get("readable"):
         return line
     one, read = trial_of(line), Reading(other.get("parsed"), other.get("hit"), paper_hit=False, readable=True)

@@ -1,7 +1,7 @@
-"""The trials of each LLM's cells read once, and what a report keeps of them; of a large run other processors help.
+"""The extracts that a report needs from each LLM's trials, read once; in a large run other processes help.
 
-What is kept of an LLM needs no other LLM's trials. So this process and those beside it each take one LLM after the
-other, until none is left, and nobody waits for anybody. Where a process fails, its LLM is taken here.
+The extract of an LLM needs no other LLM's trials. So this process and its helpers each take one LLM after the other,
+until none is left, and none waits for another. If a helper fails, its LLM is taken here.
 """
 
 import gc
@@ -34,10 +34,10 @@ from tabcontam.verdicts.comparison import Answers, answers_of, planned_alike
 from tabcontam.verdicts.judgements import Judgements, judgement_of
 from tabcontam.verdicts.results import RunResults
 
-SMALL = 20_000  # trials up to which a process would be there only once most of them were taken
+SMALL = 20_000  # trials up to which a helper would start only after most of them were taken
 AHEAD = 2  # LLMs that a process has at once
 MOST = 2  # processes: more would wait for this one, which writes the pages
-FIELDS = (  # of a cell: its name, and what its trials are read with
+FIELDS = (  # of a result: its key, and the fields with which its trials are read
     "llm", "dataset", "edition", "split", "serializer", "prompts", "test", "source",
     "kind", "verdict", "control", "queries", "null", "reference",
 )  # fmt: skip
@@ -47,19 +47,19 @@ START = starting("tabcontam.runs.taking")
 
 @dataclass(frozen=True)
 class Taken:
-    """What a report keeps of the trials of an LLM: for its page, for recalled.csv, and for comparisons."""
+    """The extract of an LLM's trials for a report: for its page, for recalled.csv, and for comparisons."""
 
     told: Told
     recalled: str
     answers: Mapping[CellName, Answers]
 
 
-Ready = SimpleQueue[tuple[str, Taken | None]]  # LLMs with what is kept of them; None: it is to be taken here
+Ready = SimpleQueue[tuple[str, Taken | None]]  # LLMs with their extracts; None: it is to be taken here
 
 
 @dataclass(frozen=True)
 class Work:
-    """The cells of an LLM, those of them that are on its page, and those whose answers are compared with others."""
+    """The results of an LLM, those of them on its page, and those whose answers are compared with others."""
 
     cells: Sequence[Result]
     placed: Sequence[Placed]
@@ -68,7 +68,7 @@ class Work:
 
 @dataclass(frozen=True)
 class Terms:
-    """What holds for all LLMs of a run; `by_id` is that of `answers_of`."""
+    """The inputs that all LLMs of a run share; `by_id` is that of `answers_of`."""
 
     facts: Facts
     by_id: bool
@@ -78,9 +78,10 @@ class Terms:
 def taken(
     found: RunResults, shown: RunResults, trials: ReadByCell, compared: frozenset[CellName]
 ) -> Iterator[Iterator[tuple[str, Taken]]]:
-    """What is kept of each LLM, in the order in which it is ready; of cells that are `compared` also their answers.
+    """Yield an iterator of each LLM's extract, in the order in which they are ready; other processes begin at once.
 
-    The pages have the cells of `shown`, and all else those of `found`. Other processors begin at once.
+    The pages have the results of `shown`, and all other files those of `found`. Extracts of results that are `compared`
+    also have their answers.
     """
     cells = shown.cells if found.run.recorded else found.cells
     terms, of_pages = Terms(Facts.of(shown), planned_alike(found.run)), placed(shown)
@@ -95,7 +96,7 @@ def taken(
 
 
 def _next(left: deque[str], ready: Ready) -> tuple[str, Taken | None]:
-    """An LLM of which it is known what is kept, or else one that is to be taken here."""
+    """Return an LLM with its extract, or else one that is to be taken here."""
     with suppress(Empty):
         return ready.get_nowait()
     with suppress(IndexError):
@@ -104,7 +105,7 @@ def _next(left: deque[str], ready: Ready) -> tuple[str, Taken | None]:
 
 
 def take(terms: Terms, work: Work, read: Callable[[CellName], Sequence[Trial]]) -> Taken:
-    """What is kept of an LLM's trials, each read once."""
+    """Return the extract of an LLM's trials, each read once."""
     recalled, answers = io.StringIO(newline=""), dict[CellName, Answers]()
     telling, lines = Telling(terms.facts, work.placed), Recalled(recalled, head=False)
     for cell in work.cells:
@@ -121,7 +122,7 @@ def take(terms: Terms, work: Work, read: Callable[[CellName], Sequence[Trial]]) 
 def _helped(
     terms: Terms, trials: ReadByCell | None, work: Mapping[str, Work], left: deque[str], ready: Ready
 ) -> Iterator[None]:
-    """Have other processors take LLMs of those that are `left`, the last first; what is kept of each comes `ready`."""
+    """Have other processes take LLMs that are `left`, the last first; their extracts go into `ready`."""
     helpers = min(processors() - 1, MOST, len(left) - 1) if sys.executable else 0
     if helpers < 1 or not isinstance(trials, KeptTrials) or not isinstance(trials.shown, Shown) or len(trials) < SMALL:
         yield
@@ -138,7 +139,7 @@ def _helped(
                 return
             sent = deque[str]()
             try:
-                with suppress(Exception):  # whatever it is, the report meets it too, when it takes the LLM itself
+                with suppress(Exception):  # the report meets the same error when it takes the LLM itself
                     send(process, json.dumps(begin).encode())
                     while _send_some(process, left, sent, lambda llm: _job(kept, shown, work[llm])):
                         if (found := _taken_by(process)) is None:
@@ -153,7 +154,7 @@ def _helped(
         thread.start()
     try:
         yield
-    finally:  # also where the user pressed Ctrl-C
+    finally:  # also after Ctrl-C
         over.set()
         left.clear()
         for process in list(processes):
@@ -169,9 +170,9 @@ def _process() -> "subprocess.Popen[bytes]":
 def _send_some(
     process: "subprocess.Popen[bytes]", left: deque[str], sent: deque[str], job: Callable[[str], object]
 ) -> bool:
-    """Send a process LLMs of those that are left, so that it has another one while its answer is read.
+    """Send a process LLMs that are left, so that it has another one while its answer is read.
 
-    Whether it has any. Raises OSError.
+    Returns whether it has any. Raises `OSError`.
     """
     while len(sent) < AHEAD:
         try:
@@ -183,7 +184,7 @@ def _send_some(
 
 
 def _taken_by(process: "subprocess.Popen[bytes]") -> Taken | None:
-    """What a process keeps of the LLM that it was sent first; None where it died, or printed something else."""
+    """Return a process's extract of the LLM that it was sent first; None if it died, or printed something else."""
     with suppress(OSError, ValueError, TypeError, KeyError):
         if process.stdout and (line := process.stdout.readline()):
             return _taken(json.loads(line))
@@ -191,7 +192,7 @@ def _taken_by(process: "subprocess.Popen[bytes]") -> Taken | None:
 
 
 def _beginning(trials: KeptTrials, shown: Shown, terms: Terms) -> dict[str, Any]:
-    """What a process needs to know of the run, as JSON can hold it."""
+    """Return the facts of the run that a process needs, in a form that JSON can hold."""
     return {
         "path": str(trials.path.resolve()),
         "file": trials.identity,
@@ -204,7 +205,7 @@ def _beginning(trials: KeptTrials, shown: Shown, terms: Terms) -> dict[str, Any]
 
 
 def _job(trials: KeptTrials, shown: Shown, work: Work) -> dict[str, Any]:
-    """What a process needs to know of an LLM: cells are named by their numbers."""
+    """Return the facts of an LLM that a process needs, with results named by their numbers."""
     numbers = {id(cell): number for number, cell in enumerate(work.cells)}
     referred = {name: shown.references[name] for cell in work.cells if (name := cell.key) in shown.references}
     return {
@@ -221,14 +222,14 @@ def _held(stretches: Sequence[Stretch]) -> list[tuple[int, int, list[int]]]:
 
 
 def _cell(values: Sequence[Any]) -> Result:
-    """A cell as far as its trials are read with it."""
+    """Return a result with only the fields with which its trials are read."""
     told = dict(zip(FIELDS, values, strict=True))
     verdict = told["verdict"] and Verdict(told["verdict"])
     return Result(**told | {"kind": Kind(told["kind"]), "verdict": verdict})
 
 
 def _as_facts(found: Taken) -> dict[str, Any]:
-    """What is kept of an LLM, as JSON can hold it."""
+    """Return an extract in a form that JSON can hold."""
     answers = [
         (key, one.there, [query.hex() for query in one.right], [query.hex() for query in one.others])
         for key, one in found.answers.items()
@@ -242,7 +243,7 @@ def _as_facts(found: Taken) -> dict[str, Any]:
 
 
 def _taken(facts: Mapping[str, Any]) -> Taken:
-    """What `_as_facts` took apart."""
+    """Return the extract from the form of `_as_facts`."""
     held = facts["packed"]
     packed = Packed({int(block): blob for block, blob in held["blobs"].items()}, held["shown"], held["left"])
     compared = [
@@ -256,10 +257,10 @@ def _taken(facts: Mapping[str, Any]) -> Taken:
 
 
 def main() -> None:
-    """For each LLM that a line of standard input tells about, print what is kept of its trials."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the business of the report, which ends this process
-    gc.disable()  # nothing here refers to itself, and to look for what does would take longer than all else
-    told, sys.stdout = sys.stdout, sys.stderr  # what a test of another package prints is no answer
+    """Print the extract of each LLM that a line of standard input describes."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the report handles Ctrl-C, and ends this process
+    gc.disable()  # no object here refers to itself, and a search for such objects would take longer than all other work
+    told, sys.stdout = sys.stdout, sys.stderr  # text that a test of another package prints is no answer
     begin = json.loads(sys.stdin.buffer.readline())
     terms, judgements = _terms(begin), _judgements(begin)
     jobs, answers = SimpleQueue[bytes](), SimpleQueue[bytes]()
@@ -273,14 +274,14 @@ def main() -> None:
             while line := jobs.get():
                 answers.put(json.dumps(_as_facts(_done(json.loads(line), file, terms, judgements))).encode() + b"\n")
     except Exception:
-        answers.put(b"null\n")  # an answer has to come: the report would wait for it
+        answers.put(b"null\n")  # the report waits for an answer
         raise
     finally:
         answers.put(b"")
 
 
 def _read_jobs(jobs: SimpleQueue[bytes]) -> None:
-    """Read what is sent at once, so that who sends need not wait. An empty job is the last."""
+    """Read jobs as soon as they are sent, so that the sender need not wait. An empty job is the last."""
     try:
         for line in sys.stdin.buffer:
             jobs.put(line)
@@ -289,7 +290,7 @@ def _read_jobs(jobs: SimpleQueue[bytes]) -> None:
 
 
 def _write_answers(answers: SimpleQueue[bytes], told: TextIO) -> None:
-    """Write answers, which takes as long as the report has no time to read them, up to an empty one."""
+    """Write answers up to an empty one, which blocks while the report has no time to read them."""
     while answer := answers.get():
         told.buffer.write(answer)
         told.flush()
@@ -305,7 +306,7 @@ def _judgements(begin: Mapping[str, Any]) -> Judgements:
 
 
 def _done(job: Mapping[str, Any], file: BinaryIO, terms: Terms, judgements: Judgements) -> Taken:
-    """What is kept of the LLM of a job."""
+    """Return the extract of the LLM of a job."""
     cells = [_cell(values) for values in job["cells"]]
     lines = dict(zip((cell.key for cell in cells), job["lines"], strict=True))
     said = {CellName(*name): stretches for name, stretches in job["said"]}

@@ -1,7 +1,7 @@
-"""`--trained-on LLM=corpus:PATH`: documents that a user declares to be what an LLM of the run was trained on.
+"""`--trained-on LLM=corpus:PATH`: corpora that the user declares to be training data of an LLM of the run.
 
-They are a subject of the run like any other, searched once for whomever they are declared. What they hold counts for
-the LLM that is named, and for no other.
+They are subjects of the run like any other, searched once for all LLMs for which they are declared. The rows that they
+hold count for these LLMs alone.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -19,10 +19,10 @@ FORM = "LLM=corpus:PATH"
 
 
 def declared(typed: Sequence[str], llms: Mapping[str, str]) -> tuple[tuple[TrainedOn, ...], dict[str, str]]:
-    """What is declared, and the documents that `--llm` does not name as well, as they are written, by their names.
+    """Return the declarations, and the corpora that `--llm` does not name as well, specs by names.
 
-    `llms` has the subjects that it does name, as they are written, by their names. Raises `UsageError` for an LLM that
-    is none of them, and for what is declared twice.
+    `llms` has the subjects that it does name in the same form. Raises `UsageError` for an LLM that is none of them, and
+    for a declaration that occurs twice.
     """
     found: list[TrainedOn] = []
     known = dict(llms)
@@ -38,7 +38,7 @@ def declared(typed: Sequence[str], llms: Mapping[str, str]) -> tuple[tuple[Train
 
 
 def _parted(text: str, llms: Collection[str]) -> tuple[str, str]:
-    """The LLM and the documents of a declaration. The name of an LLM may have an equals sign in it."""
+    """Return the LLM and the corpus of a declaration. The name of an LLM may contain an equals sign."""
     llm = max((name for name in llms if text.startswith(f"{name}=")), key=len, default="")
     before, _, after = text.partition("=")
     documents = text[len(llm) + 1 :] if llm else after
@@ -52,7 +52,7 @@ def _parted(text: str, llms: Collection[str]) -> tuple[str, str]:
 
 
 def _named(documents: str, known: Mapping[str, str]) -> str:
-    """What documents are called in the run: as `--llm` names the same ones, where it does."""
+    """Return a corpus's name in the run: that by which `--llm` names the same one, if it does."""
     if documents in known:
         return documents
     label, spec = split_label(documents)
@@ -61,7 +61,7 @@ def _named(documents: str, known: Mapping[str, str]) -> str:
 
 
 def check_declared(declarations: Sequence[TrainedOn], opened: Mapping[str, Model]) -> None:
-    """Raises `UsageError` for documents that are none, and for an LLM that is none or whose training data is known."""
+    """Raise `UsageError` for a corpus that is none, and for an LLM that is none or whose training data is known."""
     for one in declarations:
         documents, llm = opened[one.documents], opened[one.llm]
         if isinstance(documents, MissingModel):
@@ -78,7 +78,7 @@ def check_declared(declarations: Sequence[TrainedOn], opened: Mapping[str, Model
 
 
 def check_searched(declarations: Sequence[TrainedOn], subjects: Sequence[Subject], tests: Sequence[Test]) -> None:
-    """Raises `UsageError` where documents are declared that none of the chosen tests searches."""
+    """Raise `UsageError` if a corpus is declared that none of the chosen tests searches."""
     searched = {subject.model.spec for subject in subjects}
     for documents in (one.documents for one in declarations):
         if documents not in searched:

@@ -1,4 +1,4 @@
-"""How well a score ranks rows before others: the AUC of pairs, with an interval that knows they are pairs."""
+"""The AUC: how well a score ranks rows before others, with intervals for pairs and for independent samples."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,19 +14,19 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Ranking:
-    """The AUC: the share of all pairs of one and one other in which the one is larger, ties counting a half."""
+    """The AUC: the share of all pairs of an own value and another in which the own one is larger; ties count a half."""
 
     value: float
     interval: tuple[float, float] | None  # with a confidence of 95 %; None of fewer than two
 
 
 def paired(own: Sequence[float], others: Sequence[float], confidence: float = 0.95) -> Ranking:
-    """The AUC of values against others that were drawn in pairs with them, one other for each.
+    """Return the AUC of values against others that were drawn in pairs with them, one other for each.
 
-    The variance is that of DeLong, DeLong and Clarke-Pearson (1988) for pairs that depend on each other within and not
-    between themselves (Obuchowski 1997, "Nonparametric analysis of clustered ROC curve data", equation 3), the interval
-    Student's on the scale of the log-odds. Where all values lie above all others, or below them, there is no variance:
-    then it is the exact interval of a share. Raises ValueError for different lengths, and without any pair.
+    The variance is that of DeLong, DeLong and Clarke-Pearson (1988) for pairs whose values depend on each other within
+    a pair and not between pairs (Obuchowski 1997, "Nonparametric analysis of clustered ROC curve data", equation 3),
+    the interval Student's on the scale of the log-odds. If all values lie above all others, or below them, there is no
+    variance: then it is the exact interval of a share. Raises `ValueError` for different lengths, and without any pair.
     """
     if len(own) != len(others) or not len(own):
         raise ValueError(f"{len(own)} values, and {len(others)} others")
@@ -40,9 +40,9 @@ def paired(own: Sequence[float], others: Sequence[float], confidence: float = 0.
 
 
 def independent(own: Sequence[float], others: Sequence[float], confidence: float = 0.95) -> Ranking:
-    """The AUC of values against others that were drawn without them; the interval is by the same variance of DeLong.
+    """Return the AUC of values against independent others, with an interval from DeLong's variance.
 
-    Raises ValueError where there are none of either.
+    Raises `ValueError` if one of the two samples is empty.
     """
     if not (len(own) and len(others)):
         raise ValueError(f"{len(own)} values, and {len(others)} others")
@@ -57,13 +57,13 @@ def independent(own: Sequence[float], others: Sequence[float], confidence: float
 
 
 def placed(own: Sequence[float], others: Sequence[float]) -> tuple[Floats, Floats]:
-    """For each value the share of others below it; for each other the share of values above it. Ties are halves."""
+    """Return the share of others below each value, and the share of values above each other. Ties are halves."""
     ones, twos = np.asarray(own, dtype=np.float64), np.asarray(others, dtype=np.float64)
     return share_below(ones, twos), 1.0 - share_below(twos, ones)
 
 
 def share_below(values: Floats, others: Floats) -> Floats:
-    """For each value the share of the others below it; ties are halves."""
+    """Return for each value the share of the others below it; ties are halves."""
     ordered = np.sort(others)
     less, not_more = np.searchsorted(ordered, values, side="left"), np.searchsorted(ordered, values, side="right")
     return np.asarray((less + not_more) / (2 * len(ordered)))

@@ -1,4 +1,4 @@
-"""How much better the same rows are ranked by one's probabilities of classes than by another's, with an interval."""
+"""The difference of the AUCs of several predictors' class probabilities on the same rows, with an interval."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -22,12 +22,12 @@ class AucApart:
 
 
 def auc_apart(sides: Sequence[Floats], signs: Sequence[int], labels: Ints, seed: int = 0) -> AucApart | None:
-    """The AUCs of several matrices of chances about the same rows, added up with these signs.
+    """Return the AUCs of several matrices of chances about the same rows, added up with these signs.
 
     A matrix has a line for each row and a column for each class, `labels` the place of each row's class. The AUC is
-    that of the last of two classes, or the mean of each class against the rest. The interval is of 2,000 resamples of
-    the rows, drawn within each class so that none is lost, the same in all matrices (a percentile bootstrap). None
-    where fewer than two classes have rows.
+    that of the last of two classes, or the mean of each class against the rest. The interval is from 2,000 resamples of
+    the rows, drawn within each class so that none is lost, the same in all matrices (a percentile bootstrap). Return
+    None if fewer than two classes have rows.
     """
     places = [np.flatnonzero(labels == name) for name in range(sides[0].shape[1])]
     there = [name for name, own in enumerate(places) if len(own)]
@@ -43,7 +43,7 @@ def auc_apart(sides: Sequence[Floats], signs: Sequence[int], labels: Ints, seed:
 
 
 def _aucs(chances: Floats, samples: Mapping[int, Ints]) -> Floats:
-    """Return the AUC of each sample; `samples` holds a line of rows for each one, under the place of their class."""
+    """Return the AUC of each sample; `samples` maps the place of each class to a line of its rows for each sample."""
     found = []
     for name in list(samples)[-1:] if len(samples) == 2 else samples:
         others = np.concatenate([rows for other, rows in samples.items() if other != name], axis=1)

@@ -1,8 +1,9 @@
-"""Is one completion nearer to the true text than another? The bootstrap of Golchin and Surdeanu 2024 (Algorithm 1).
+"""The bootstrap of Golchin and Surdeanu 2024 (Algorithm 1): is one completion nearer to the true text than another?
 
 Both ways to draw are here, since the published p-values are those of pairs, and the authors' public code draws the two
-sides apart. Neither is the p-value of a null: resampling varies which instances were drawn and leaves the difference
-where it is, and with ten instances it errs more often than its level says. `statistics.permuted.sign_flipped` is exact.
+sides independently. Neither is the p-value of a null: resampling varies which instances were drawn and leaves the
+difference where it is, and with ten instances it errs more often than its level claims.
+`statistics.permuted.sign_flipped` is exact.
 """
 
 from collections.abc import Sequence
@@ -14,12 +15,12 @@ SAME = 1e-9  # sums of the same scores in another order differ by less
 
 
 def bootstrap(guided: Sequence[float], general: Sequence[float], *, paired: bool = True, seed: int = 0) -> float:
-    """The share of 10,000 resamples in which the mean of `guided` is not above that of `general`; ties count against.
+    """Return the share of 10,000 resamples in which the mean of `guided` is not above that of `general`.
 
-    `guided` and `general` hold the overlap of each instance's two completions, in the same order. Where `paired`, a
-    resample takes both completions of the instances that it draws, as published; else it draws instances for each side
-    apart, as the authors' public code does. The same seed gives the same number. Raises ValueError where the two are
-    not as many, or none.
+    Ties count against a difference. `guided` and `general` hold the overlap of each instance's two completions, in the
+    same order. If `paired`, a resample takes both completions of the instances that it draws, as published; else it
+    draws instances for each side independently, as the authors' public code does. Equal seeds give equal results.
+    Raises `ValueError` if the two differ in length or are empty.
     """
     if len(guided) != len(general) or not guided:
         raise ValueError(f"{len(guided)} guided and {len(general)} general scores are no pairs")

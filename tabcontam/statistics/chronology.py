@@ -1,9 +1,10 @@
-"""Are tables that came out before an LLM's training data end classified better than later ones? Tests and intervals.
+"""Tests and intervals for chronology: are tables published before an LLM's training data end classified better?
 
 The first tests are those of Li and Flanigan (2024), *Task Contamination*, section 4: each pair of an LLM and a dataset
 against the majority class, pairs before against pairs after, LLMs against themselves. They take pairs for independent,
-which those of one dataset are not: what is hard for one LLM is hard for another. `exchanged` needs no such thing: under
-the null any dataset might have come out when any other did, so that release dates are exchanged between datasets.
+but pairs with one dataset are not: a dataset that is hard for one LLM is hard for another. `exchanged` does not assume
+that: under the null any dataset might have come out when any other did, so that release dates are exchanged between
+datasets.
 """
 
 from collections.abc import Sequence
@@ -19,11 +20,11 @@ from tabcontam.statistics.correlations import spearman
 from tabcontam.statistics.exact import clopper_pearson
 
 BEFORE, AFTER, NEITHER = 1, -1, 0
-LISTED = 20_000  # ways to exchange release dates that are all looked at; of more so many are drawn
-SURE = 0.999  # that a share of drawn ways, which a seed has a part in, is not below that of all ways
+LISTED = 20_000  # ways to exchange release dates that are all looked at; of more ways this number is drawn
+SURE = 0.999  # confidence that a share of drawn ways, which depends on a seed, is not below that of all ways
 SAME = 1e-12  # sums of the same terms in another order differ by less
 LEVEL = 0.01  # the paper's
-LEAST = 4  # datasets that a trend takes
+LEAST = 4  # datasets that a trend needs
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -31,12 +32,12 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Exchanged:
-    """What release dates come to when they are exchanged between datasets.
+    """The test result of exchanging release dates between datasets.
 
     `difference` is the mean lift over the majority class before, minus that after, within each LLM and averaged over
-    those LLMs that have both; `p_value` says in which share of the ways to exchange dates it is as large. `ways` counts
-    those that were looked at, all there are where it is `exact`. Where they are drawn the p-value is the upper limit
-    (Clopper and Pearson, one-sided, 99.9%) of the share in all ways: who tries many seeds gains little by it.
+    those LLMs that have both; `p_value` is the share of the ways to exchange dates in which it is as large. `ways`
+    counts those that were looked at, all that exist if it is `exact`. If they are drawn, the p-value is the upper limit
+    (Clopper and Pearson, one-sided, 99.9%) of the share in all ways, so that trying many seeds gains little.
     """
 
     difference: float
@@ -58,10 +59,10 @@ class Trend:
 
 
 def t_test(hits: int, answered: int, majority: float) -> tuple[float, float]:
-    """How far a 99% interval of the accuracy goes to each side, and the one-sided p-value that it is no higher.
+    """Return the half-width of a 99% interval of the accuracy, and the one-sided p-value that it is no higher.
 
-    Student's t of zeros and ones against the majority's share, a number from 0 to 1. Where all answers are alike there
-    is no spread: the half-width is 0, and the p-value that of the exact binomial test, which needs none.
+    Student's t of zeros and ones is compared with the majority's share, a number from 0 to 1. If all answers are alike,
+    there is no spread: the half-width is 0, and the p-value that of the exact binomial test, which needs none.
     """
     from scipy.stats import t
 
@@ -76,14 +77,14 @@ def t_test(hits: int, answered: int, majority: float) -> tuple[float, float]:
 
 
 def exceeds(hits: int, answered: int, majority: float) -> float:
-    """The exact binomial p-value that an accuracy is no higher than the majority's share."""
+    """Return the exact binomial p-value that an accuracy is no higher than the majority's share."""
     from scipy.stats import binom
 
     return float(binom.sf(hits - 1, answered, majority)) if answered else 1.0
 
 
 def mann_whitney(before: Sequence[float], after: Sequence[float]) -> float | None:
-    """The two-sided p-value of Mann and Whitney (1947), with ties; None where a side is empty."""
+    """Return the two-sided p-value of Mann and Whitney (1947), with ties, or None if a side is empty."""
     from scipy.stats import mannwhitneyu
 
     if not before or not after:
@@ -94,7 +95,7 @@ def mann_whitney(before: Sequence[float], after: Sequence[float]) -> float | Non
 
 
 def sign_test(pairs: Sequence[tuple[float, float]]) -> tuple[int, int, float]:
-    """How many firsts are larger, how many seconds, and the exact two-sided p-value (Dixon and Mood 1946)."""
+    """Return how many firsts are larger, how many seconds, and the exact two-sided p-value (Dixon and Mood 1946)."""
     from scipy.stats import binomtest
 
     first, second = sum(one > two for one, two in pairs), sum(one < two for one, two in pairs)
@@ -102,7 +103,7 @@ def sign_test(pairs: Sequence[tuple[float, float]]) -> tuple[int, int, float]:
 
 
 def trend(years: Sequence[float], values: Sequence[float]) -> Trend | None:
-    """How values go with years; None for fewer than four, or where all years or all values are the same."""
+    """Return the trend of values over years, or None for fewer than four, or if all years or all values are equal."""
     found = spearman(years, values) if len(years) >= LEAST else None
     if found is None or found.p_value is None:
         return None
@@ -112,10 +113,11 @@ def trend(years: Sequence[float], values: Sequence[float]) -> Trend | None:
 
 
 def exchanged(lifts: Floats, sides: Ints, seed: int = 0) -> Exchanged | None:
-    """Exchange release dates between datasets; None where no LLM has both sides, or where there is one way alone.
+    """Return the result of exchanging release dates between datasets.
 
-    `lifts` are the accuracies less the majority's, a line an LLM and a column a dataset, NaN where nothing was
-    measured; `sides` are 1 for before, -1 for after and 0 for neither, in the same form.
+    `lifts` are the accuracies less the majority's, a line for each LLM and a column for each dataset, NaN if nothing
+    was measured; `sides` are 1 for before, -1 for after and 0 for neither, in the same form. Return None if no LLM has
+    both sides, or if there is only one way.
     """
     eras, own = _eras(sides)
     found = float(_differences(lifts[None], eras, own[None])[0, 0])
@@ -128,9 +130,9 @@ def exchanged(lifts: Floats, sides: Ints, seed: int = 0) -> Exchanged | None:
 
 
 def exchanged_p_values(lifts: Floats, sides: Ints, seed: int = 0, draws: int = LISTED) -> Floats:
-    """The p-values of `exchanged` in many worlds at once: `lifts` has a world in front of each LLM and dataset.
+    """Return the p-values of `exchanged` in many worlds at once: `lifts` has a first axis for the worlds.
 
-    What is measured (not NaN) has to be the same in all of them.
+    The measured entries (not NaN) have to be the same in all of them.
     """
     eras, own = _eras(sides)
     labels, exact = _labels(own, np.random.default_rng(seed), draws)
@@ -138,9 +140,10 @@ def exchanged_p_values(lifts: Floats, sides: Ints, seed: int = 0, draws: int = L
 
 
 def without(lifts: Floats, difficulty: Floats) -> Floats:
-    """What is left of lifts once what goes with a supervised baseline's lift is taken off, by least squares.
+    """Return the lifts without the part that goes with a supervised baseline's lift, by least squares.
 
-    One slope for all LLMs, as each has a level of its own. A dataset whose baseline is NaN has NaN for every LLM.
+    There is one slope for all LLMs, as each has a level of its own. A dataset whose baseline is NaN has NaN for every
+    LLM.
     """
     known = ~np.isnan(difficulty)
     held = np.where(known, lifts, np.nan)
@@ -156,18 +159,18 @@ def without(lifts: Floats, difficulty: Floats) -> Floats:
 
 
 def mean_lifts(lifts: Sequence[float]) -> float | None:
-    """The mean; None of nothing."""
+    """Return the mean, or None of nothing."""
     return fmean(lifts) if lifts else None
 
 
 def _eras(sides: Ints) -> tuple[Ints, Ints]:
-    """The different columns of sides, a line each, and the place among them of each dataset's own."""
+    """Return the different columns of sides, a line each, and the place among them of each dataset's own."""
     eras, own = np.unique(sides.T, axis=0, return_inverse=True)
     return eras.astype(np.int64), own.reshape(-1).astype(np.int64)
 
 
 def _labels(own: Ints, rng: np.random.Generator, draws: int = LISTED) -> tuple[Ints, bool]:
-    """Ways to give the datasets each other's eras: all of them where they are few, else so many that are drawn."""
+    """Return ways to exchange the datasets' eras: all of them if they are few, else `draws` that are drawn."""
     sizes = np.bincount(own)
     if factorial(len(own)) // prod(factorial(int(size)) for size in sizes) <= LISTED:
         return _all_labels([int(size) for size in sizes], len(own)), True
@@ -192,7 +195,7 @@ def _all_labels(sizes: Sequence[int], places: int) -> Ints:
 
 
 def _shares(lifts: Floats, eras: Ints, own: Ints, labels: Ints, exact: bool) -> Floats:
-    """The share of ways in which the difference is as large as the true one; of drawn ways its upper limit."""
+    """Return the share of ways in which the difference is as large as the true one; of drawn ways its upper limit."""
     found = _differences(lifts, eras, own[None])
     as_large = (_differences(lifts, eras, labels) >= found - SAME).sum(axis=1)
     if exact:
@@ -204,9 +207,9 @@ def _shares(lifts: Floats, eras: Ints, own: Ints, labels: Ints, exact: bool) -> 
 
 
 def _differences(lifts: Floats, eras: Ints, labels: Ints) -> Floats:
-    """The difference in each world (a line) and for each way to label the datasets (a column).
+    """Return the difference in each world (a line) and for each way to label the datasets (a column).
 
-    The mean over LLMs that have both sides of the mean lift before less that after; 0 where none has.
+    It is the mean, over LLMs that have both sides, of the mean lift before less that after; 0 if none has.
     """
     measured = ~np.isnan(lifts[0])
     values = np.nan_to_num(lifts)

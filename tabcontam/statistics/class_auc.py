@@ -1,4 +1,4 @@
-"""How well the probabilities of classes rank rows: the AUC of a class against the rest, within groups of rows."""
+"""The AUC of a class against the rest, within groups of rows: how well the probabilities of classes rank rows."""
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ class Rated:
 
 @dataclass(frozen=True)
 class _OfClass:
-    """The AUC of a class, its standard error, and the rows of the side that has fewer, and that less the groups."""
+    """The AUC of a class, its standard error, the number of rows on the smaller side, and that less the groups."""
 
     value: float
     error: float
@@ -30,15 +30,15 @@ class _OfClass:
 
 
 def ranked(rows: Sequence[Rated], classes: Sequence[str], confidence: float = 0.95) -> Ranking | None:
-    """The AUC of the first of two classes, or the mean of each class against the rest where there are more.
+    """Return the AUC of the first of two classes, or the mean of each class against the rest if there are more.
 
-    Rows are compared with rows of their own group alone, as those that were asked behind the same examples: the AUC is
-    the share of all such pairs that are ranked right, ties counting a half. Its variance is DeLong's, in which the
+    Rows are compared only with rows of their own group, such as those that were asked after the same examples: the AUC
+    is the share of all such pairs that are ranked right; ties count a half. Its variance is DeLong's, in which the
     groups share their variances, since some may have a single row of a class; the interval is Student's on the scale of
-    the log-odds. The error of a mean over classes is taken for the mean of their errors, which is the most that it can
-    be, whatever the classes have to do with each other. Where all pairs are ranked right, or wrong, the interval is the
-    exact one of a share of as many rows as the rarer side has. A class that no group has beside another is left out.
-    None where there is none.
+    the log-odds. The error of a mean over classes is taken to be the mean of their errors, which is the most that it
+    can be, however the classes depend on each other. If all pairs are ranked right, or wrong, the interval is the exact
+    one of a share of as many rows as the rarer side has. A class that no group has together with another is left out.
+    Return None if no class is left.
     """
     asked = classes[:1] if len(classes) == 2 else classes
     found = [each for each in (_of_class(rows, name) for name in asked) if each is not None]

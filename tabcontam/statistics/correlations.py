@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-LEAST_PAIRS = 4  # of a correlation: all orders of three are too few to say anything
+LEAST_PAIRS = 4  # of a correlation: the orders of three are too few to show anything
 ORDERS = 50_000  # of a permutation test: all orders of up to 8 values are fewer
 ON_A_LINE = 1e-9  # a coefficient that is nearer to 1 has no interval
 
@@ -22,7 +22,7 @@ class RankCorrelation:
 
 
 def spearman(first: Sequence[float], second: Sequence[float]) -> RankCorrelation | None:
-    """Spearman's rank correlation of parallel values; None for fewer than 4, or where a side is the same throughout.
+    """Return Spearman's rank correlation of parallel values, or None for fewer than 4 or if a side is constant.
 
     The p-value is from all orders of up to 8 values, and from 50 000 seeded ones of more. The interval is Fisher's
     transform with the variance of Bonett and Wright (2000), which is rough for few values; a coefficient of 1 or -1 has
@@ -46,7 +46,7 @@ def spearman(first: Sequence[float], second: Sequence[float]) -> RankCorrelation
 class Correlated:
     """Pearson's coefficient of two measures, in [-1, 1], with a 95% interval and a two-sided p-value.
 
-    There is no interval where all points lie on one line.
+    There is no interval if all points lie on one line.
     """
 
     value: float
@@ -55,10 +55,10 @@ class Correlated:
 
 
 def pearson(first: Sequence[float], second: Sequence[float]) -> Correlated | None:
-    """Pearson's correlation of parallel values; None for fewer than 4, or where a side is the same throughout.
+    """Return Pearson's correlation of parallel values, or None for fewer than 4 or if a side is constant.
 
-    The interval is Fisher's transform, which is rough for few values; it cannot be had of three. The p-value is from
-    all orders of up to 8 values, and from 50 000 seeded ones of more, so that it supposes no form of distribution.
+    The interval is Fisher's transform, which is rough for few values and impossible for three. The p-value is from all
+    orders of up to 8 values, and from 50 000 seeded ones of more, so that it supposes no form of distribution.
     """
     if len(first) < LEAST_PAIRS or len(set(first)) < 2 or len(set(second)) < 2:
         return None
@@ -71,7 +71,7 @@ def pearson(first: Sequence[float], second: Sequence[float]) -> Correlated | Non
 
 
 def _coefficient(first: NDArray[np.float64], second: NDArray[np.float64]) -> tuple[float, float]:
-    """The correlation of two series, and its two-sided p-value over the orders of one of them."""
+    """Return the correlation of two series, and its two-sided p-value over the orders of one of them."""
     from scipy.stats import permutation_test
 
     sides = [values - values.mean() for values in (first, second)]

@@ -1,15 +1,15 @@
-"""Bets against guessing: evidence that may be looked at after every query, and stopped whenever it is enough.
+"""Bets against the baseline: evidence that may be looked at after every query, and stopped whenever it is enough.
 
-One unit is staked on each answered cell before it is looked up. Where the cell is right it comes back many times over,
-by the fairest odds: one by the guesser's chance of it; where it is wrong it is lost. So who guesses as well as the
-guesser wins nothing on average, and E, what one unit has become after any number of queries, is at most one on average.
-By Ville's inequality (1939) E ever reaches 100 with a probability of one in a hundred at most, whatever stops the
-asking. E is an e-value (Wang and Ramdas 2022): several tables of an LLM are corrected by Benjamini and Hochberg's
-procedure on 1 / E, which is theirs.
+One unit is staked on each answered cell before it is looked up. If the cell is right, the stake returns multiplied by
+the fairest odds, which are one divided by the baseline's chance of the cell; if it is wrong, the stake is lost. So a
+model that predicts as well as the baseline wins nothing on average, and E, the value of one unit after any number of
+queries, is at most one on average. By Ville's inequality (1939) E ever reaches 100 with a probability of at most one in
+a hundred, whatever stops the asking. E is an e-value (Wang and Ramdas 2022): several tables of an LLM are corrected by
+Benjamini and Hochberg's procedure on 1 / E, as they propose.
 
-How much of a table is remembered is not known beforehand, so a fifth of the stake is bet for each of five shares m: of
-one unit the rest, 1 - m, is held back, and m is put on the query, 0.7 on all of its cells together and 0.3 on each of
-them alone. All logarithms here are to base two.
+The share of a table that is remembered is not known beforehand, so a fifth of the stake is bet for each of five shares
+m: of one unit the rest, 1 - m, is held back, and m is put on the query, 0.7 on all of its cells together and 0.3 on
+each cell separately. All logarithms here are to base two.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,19 +20,19 @@ from statistics import fmean
 from typing import NamedTuple
 
 MEMORY = (0.03, 0.07, 0.16, 0.38, 0.9)  # the shares of remembered rows that are bet on
-WHOLE = 0.7  # of what is put on a query: that all of its cells are right
-SPEAKING = 2.0  # a query whose whole stake comes back so many times over speaks for memory
-LEAST_ROWS = 3  # that have to speak for it before E counts for more than one
-MOST = 1e300  # that is counted of a stake and of E, so that they are numbers that every reader of JSON takes
+WHOLE = 0.7  # of the stake on a query: that all of its cells are right
+SPEAKING = 2.0  # a query whose whole stake is multiplied by at least this is evidence for memory
+LEAST_ROWS = 3  # that have to be evidence for it before E counts for more than one
+MOST = 1e300  # limit of a stake and of E, so that they are numbers that every reader of JSON takes
 ALL = ""  # the bets of which no column is left out
 
 
 @dataclass(frozen=True, slots=True)
 class Stake:
-    """What one unit that is staked on an answered cell comes to; on average one at most, if it is guessed.
+    """The value of one unit that is staked on an answered cell; on average at most one if it is guessed.
 
-    `lies_in` is the cell's column, or the columns of its entity. `honest` is what the unit would have come to by the
-    answer of an honest predictor, who learned from all rows that are not asked.
+    `lies_in` is the cell's column, or the columns of its entity. `honest` is the value of the unit by the answer of an
+    honest predictor, one that learned from all rows that are not asked.
     """
 
     lies_in: str
@@ -41,9 +41,9 @@ class Stake:
 
 
 class Wealth(NamedTuple):
-    """What bets have made of a unit: for each share of `MEMORY` the bits, on the answers and on the honest predictor's.
+    """The log-wealth in bits for each share of `MEMORY`, on the answers and on an honest predictor's answers.
 
-    `rows` counts the queries, each about a row of its own, that speak for memory.
+    `rows` counts the queries, each about a row of its own, that are evidence for memory.
     """
 
     memory: tuple[float, ...] = (0.0,) * len(MEMORY)
@@ -52,20 +52,20 @@ class Wealth(NamedTuple):
 
     @property
     def won(self) -> float:
-        """log2 of what a unit became beyond an honest predictor's."""
+        """log2 of the value of a unit, beyond that of an honest predictor's."""
         return min(log2(MOST), _mixed(self.memory) - max(0.0, _mixed(self.honest)))
 
     @property
     def bits(self) -> float:
-        """log2 of E: what was won, and nothing before enough rows speak for memory."""
+        """log2 of E: the winnings, which count only once enough rows are evidence for memory."""
         return self.won if self.rows >= LEAST_ROWS else min(0.0, self.won)
 
 
-Bets = Mapping[str, Wealth]  # by the column, or columns of one entity, that is left out; `ALL` where none is
+Bets = Mapping[str, Wealth]  # by the left-out column, or columns of one entity; `ALL` if none is
 
 
 def placed(stakes: Sequence[Stake]) -> dict[str, Wealth]:
-    """The bets on the cells of one query."""
+    """Return the bets on the cells of one query."""
     groups = dict.fromkeys(stake.lies_in for stake in stakes)
     return {ALL: _wealth(stakes)} | {
         group: _wealth([stake for stake in stakes if stake.lies_in != group]) for group in groups
@@ -78,7 +78,7 @@ def _wealth(stakes: Sequence[Stake]) -> Wealth:
 
 
 def _returned(worths: Sequence[float]) -> float:
-    """What a unit comes to that is put on the cells of a query; it stays one where there are none."""
+    """Return the value of a unit that is put on the cells of a query; it stays one if there are none."""
     return min(MOST, WHOLE * prod(worths) + (1 - WHOLE) * fmean(worths)) if worths else 1.0
 
 
@@ -87,7 +87,7 @@ def _bits(returned: float) -> tuple[float, ...]:
 
 
 def joined(parts: Iterable[Bets]) -> dict[str, Wealth]:
-    """Bets that were placed one after the other. A part that has no cell in a column is the same without it."""
+    """Return bets that were placed one after the other. Leaving out a column changes no part without cells in it."""
     own = [part for part in parts if part]
     groups = dict.fromkeys((ALL, *(group for part in own for group in part)))
     return {group: _sum([part.get(group, part[ALL]) for part in own]) for group in groups} if own else {}
@@ -100,13 +100,13 @@ def _sum(parts: Sequence[Wealth]) -> Wealth:
 
 
 def standing(bets: Bets) -> tuple[float, str]:
-    """log2 of the least E of all bets and of those without any one column, and which column that leaves out."""
+    """Return log2 of the least E of all bets and of those without any one column, and the column left out."""
     group = min(bets, key=lambda one: bets[one].bits, default=ALL)
     return (bets[group].bits, group) if bets else (0.0, ALL)
 
 
-@lru_cache(maxsize=10_000)  # it is asked for several times of each
+@lru_cache(maxsize=10_000)  # the same bets are evaluated several times
 def _mixed(bits: tuple[float, ...]) -> float:
-    """log2 of the mean over the shares of memory."""
+    """Return log2 of the mean over the shares of memory."""
     most = max(bits)
     return most + log2(fmean([2.0 ** (one - most) for one in bits]))

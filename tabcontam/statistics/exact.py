@@ -1,7 +1,7 @@
-"""The statistics of the calibrated rules: exact tails, intervals, discrimination, and what holds over a whole grid.
+"""The statistics of the calibrated rules: exact tails, intervals, discrimination, and corrections over a whole grid.
 
-A cell of a row test is a Bernoulli trial with the guesser's chance of the value that was answered; it is worth its bits
-where it is right. Tables of them are given as parallel sequences.
+A cell of a row test is a Bernoulli trial with the baseline's chance of the value that was answered; it is worth its
+bits if it is right. Tables of them are given as parallel sequences.
 """
 
 from collections.abc import Callable, Sequence
@@ -13,7 +13,7 @@ from sys import float_info
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special  # the rest of scipy is imported where it is needed: it takes longer than a command may
+from scipy import special  # the rest of scipy is imported in functions: it takes longer than a command may
 
 UNIT = 8  # bits are counted in eighths, so that the distribution of their sum is exact
 TARGET = 0.95  # the power that a detectable share is stated for
@@ -22,29 +22,29 @@ GRID, FINER = 32, 6  # parts that an interval is cut into, and how often: 32 ** 
 
 
 def units(chance: float) -> int:
-    """The bits of a cell in eighths, rounded. Raises ValueError at chance 0: what cannot be guessed has no bits."""
+    """Return the bits of a cell in eighths, rounded. Raises `ValueError` at chance 0, which has no bits."""
     return weight_of(-log2(chance))
 
 
 def weight_of(bits: float) -> int:
-    """So many bits in eighths, rounded."""
+    """Return `bits` in eighths, rounded."""
     return round(bits * UNIT)
 
 
 def weighted_tail(weights: Sequence[int], chances: Sequence[float], observed: int) -> float:
-    """P(sum of weights of the successes >= observed) of independent trials of unequal chance, exactly.
+    """Return P(sum of weights of the successes >= observed) of independent trials of unequal chance, exactly.
 
-    Sums positive terms only, so that the smallest tail has all its digits; 0 where the sum cannot come about at all.
-    Raises ValueError at a negative weight.
+    Only positive terms are summed, so that the smallest tail has all its digits; the result is 0 if the sum is
+    impossible. Raises `ValueError` at a negative weight.
     """
     return outcome_tail([[pair] for pair in zip(weights, chances, strict=True)], observed)
 
 
 def outcome_tail(trials: Sequence[Sequence[tuple[int, float]]], observed: int) -> float:
-    """P(sum of weights >= observed) of independent trials of several outcomes, exactly.
+    """Return P(sum of weights >= observed) of independent trials of several outcomes, exactly.
 
-    Each trial is its outcomes as (weight, chance); at most one of them comes about, and none weighs 0. Sums positive
-    terms only. Raises ValueError at a negative weight.
+    Each trial is its outcomes as (weight, chance); at most one of them occurs, and none weighs 0. Only positive terms
+    are summed. Raises `ValueError` at a negative weight.
     """
     likely = ([(weight, min(chance, 1.0)) for weight, chance in outcomes if chance > 0] for outcomes in trials)
     cells = sorted((sorted(outcomes, reverse=True) for outcomes in likely if outcomes), key=lambda cell: cell[0])
@@ -57,7 +57,7 @@ def outcome_tail(trials: Sequence[Sequence[tuple[int, float]]], observed: int) -
     state[0] = 1.0
     tail, top = 0.0, 0
     for cell in cells:
-        low = max(0, observed - left)  # a lower sum cannot come up to the observed one any more
+        low = max(0, observed - left)  # a lower sum cannot reach the observed one any more
         left -= cell[0][0]
         moved = []
         for weight, chance in cell:
@@ -71,14 +71,14 @@ def outcome_tail(trials: Sequence[Sequence[tuple[int, float]]], observed: int) -
 
 
 def poisson_binomial_tail(chances: Sequence[float], hits: int) -> float:
-    """P(successes >= hits) of independent trials of unequal chance, exactly."""
+    """Return P(successes >= hits) of independent trials of unequal chance, exactly."""
     return weighted_tail([1] * len(chances), chances, hits)
 
 
 def poisson_binomial(chances: Sequence[float] | NDArray[np.float64]) -> NDArray[np.float64]:
-    """The probability of each number of successes, fast, to 15 decimals; a small tail needs `poisson_binomial_tail`.
+    """Return the probability of each number of successes, fast, to 15 decimals.
 
-    Each line of several lines of chances has a line of probabilities.
+    A small tail needs `poisson_binomial_tail`. Each line of several lines of chances has a line of probabilities.
     """
     trials = np.asarray(chances, dtype=np.float64)
     turns = np.exp(2j * np.pi * np.arange(trials.shape[-1] + 1) / (trials.shape[-1] + 1)) - 1
@@ -87,7 +87,7 @@ def poisson_binomial(chances: Sequence[float] | NDArray[np.float64]) -> NDArray[
 
 
 def hypergeometric_tail(hits: int, drawn: int, marked: int, total: int) -> float:
-    """P(at least `hits` of the `marked` among `drawn` of `total`): Fisher's exact test, one-sided."""
+    """Return P(at least `hits` of the `marked` among `drawn` of `total`): Fisher's exact test, one-sided."""
     ways = sum(
         comb(marked, found) * comb(total - marked, drawn - found)
         for found in range(max(hits, 0), min(marked, drawn) + 1)
@@ -96,7 +96,10 @@ def hypergeometric_tail(hits: int, drawn: int, marked: int, total: int) -> float
 
 
 def clopper_pearson(hits: int, trials: int, confidence: float = 0.95) -> tuple[float, float]:
-    """The exact interval of a binomial share (Clopper and Pearson 1934); 0 to 1 without trials. Raises ValueError."""
+    """Return the exact interval of a binomial share (Clopper and Pearson 1934); 0 to 1 without trials.
+
+    Raises `ValueError` if `hits` is not from 0 to `trials`.
+    """
     if not 0 <= hits <= trials:
         raise ValueError(f"{hits} hits in {trials} trials")
     level = (1 - confidence) / 2
@@ -106,10 +109,10 @@ def clopper_pearson(hits: int, trials: int, confidence: float = 0.95) -> tuple[f
 
 
 def share_interval(chances: Sequence[float], hits: int, confidence: float = 0.95) -> tuple[float, float]:
-    """The exact interval of the share of trials that were known, where the others succeed by their chances.
+    """Return the exact interval of the share of trials that were known, if the others succeed by their chances.
 
-    Both tails of the Poisson-binomial are inverted, as Clopper and Pearson invert the binomial's. Where fewer succeed
-    than the chances allow, the interval is the point 0. Raises ValueError where there are more hits than trials.
+    Both tails of the Poisson-binomial are inverted, as Clopper and Pearson invert the binomial's. If fewer succeed than
+    the chances allow, the interval is the point 0. Raises `ValueError` if there are more hits than trials.
     """
     if not 0 <= hits <= len(chances):
         raise ValueError(f"{hits} hits in {len(chances)} trials")
@@ -125,9 +128,9 @@ def share_interval(chances: Sequence[float], hits: int, confidence: float = 0.95
 
 
 def _rise(excess: Callable[[NDArray[np.float64]], NDArray[np.float64]]) -> float:
-    """Where between 0 and 1 an increasing function of many values at once crosses 0; 0 where it starts above.
+    """Return where an increasing vectorized function on 0 to 1 crosses 0, or 0 if it starts above.
 
-    Looked for on ever finer grids, to 9 decimals: to import a root finder takes longer.
+    The search uses ever finer grids, to 9 decimals: to import a root finder takes longer.
     """
     low, width = 0.0, 1.0
     for _ in range(FINER):
@@ -141,7 +144,7 @@ def _rise(excess: Callable[[NDArray[np.float64]], NDArray[np.float64]]) -> float
 
 @dataclass(frozen=True)
 class Discrimination:
-    """How well yes/no answers tell two kinds apart: four counts. A rate without trials is a half."""
+    """The four counts of yes/no answers that are to distinguish two kinds. A rate without trials is a half."""
 
     hits: int
     misses: int
@@ -155,11 +158,11 @@ class Discrimination:
 
     @property
     def d_prime(self) -> float:
-        """Sensitivity in standard deviations, with the log-linear correction (Hautus 1995); 0 tells nothing apart."""
+        """Sensitivity in standard deviations, with the log-linear correction (Hautus 1995); 0 is no discrimination."""
         return _probit(self.hits, self.misses) - _probit(self.false_alarms, self.correct_rejections)
 
     def auc_interval(self, confidence: float = 0.95) -> tuple[float, float]:
-        """The exact interval of the AUC: each tail inverted where it is widest over a grid of rates (Buehler 1957)."""
+        """Return the exact interval of the AUC: each tail is inverted where it is widest over rates (Buehler 1957)."""
         level = (1 - confidence) / 2
         low = _least_auc((self.hits, self.misses), (self.correct_rejections, self.false_alarms), level)
         high = _least_auc((self.misses, self.hits), (self.false_alarms, self.correct_rejections), level)
@@ -175,7 +178,7 @@ def _probit(yes: int, no: int) -> float:
 
 
 def _least_auc(first: tuple[int, int], second: tuple[int, int], level: float) -> float:
-    """The AUC at which as much is right, or more, with probability `level` at most. Pairs are (right, wrong)."""
+    """Return the AUC at which as many or more are right with probability at most `level`. Pairs are (right, wrong)."""
     ones, twos = sum(first), sum(second)
     observed = first[0] * twos + second[0] * ones
     if not observed:
@@ -195,7 +198,7 @@ def _least_auc(first: tuple[int, int], second: tuple[int, int], level: float) ->
 
 
 def _binomial(trials: int, rates: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The probability of each number of successes, a row for each rate."""
+    """Return the probability of each number of successes, a row for each rate."""
     hits = np.arange(trials + 1)
     ways = special.gammaln(trials + 1) - special.gammaln(hits + 1) - special.gammaln(trials - hits + 1)
     rates = np.clip(rates, 0, 1)[:, None]
@@ -203,7 +206,7 @@ def _binomial(trials: int, rates: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
-    """The q-value of each p-value: the smallest false discovery rate at which it is a discovery."""
+    """Return the q-value of each p-value: the smallest false discovery rate at which it is a discovery."""
     ranked = np.sort(p_values)
     ratios = np.minimum(1.0, ranked * (len(ranked) / np.arange(1, len(ranked) + 1)))
     found = np.minimum.accumulate(ratios[::-1])[::-1]  # the smallest of the ratios from its own rank on
@@ -211,12 +214,15 @@ def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
 
 
 def any_dependence(p_values: Sequence[float]) -> float:
-    """One p-value for several of any dependence: Bonferroni's. 1 where there are none."""
+    """Return one p-value for several of any dependence: Bonferroni's. It is 1 if there are none."""
     return min(1.0, len(p_values) * min(p_values)) if p_values else 1.0
 
 
 def t_interval(values: Sequence[float], confidence: float = 0.95) -> tuple[float, float]:
-    """Student's interval of the mean of two values or more; the point where all are the same. Raises ValueError."""
+    """Return Student's interval of the mean, a point if all values are equal.
+
+    Raises `ValueError` for fewer than two values.
+    """
     if len(values) < 2:
         raise ValueError(f"an interval of the mean needs two values or more, not {len(values)}")
     error = stdev(values) / len(values) ** 0.5
@@ -228,10 +234,10 @@ def t_interval(values: Sequence[float], confidence: float = 0.95) -> tuple[float
 def mean_interval(
     values: Sequence[float], intervals: Sequence[tuple[float, float]], weights: Sequence[float]
 ) -> tuple[float, float]:
-    """The interval of the weighted mean of independent values that have an interval each; the weights sum to 1.
+    """Return the interval of the weighted mean of independent values with an interval each; weights sum to 1.
 
     The distances from each value to its limits are added as standard errors are (Zou and Donner 2008), so that lopsided
-    intervals make a lopsided one. It says how sure the mean of these very values is, not that of others to come.
+    intervals make a lopsided one. The interval is about the mean of these very values, not that of future ones.
     """
     weighed = list(zip(values, intervals, weights, strict=True))
     mean = sum(weight * value for value, _, weight in weighed)
@@ -240,9 +246,9 @@ def mean_interval(
     return mean - below, mean + above
 
 
-@lru_cache(maxsize=2**16)  # large grids ask the same again and again
+@lru_cache(maxsize=2**16)  # large grids repeat the same questions
 def mcnemar(first_only: int, second_only: int) -> float:
-    """The two-sided p-value of McNemar's exact test on the pairs that one side alone got right: either as likely."""
+    """Return the two-sided p-value of McNemar's exact test, from the pairs that only one side got right."""
     from scipy.stats import binomtest
 
     discordant = first_only + second_only
@@ -251,7 +257,7 @@ def mcnemar(first_only: int, second_only: int) -> float:
 
 @lru_cache(maxsize=2**16)
 def fisher(first_hits: int, first_trials: int, second_hits: int, second_trials: int) -> float:
-    """The two-sided p-value of Fisher's exact test that two groups of independent trials succeed as often."""
+    """Return the two-sided p-value of Fisher's exact test that two groups of independent trials succeed as often."""
     from scipy.stats import fisher_exact
 
     misses = [first_trials - first_hits, second_trials - second_hits]

@@ -1,4 +1,4 @@
-"""How far two who judged the same things agree: the share, and what of it is more than chance (Cohen 1960)."""
+"""The agreement of two judges of the same items: the share, and the part that is more than chance (Cohen 1960)."""
 
 from collections import Counter
 from collections.abc import Hashable, Sequence
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Agreeing:
-    """Of so many `items` that both judged they `agree` on some; `kappa` is None where there is no room for chance."""
+    """The `items` that both judged, and on how many they `agree`; `kappa` is None if chance alone gives agreement."""
 
     items: int
     agree: int
@@ -15,16 +15,16 @@ class Agreeing:
 
     @property
     def share(self) -> float | None:
-        """The share on which they agree, from 0 to 1; None where both judged nothing."""
+        """The share on which they agree, from 0 to 1; None if both judged nothing."""
         return self.agree / self.items if self.items else None
 
 
 def agreeing(pairs: Sequence[tuple[Hashable, Hashable]]) -> Agreeing:
-    """How far two agree, by what each said of the same things.
+    """Return how far two judges agree, by their words for the same items.
 
-    Kappa is (observed - expected) / (1 - expected) with the agreement expected of two who say each word as often as
-    these do, independently (Cohen 1960, "A coefficient of agreement for nominal scales"). Where both say one and the
-    same word of everything, nothing is left to chance, and there is no kappa.
+    Kappa is (observed - expected) / (1 - expected), where the expected agreement is that of two independent judges who
+    use each word as often as these do (Cohen 1960, "A coefficient of agreement for nominal scales"). If both use one
+    word for everything, nothing is left to chance, and there is no kappa.
 
     >>> agreeing([("yes", "yes"), ("no", "no"), ("no", "no"), ("no", "yes")]).kappa
     0.5

@@ -1,4 +1,4 @@
-"""What is gained from one of two paired answers to the other: the mean, a 95 % interval, and whether it is above 0."""
+"""The mean gain from one of two paired answers to the other, with a 95 % interval and a p-value for above 0."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ ADDED = 1.0  # pair that is added for the interval: a quarter to each of the fou
 
 @dataclass(frozen=True)
 class Gained:
-    """The mean gain of a pair, its 95 % interval, and P(a mean as large) where gains and losses are as likely."""
+    """The mean gain of a pair, its 95 % interval, and P(a mean as large) if gains and losses are equally likely."""
 
     mean: float
     interval: tuple[float, float]
@@ -22,13 +22,13 @@ class Gained:
 
 
 def gained(gains: Sequence[float]) -> Gained:
-    """What pairs gain, each from -2 to 2: -1, 0 or 1 where nothing is taken off.
+    """Return the mean gain of pairs, each gain from -2 to 2: -1, 0 or 1 if nothing is subtracted.
 
     The interval is Student's, with a quarter of a pair added to each of the four cells of the two answers, so that it
-    has a width where no pair differs (after Agresti and Min 2005, "Simple improved confidence intervals for comparing
-    matched proportions", section 3, who add a half; that covers more than it says where few pairs differ). The p-value
-    is one-sided, by exchanging the two answers of each pair: the exact test of McNemar where gains are -1, 0 or 1.
-    Raises ValueError without any pair.
+    has a width if no pair differs (after Agresti and Min 2005, "Simple improved confidence intervals for comparing
+    matched proportions", section 3, who add a half; that covers more than it claims if few pairs differ). The p-value
+    is one-sided, by exchanging the two answers of each pair: the exact test of McNemar if gains are -1, 0 or 1. Raises
+    `ValueError` without any pair.
     """
     if not gains:
         raise ValueError("no pairs")
@@ -38,8 +38,9 @@ def gained(gains: Sequence[float]) -> Gained:
 
 
 def pairs_to_tell(mean: float, deviation: float, limit: float) -> int | None:
-    """How many pairs it takes until the interval of `gained` leaves out `limit`, if mean and standard deviation of the
-    gains stay what they are in the pairs at hand; None where a million would not do.
+    """Return how many pairs it takes until the interval of `gained` leaves out `limit`.
+
+    Mean and standard deviation of the gains are those of the pairs at hand. Return None if a million would not do.
     """
     square = deviation**2 + mean**2
 
@@ -57,7 +58,7 @@ def pairs_to_tell(mean: float, deviation: float, limit: float) -> int | None:
 
 
 def _interval(number: int, mean: float, square: float) -> tuple[float, float]:
-    """The interval of so many gains, of which the mean is known, and the mean of their squares."""
+    """Return the interval of `number` gains, from their mean and the mean of their squares."""
     pairs = number + ADDED
     middle = number * mean / pairs
     spread = (number * square + ADDED / 2) / pairs - middle**2

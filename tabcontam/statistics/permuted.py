@@ -1,4 +1,4 @@
-"""Tests by exchanging: values within groups, the two sides of pairs; and several tests as one."""
+"""Tests by exchanging values within groups, or the two sides of pairs; and the combination of several tests."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Matched:
-    """What the true values of some rows come to, of the chances that are shared out among those of their groups."""
+    """The test result for the true values of some rows, whose chances are shared out among those of their groups."""
 
     rows: int
     found: float  # the mean chance of a row's own value
@@ -28,12 +28,12 @@ class Matched:
 
 
 def matched(groups: Sequence[tuple[Floats, Ints]], seed: int) -> Matched:
-    """The exact permutation test of whether rows are told from the others of their group by their own values.
+    """Return the exact permutation test of whether rows' own values distinguish them from others of their group.
 
-    A group is a matrix, a line a row and a column a different value, with log-likelihoods that may be off by a number
-    for each row and for each value; and for each row the place of its own value. Chances are made of them within a row
-    once what a value has in all rows is taken off. The p-value counts the draws whose sum of chances is as large, the
-    true one among them, so that it is never below 1 / 10,000 and holds for any matrices.
+    A group is a matrix, with a line for each row and a column for each different value, of log-likelihoods that may be
+    off by a number for each row and for each value; and for each row the place of its own value. They are turned into
+    chances within a row after a value's mean in all rows is subtracted. The p-value counts the draws whose sum of
+    chances is as large, the true one among them, so that it is never below 1 / 10,000 and holds for any matrices.
     """
     rng = np.random.default_rng(seed)
     drawn, rows, found, expected, likeliest, expected_likeliest = np.zeros(DRAWS), 0, 0.0, 0.0, 0, 0.0
@@ -61,10 +61,11 @@ def _chances(values: Floats) -> Floats:
 
 
 def sign_flipped(differences: Sequence[float], seed: int = 0) -> float:
-    """P(the sum is as large) where each difference is as likely to have the other sign: the paired permutation test.
+    """Return P(the sum is as large) if each difference is as likely to have the other sign.
 
-    Of up to 20 differences other than 0 all ways are counted, so that the p-value is exact; of more, 10,000 are drawn,
-    the true one among them. Differences of 0 change nothing. 1 where there are no others.
+    This is the paired permutation test. Of up to 20 differences other than 0 all ways are counted, so that the p-value
+    is exact; of more, 10,000 are drawn, the true one among them. Differences of 0 change nothing. It is 1 if there are
+    no others.
     """
     sizes = np.asarray([each for each in differences if abs(each) > SAME], float)
     if not len(sizes):
@@ -81,7 +82,7 @@ def sign_flipped(differences: Sequence[float], seed: int = 0) -> float:
 
 
 def fisher(p_values: Sequence[float]) -> float:
-    """One p-value for several that are independent: that of their product (Fisher 1932). 1 where there are none.
+    """Return one p-value for several independent ones: that of their product (Fisher 1932); 1 if there are none.
 
     It is exact for uniform p-values, and errs on the safe side for those that take few values.
     """

@@ -1,8 +1,8 @@
-"""What would have been found: the power against a model that remembers a share of the rows and guesses the others.
+"""The power of tests against a model that remembers a share of the rows and guesses the others.
 
-Simulated with a seed, so that the same questions have the same power. The many p-values that this takes come from a
+It is simulated with a seed, so that equal questions have equal power. The many p-values that this takes come from a
 saddlepoint approximation, which may overstate a p-value a few times over, but understates it by no more than a few per
-cent: powers and shares err to the careful side. The p-value of a verdict is never one of these.
+cent: powers and shares err on the careful side. The p-value of a verdict is never one of these.
 """
 
 from bisect import bisect_left
@@ -28,23 +28,24 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Odds:
-    """An asked cell, seen after the fact."""
+    """An asked cell, after its answer is known."""
 
-    known: float | None  # the guesser's chance of the true value; None where the cell is missing in the table
-    guessed: float  # the guesser's chance of the value that it thinks likeliest
+    known: float | None  # the baseline's chance of the true value; None if the cell is missing in the table
+    guessed: float  # the baseline's chance of the value that it thinks likeliest
     guess_right: bool  # whether that is the true one
     known_rounded: tuple[float, ...] = ()  # the chances of the true value in fewer digits, one fewer first
     guessed_rounded: tuple[float, ...] = ()  # those of the likeliest
 
 
 def row_power(rows: Sequence[Sequence[Guess]], share: float, level: float, runs: int = RUNS, seed: int = 0) -> float:
-    """How often p <= level against a model that remembers each row with probability `share`, before anything is asked.
+    """Return how often p <= level against a model that remembers each row with probability `share`.
 
-    Hidden cells are drawn from their guesses; a remembered row is answered with the truth, any other with the
-    likeliest values. What a guess does not list counts as a value that has the chance `rest`; a missing cell is no
-    answer, and a value without a chance is worth nothing.
+    The power is known before anything is asked. Hidden cells are drawn from their guesses; a remembered row is answered
+    with the truth, any other with the likeliest values. A value that a guess does not list has the chance `rest`; a
+    missing cell is no answer, and a value without a chance is worth nothing.
 
-    The power of the queries of the last plans is kept: it is asked for before the LLM is, and for each verdict again.
+    The power of the queries of the last plans is cached: it is used before the LLM is asked, and for each verdict
+    again.
     """
     key = (tuple(tuple(map(id, row)) for row in rows), share, level, runs, seed)
     if key not in _KEPT:
@@ -60,7 +61,7 @@ _KEPT: dict[object, tuple[list[list[Guess]], float]] = {}
 
 def _row_power(rows: Sequence[Sequence[Guess]], share: float, level: float, runs: int, seed: int) -> float:
     rng = np.random.default_rng(seed)
-    lines: list[tuple[float, ...]] = []  # the chances of the answers that are given, of each cell in turn
+    lines: list[tuple[float, ...]] = []  # the chances of the given answers, of each cell in turn
     answered: list[tuple[NDArray[np.int64], NDArray[np.bool_]]] = []  # each run's line, and whether it is right
     for row in rows:
         remembered = rng.random(runs) < share
@@ -84,7 +85,7 @@ def _row_power(rows: Sequence[Sequence[Guess]], share: float, level: float, runs
 
 
 def _summed(given: Floats, values: Floats) -> Floats:
-    """The matrix product, without BLAS, whose threads wait on each other."""
+    """Return the matrix product, without BLAS, whose threads wait on each other."""
     return np.asarray(np.einsum("ij,jk->ik", given, values))
 
 
@@ -96,10 +97,10 @@ def detectable_share(
     seed: int = 0,
     ahead: int = 0,
 ) -> float | None:
-    """The smallest share of remembered rows, in hundredths, that reaches p <= level in at least `target` of the runs.
+    """Return the smallest share of remembered rows with p <= level in at least `target` of the runs.
 
-    The other rows are guessed, and `ahead` eighths of bits do not count. None where not even a model that remembers all
-    reaches it.
+    It is in hundredths. The other rows are guessed, and `ahead` eighths of bits do not count. Return None if not even a
+    model that remembers all rows reaches it.
     """
     known = [[((odds.known, *odds.known_rounded), True) for odds in row if odds.known is not None] for row in rows]
     guessed = [[((odds.guessed, *odds.guessed_rounded), odds.guess_right) for odds in row] for row in rows]
@@ -116,7 +117,7 @@ def detectable_share(
 
 
 def _answered(rows: Sequence[Sequence[tuple[tuple[float, ...], bool]]]) -> Floats:
-    """For each row of (chances, right) cells its cumulants, and in the last column its units that are right."""
+    """Return for each row of (chances, right) cells its cumulants, and in the last column its units that are right."""
     chances = _padded([chances for row in rows for chances, _ in row])
     right = np.array([right for row in rows for _, right in row], dtype=np.bool_)
     cells = np.column_stack([_cumulants(chances).reshape(len(chances), 4 * len(TILTS)), _units(chances)[:, 0] * right])
@@ -126,7 +127,7 @@ def _answered(rows: Sequence[Sequence[tuple[tuple[float, ...], bool]]]) -> Float
 
 
 def _answers(guess: Guess) -> Floats:
-    """The chances of each listed value, of one that is not listed, and of no answer; a column for each precision."""
+    """Return the chances of each listed value, of an unlisted one, and of no answer; a column for each precision."""
     if guess.coarser:
         listed = [guess.chances(value) for value in guess.values]
         rest = (guess.rest, *(max(guess.rest, one.rest) for one in guess.coarser))
@@ -137,13 +138,13 @@ def _answers(guess: Guess) -> Floats:
 
 
 def _padded(chances: Sequence[tuple[float, ...]]) -> Floats:
-    """A line for each cell and a column for each precision, those that a cell does not have as the one before."""
+    """Return a line for each cell and a column for each precision, NaN for those that a cell does not have."""
     width = max(map(len, chances), default=1)
     return np.array([(*one, *[np.nan] * (width - len(one))) for one in chances]).reshape(len(chances), width)
 
 
 def _units(chances: Floats) -> Floats:
-    """What a cell weighs in eighths of bits, a column for each precision at which it is right, as `worths` has it."""
+    """Return a cell's weight in eighths of bits, a column for each right precision, as in `worths`."""
     if not np.all(np.isnan(chances) | (chances > 0)):
         raise ValueError("a chance is 0")
     found = np.zeros_like(chances)
@@ -157,7 +158,7 @@ def _units(chances: Floats) -> Floats:
 
 
 def _cumulants(chances: Floats) -> Floats:
-    """Of a cell's units under the null, at each tilt: log of the moments, mean, variance, variance by unit weight."""
+    """Return for a cell's units under the null, at each tilt: log moments, mean, variance, variance by unit weight."""
     chances = np.minimum(chances, 1.0)
     weights = _units(chances)[:, :, None]
     known = np.where(np.isnan(chances), chances[:, :1], chances)
@@ -175,7 +176,7 @@ def _cumulants(chances: Floats) -> Floats:
 
 
 def _tails(cumulants: Floats, sums: Floats) -> Floats:
-    """For each run P(sum of units >= the one observed): the leading term of the saddlepoint (Daniels 1987).
+    """Return for each run P(sum of units >= observed): the leading term of the saddlepoint (Daniels 1987).
 
     For cells of one weight the possible sums are that weight apart, and the lattice form is accurate. For others the
     mean weight is taken, though their sums are closer: that overstates. Nothing exceeds Chernoff's bound.
@@ -197,10 +198,10 @@ def _tails(cumulants: Floats, sums: Floats) -> Floats:
 
 
 class BetPower:
-    """How often bets would have found an LLM that remembers a share of the rows by now, and guesses the others.
+    """The power of bets so far against an LLM that remembers a share of the rows and guesses the others.
 
-    Many runs are simulated side by side, query by query: in each a row is remembered or not, by lot. Once E has come to
-    `bits` (of any column left out, see `eprocess`), a run stays found.
+    Many runs are simulated next to each other, query by query: in each a row is remembered or not, by lot. Once E has
+    reached `bits` (without any one column, see `eprocess`), a run stays found.
     """
 
     def __init__(self, share: float, bits: float, runs: int = RUNS, seed: int = 0) -> None:
@@ -216,7 +217,7 @@ class BetPower:
         return float(self._found.mean())
 
     def add(self, remembered: Bets, guessed: Bets) -> None:
-        """One more query: what bets come to on the answers of one who remembers its row, and of one who guesses."""
+        """Add one query, by the bets on the answers of a model that remembers its row, and of one that guesses."""
         known = self._rng.random(len(self._found)) < self._share
         groups = dict.fromkeys((*self._wealth, *remembered, *guessed))
         self._wealth = {group: self._with(group, known, remembered, guessed) for group in groups}
@@ -224,7 +225,7 @@ class BetPower:
         self._found |= least >= self._bits
 
     def _with(self, group: str, known: NDArray[np.bool_], remembered: Bets, guessed: Bets) -> tuple[Floats, ...]:
-        """The wealth of every run after one more query, where one column is left out."""
+        """Return the wealth of every run after one more query, without one column."""
         won, guess = remembered.get(group, remembered[ALL]), guessed.get(group, guessed[ALL])
         memory, honest, rows = self._wealth.get(group, self._wealth[ALL])
         return (
@@ -235,31 +236,31 @@ class BetPower:
 
     @staticmethod
     def _standing(memory: Floats, honest: Floats, rows: Floats) -> Floats:
-        """log2 of E in every run, as `Wealth.bits` has it."""
+        """Return log2 of E in every run, as `Wealth.bits` computes it."""
         mixed = [np.logaddexp2.reduce(own, axis=1) - np.log2(len(MEMORY)) for own in (memory, honest)]
         won = mixed[0] - np.maximum(0.0, mixed[1])
         return np.asarray(np.where(rows >= LEAST_ROWS, won, np.minimum(0.0, won)))
 
 
 def choice_power(chances: Sequence[float], share: float, level: float) -> float:
-    """The probability, exactly, of p <= level where each choice is known with probability `share`, else guessed."""
+    """Return P(p <= level), exactly, if each choice is known with probability `share` and else guessed."""
     right = share + (1 - share) * np.array(chances)
     return min(1.0, float(poisson_binomial(right)[_needed(tuple(chances), level) :].sum()))
 
 
 def detectable_choice_share(chances: Sequence[float], level: float, target: float = TARGET) -> float | None:
-    """The smallest share of known choices, in hundredths, with power `target`; None where knowing all has less."""
+    """Return the smallest share of known choices, in hundredths, with power `target`, or None if no share has it."""
     return smallest(lambda share: choice_power(chances, share, level) >= target)
 
 
 @lru_cache(maxsize=64)
 def _needed(chances: tuple[float, ...], level: float) -> int:
-    """The fewest right choices with p <= level: one more than there are where none have."""
+    """Return the fewest right choices with p <= level: one more than the number of choices if none have."""
     hits = range(len(chances) + 1)
     return bisect_left(hits, True, key=lambda count: poisson_binomial_tail(chances, count) <= level)
 
 
 def smallest(found: Callable[[float], bool]) -> float | None:
-    """The smallest share, in hundredths, at which it is found; None where it is not found at 1."""
+    """Return the smallest share, in hundredths, at which `found` is true, or None if it is false at 1."""
     hundredths = bisect_left(range(1, 101), True, key=lambda hundredth: found(hundredth / 100)) + 1
     return hundredths / 100 if hundredths <= 100 else None

@@ -1,4 +1,4 @@
-"""Ranks of one among others that are exchangeable with it, and of signed differences: what their sum is worth."""
+"""Tails of sums of ranks: of one value among others exchangeable with it, and of signed differences."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -10,30 +10,30 @@ from numpy.typing import NDArray
 
 from tabcontam.statistics.exact import TARGET
 
-STEPS = 100  # in which the share of remembered ones is looked for
-SMALL = 1e-6  # a larger tail is what is left of a transform, whose errors are some 1e-14
+STEPS = 100  # in which the share of remembered ones is searched
+SMALL = 1e-6  # a larger tail is the remainder of a transform, whose errors are some 1e-14
 
 
 def rank_sum_tail(ranks: Sequence[int], of: Sequence[int]) -> float:
-    """P(sum of ranks <= observed) of independent ranks, each uniform on 1 to its number in `of`, exactly.
+    """Return P(sum of ranks <= observed) of independent ranks, each uniform on 1 to its number in `of`, exactly.
 
-    `ranks` are the observed ones, 1 for the best. A small tail is summed of positive terms alone, so that it has all
-    its digits; it is never 0. It is 1 where there are no ranks. Raises ValueError for different lengths, and for a rank
-    that is not among its numbers.
+    `ranks` are the observed ones, 1 for the best. A small tail is a sum of positive terms alone, so that it has all its
+    digits; it is never 0. It is 1 if there are no ranks. Raises `ValueError` for different lengths, and for a rank
+    outside 1 to its number.
     """
     if len(ranks) != len(of):
         raise ValueError(f"{len(ranks)} ranks, and {len(of)} numbers of what they are among")
     if wrong := [(rank, most) for rank, most in zip(ranks, of, strict=True) if not 1 <= rank <= most]:
         raise ValueError(f"rank {wrong[0][0]} among {wrong[0][1]}")
-    # From the least sum on: how much larger it is. Nothing beyond the observed sum is of any use.
+    # The state counts from the least sum on. Nothing beyond the observed sum is of any use.
     return _tail(tuple(sorted(of)), sum(ranks) - len(ranks))
 
 
 def signed_rank_tail(differences: Sequence[float]) -> float:
-    """P(sum of the positive ones' ranks >= observed) where each difference is positive with a chance of one half.
+    """Return P(sum of the positive ones' ranks >= observed) if each difference is positive with a chance of one half.
 
     Ranks are by absolute size, ties in the order given; differences of 0 are left out. It is exact for up to 50
-    differences, normal beyond, and 1 where there are none. Source: Wilcoxon 1945, "Individual Comparisons by Ranking
+    differences, normal beyond, and 1 if there are none. Source: Wilcoxon 1945, "Individual Comparisons by Ranking
     Methods".
     """
     values = np.array([difference for difference in differences if difference])
@@ -46,10 +46,10 @@ def signed_rank_tail(differences: Sequence[float]) -> float:
 
 
 def detectable_share(of: Sequence[int], level: float, power: float = TARGET) -> float | None:
-    """The least share of remembered ones with which the sum of ranks has a p-value of `level` at most that often.
+    """Return the least remembered share with which the sum of ranks has p <= `level` with probability `power`.
 
-    One that is remembered has rank 1, each other any rank from 1 to its number in `of` with the same chance. Tried are
-    the hundredths, of which the least is given; None where not even 1 is enough.
+    One that is remembered has rank 1, each other any rank from 1 to its number in `of` with the same chance. The result
+    is the least hundredth that is enough; None if not even 1 is enough.
     """
     return _share(tuple(sorted(of)), level, power)
 
@@ -65,14 +65,14 @@ def _share(of: tuple[int, ...], level: float, power: float) -> float | None:
     low, high = 0, STEPS
     if not found(1.0):
         return None
-    while high - low > 1:  # more that are remembered are found oftener
+    while high - low > 1:  # a larger share is found more often
         middle = (low + high) // 2
         low, high = (low, middle) if found(middle / STEPS) else (middle, high)
     return high / STEPS
 
 
 def _chances(of: Sequence[int], share: float) -> NDArray[np.float64]:
-    """The chance of each sum of ranks above the least, where each is 1 for sure with the chance `share`."""
+    """Return the chance of each sum of ranks above the least, if each is 1 for sure with the chance `share`."""
     state = np.ones(1)
     for most in of:
         one = np.full(most, (1 - share) / most)
@@ -81,7 +81,7 @@ def _chances(of: Sequence[int], share: float) -> NDArray[np.float64]:
     return state
 
 
-@lru_cache(maxsize=256)  # a cell is judged several times
+@lru_cache(maxsize=256)  # a result is judged several times
 def _tail(of: tuple[int, ...], observed: int) -> float:
     quick = _transformed(of, observed)
     if quick > SMALL:
@@ -94,7 +94,7 @@ def _tail(of: tuple[int, ...], observed: int) -> float:
 
 
 def _transformed(of: Sequence[int], observed: int) -> float:
-    """The same by Fourier transforms, whose product is that of the sum; its errors are those of sums of ones."""
+    """Return the tail by Fourier transforms, whose product is that of the sum; its errors are those of sums of ones."""
     size = 2 << sum(most - 1 for most in of).bit_length()
     found = np.ones(size // 2 + 1, dtype=np.complex128)
     for most, times in Counter(of).items():
@@ -105,7 +105,7 @@ def _transformed(of: Sequence[int], observed: int) -> float:
 
 
 def _added(state: NDArray[np.float64], most: int) -> NDArray[np.float64]:
-    """The chance of each sum with one more rank, from that without it: the mean of `most` chances, one after the other.
+    """Return the chance of each sum with one more rank: the mean of `most` adjacent chances in `state`.
 
     The sums of a window are made of those up to the ends of blocks as long as it (van Herk 1992), and not of
     differences, which would take the digits off small chances.

@@ -1,4 +1,4 @@
-"""Is an accuracy above what several reference LLMs lead one to expect? After ConStat (Dekoninck et al. 2024)."""
+"""A test of an accuracy against a curve of several reference LLMs, after ConStat (Dekoninck et al. 2024)."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,9 +14,9 @@ DRAWS, PART = 2_000, 500
 
 @dataclass(frozen=True)
 class AboveCurve:
-    """How far an accuracy on rows lies above what the accuracy on other rows lets expect, by a curve of references.
+    """An accuracy on rows compared with the one expected from accuracy on other rows, by a curve of references.
 
-    `apart` is the least and the most that it would be without one of the references.
+    `apart` is the least and the greatest excess if one of the references is left out.
     """
 
     expected: float
@@ -28,18 +28,19 @@ class AboveCurve:
 
 
 def above_curve(own: Right, twin: Right, rows: Right, twins: Right) -> AboveCurve:
-    """What the LLM with the right answers `own` and `twin`, a number for each pair, has above its references.
+    """Return the excess of the LLM with the right answers `own` and `twin` over its references.
 
-    `rows` and `twins` are theirs, an array of references by pairs; 1 is right and 0 is wrong. The curve goes from an
-    accuracy of 0 on both to one of 1 on both, and has one number that is fitted, its bend c: x + c x (1 - x) is
-    expected on rows of who has x on twins. So two references that are alike are enough, and there is no slope that
-    chance makes flat. (ConStat, section 3, fits a smoothing spline, with the same two ends, to five or more.)
+    `own` and `twin` have a number for each pair. `rows` and `twins` are those of the references, an array of references
+    by pairs; 1 is right and 0 is wrong. The curve goes from an accuracy of 0 on both to one of 1 on both, and has one
+    fitted number, its bend c: an LLM with x on twins is expected to have x + c x (1 - x) on rows. So two references
+    that are alike are enough, and there is no slope that chance makes flat. (ConStat, section 3, fits a smoothing
+    spline, with the same two ends, to five or more.)
 
     The 95 % interval and the p-value, which is one-sided, are by the basic bootstrap over pairs, the same for all LLMs,
     and over references, of which one fewer is drawn than there are, so that few are not taken to be more alike than
-    they are (Rao and Wu 1988). Where `gained` has a wider interval or a larger p-value of the pairs, with the curve as
-    it is, that one stands: so there is a width where nothing differs.
-    Raises ValueError for fewer than two references, or no pair.
+    they are (Rao and Wu 1988). If `gained` has a wider interval or a larger p-value of the pairs, with the curve as it
+    is, that one is used: so there is a width if nothing differs.
+    Raises `ValueError` for fewer than two references, or no pair.
     """
     if len(rows) < 2 or not len(own):
         raise ValueError("fewer than two references, or no pair")
@@ -64,12 +65,12 @@ def above_curve(own: Right, twin: Right, rows: Right, twins: Right) -> AboveCurv
 
 
 def _bend(x: float, of: Right, lost: Right) -> float:
-    """How much more is expected on rows than on twins, at an accuracy on twins of `x`."""
+    """Return how much more is expected on rows than on twins, at an accuracy on twins of `x`."""
     return float(_weights(x, of[None, :], np.ones((1, len(of))))[0] @ lost)
 
 
 def _weights(x: Right | float, of: Right, counted: Right) -> Right:
-    """How much each reference's loss counts in what is expected at `x`: draws by references, each counted so often."""
+    """Return the weight of each reference's loss in the expectation at `x`, with draws by counted references."""
     lever = of * (1 - of)
     total = (counted * lever**2).sum(axis=1, keepdims=True)
     at = np.reshape(x * (1 - x), (-1, 1))
@@ -78,7 +79,7 @@ def _weights(x: Right | float, of: Right, counted: Right) -> Right:
 
 
 def _drawn(own: Right, twin: Right, rows: Right, twins: Right) -> Iterator[Right]:
-    """The same of pairs and references that are drawn anew, a part of the draws at a time."""
+    """Yield the excess in redrawn pairs and references, a part of the draws at a time."""
     rng = np.random.default_rng(0)
     number, references = len(own), len(rows)
     for _ in range(DRAWS // PART):

@@ -1,4 +1,4 @@
-"""Two samples of one source: which has the larger values, and can labels be told by features? Exact by permutation."""
+"""Exact permutation tests of two samples: which has larger values, and can features predict the labels of rows?"""
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from tabcontam.guesser.solving import weights_of
 
 DRAWS = 9_999  # of permutations
-READER_DRAWS = 1_999  # of those of readers, several of which are asked
+READER_DRAWS = 1_999  # of those of predictors, several of which are tried
 TOGETHER = 500  # that are drawn at a time
 NEIGHBOURS = 5
 PENALTY = 1.0  # of the weighted sum, for each standardised feature
@@ -19,16 +19,16 @@ Floats = NDArray[np.float64]
 
 
 def larger(own: Sequence[float], others: Sequence[float], seed: int = 0) -> float:
-    """The p-value that the own values are no larger than the others, where all are draws of one source.
+    """Return the p-value that the own values are no larger than the others, if all are draws of one source.
 
     The statistic is the sum of the own ranks among all (Wilcoxon 1945), the p-value the share of 10,000 ways to choose
-    which are own in which it is as large, the true one among them. So it holds for any values, ties too, and is never
-    below 1 / 10,000. It is 1 where there are none on a side.
+    the own values in which it is as large, the true one among them. So it holds for any values, ties too, and is never
+    below 1 / 10,000. It is 1 if there are none on a side.
     """
     return _larger(tuple(own), tuple(others), seed) if len(own) and len(others) else 1.0
 
 
-@lru_cache(maxsize=64)  # a cell is judged several times
+@lru_cache(maxsize=64)  # a result is judged several times
 def _larger(own: tuple[float, ...], others: tuple[float, ...], seed: int) -> float:
     from scipy.stats import rankdata
 
@@ -44,12 +44,12 @@ def _larger(own: tuple[float, ...], others: tuple[float, ...], seed: int) -> flo
 
 
 def _permuted(labels: NDArray[np.bool_], times: int, rng: np.random.Generator) -> Floats:
-    """The labels in so many orders, a line each."""
+    """Return the labels in `times` random orders, a line each."""
     return labels[np.argsort(rng.random((times, len(labels))), axis=1)].astype(np.float64)
 
 
 def readers(features: Floats, labels: NDArray[np.bool_], seed: int = 0) -> dict[str, float]:
-    """The p-value of each of three readers who tell the labels of rows by their features, a line a row.
+    """Return the p-value of each of three predictors of the rows' labels from their features, a line for each row.
 
     They are: the single feature that differs the most, a weighted sum that is fitted on all other rows, and the labels
     of the five nearest rows. Each is exact by permutation, the fit included.
@@ -76,20 +76,20 @@ def readers(features: Floats, labels: NDArray[np.bool_], seed: int = 0) -> dict[
 
 
 def _hat(scaled: Floats) -> tuple[Floats, Floats]:
-    """What a ridge regression makes of labels, as a matrix, and its diagonal."""
+    """Return the matrix by which a ridge regression fits labels, and its diagonal."""
     inner = scaled.T @ scaled + PENALTY * len(scaled) ** 0.5 * np.eye(scaled.shape[1])
     hat = scaled @ np.linalg.solve(inner, scaled.T)
     return hat, np.clip(np.diag(hat), 0.0, 1 - 1e-6)
 
 
 def _left_out(signs: Floats, hat: Floats, leverage: Floats) -> Floats:
-    """How well each row's label goes with what is fitted without the row."""
+    """Return how well each row's label goes with the prediction of a fit without the row."""
     without = (signs @ hat.T - signs * leverage) / (1 - leverage)
     return np.asarray((without * signs).sum(axis=1) / (np.linalg.norm(without, axis=1) + SAME))
 
 
 def _nearest(scaled: Floats) -> Floats:
-    """For each row a line that is 1 for its nearest rows and 0 for others, made symmetric."""
+    """Return for each row a line that is 1 for its nearest rows and 0 for others, made symmetric."""
     squares = (scaled**2).sum(axis=1)
     apart = squares[:, None] + squares[None, :] - 2 * scaled @ scaled.T
     np.fill_diagonal(apart, np.inf)
@@ -100,7 +100,7 @@ def _nearest(scaled: Floats) -> Floats:
 
 
 def residuals(values: Sequence[float], features: Floats) -> Floats:
-    """The values without what follows from the features by least squares, which no label is known to."""
+    """Return the values without the part that follows from the features by least squares that know no label."""
     own = np.asarray(values, dtype=np.float64)
     spread = features.std(axis=0)
     kept = features[:, spread > SAME]

@@ -1,4 +1,4 @@
-"""What is gained from one sample of answers to another one: the difference of means, and whether it is above 0."""
+"""The difference of the means of two samples of answers, with an interval and a p-value for above 0."""
 
 from collections.abc import Sequence
 
@@ -15,13 +15,14 @@ Floats = NDArray[np.float64]
 
 
 def apart(own: Sequence[float], others: Sequence[float], seed: int = 0) -> Gained:
-    """How much larger the own values are on average than the others; each from -1 to 1, as right less expected.
+    """Return how much larger the own values are on average than the others.
 
-    The interval is Welch's, with two values added to each sample, half above and half below the mean of all, so that it
-    has a width where all are equal (for values of 0 and 1 and a mean of a half it is that of Agresti and Caffo 2000,
-    "Simple and effective confidence intervals for proportions and differences of proportions", section 3, with
-    Student's quantile). The p-value is one-sided: the share of 10,000 ways to choose which values are own in which the
-    difference is as large, the true one among them. Raises ValueError where a sample is empty.
+    Each value is from -1 to 1, as right less expected. The interval is Welch's, with two values added to each sample,
+    half above and half below the mean of all, so that it has a width if all are equal (for values of 0 and 1 and a mean
+    of a half it is that of Agresti and Caffo 2000, "Simple and effective confidence intervals for proportions and
+    differences of proportions", section 3, with Student's quantile). The p-value is one-sided: the share of 10,000 ways
+    to choose which values are own in which the difference is as large, the true one among them. Raises `ValueError` if
+    a sample is empty.
     """
     if not own or not others:
         raise ValueError("an empty sample")
@@ -38,8 +39,8 @@ def apart(own: Sequence[float], others: Sequence[float], seed: int = 0) -> Gaine
 
 
 def _exchanged(values: Floats, own: int, seed: int) -> float:
-    """P(the first so many come to as much), over ways to choose them among all."""
-    kinds, counts = np.unique(values, return_counts=True)  # which of equal values are chosen changes nothing
+    """Return P(the sum of the first `own` values is as large), over ways to choose them among all."""
+    kinds, counts = np.unique(values, return_counts=True)  # choosing between equal values changes nothing
     chosen = np.random.default_rng(seed).multivariate_hypergeometric(counts, own, size=DRAWS, method="marginals")
     found = float(values[:own].sum()) - SAME * len(values)
     return (1 + int((chosen @ kinds >= found).sum())) / (DRAWS + 1)

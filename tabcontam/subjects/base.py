@@ -1,14 +1,14 @@
-"""The one seam to every subject, be it an LLM or a body of documents: `answer(request) -> answer`.
+"""The interface of every source, be it a model or a corpus: `answer(request) -> answer`.
 
-A subject gets the question, and nothing about the test behind it; of a prompt an LLM takes the rendering that fits its
-form. Each kind of question has a method of its own: `generate` answers a `Prompt` with a `Reply`, `score` a `Passage`
-with `Scores`, `compare` `Endings` with `Likelihoods`, `search` a `Lookup` with `Matches`. What its server does wrong is
-raised by kind, so that one place decides what to do about it:
+A source gets a question, and nothing about the test that asks it; a model takes that rendering of a prompt which fits
+its form. Each kind of question has a method of its own: `generate` answers a `Prompt` with a `Reply`, `score` a
+`Passage` with `Scores`, `compare` `Endings` with `Likelihoods`, `search` a `Lookup` with `Matches`. Each kind of
+failure has an error of its own, so that one place decides what to do about it:
 
 TransientError      may pass: the request is sent again
-FatalError          nothing more will come of this LLM
+FatalError          nothing more will come of this model
 SpentError          the user's limit forbids another request
-LackError           this subject answers no question of this kind, as it turns out
+LackError           this source turns out to answer no question of this kind
 an answer of state `failed`     this request alone gets no answer
 """
 
@@ -47,21 +47,21 @@ if TYPE_CHECKING:
     from tabcontam.subjects.batches import Batches
 
 Kind = TypeVar("Kind", Prompt, Passage, Endings, Lookup)
-# What shows the user that something is being done until the context ends, which gives what tells how much of it is.
+# Shows the user that a task runs until the context ends; the context gives the function that reports its progress.
 Doing = Callable[[str], AbstractContextManager[Callable[[int, int], None]]]
-PAGE = "web page"  # the kind of a `TransientError` where that came in place of an answer
-MOST_WORDINGS = 24  # of one query: what a server refuses comes to an end
+PAGE = "web page"  # the kind of a `TransientError` if a web page came in place of an answer
+MOST_WORDINGS = 24  # of one query, so that a server that keeps refusing comes to an end
 WENT_ON = "it went on without end"  # why an answer was ended before its limit
 THINKING = 4096  # tokens that a model may think; the limit on an answer does not count them
 
 
 @dataclass(eq=False)
 class TransientError(Exception):
-    """What may pass: a rate limit, a server that is overloaded or fails, a timeout, a cut connection, broken JSON.
+    """A failure that may pass: a rate limit, an overloaded or failing server, a timeout, a cut connection, broken JSON.
 
-    `text` is one line without the key. `kind` is a word or two for the progress line ("429", "timeout"); `wait` the
-    seconds that the server asks for, None where it asks for none; `crowded` whether fewer requests at a time would
-    help; `sent` whether the LLM may have answered, so that the request may have to be paid for.
+    `text` is one line without the key. `kind` is a word or two for the progress line ("429", "timeout"). `wait` is the
+    number of seconds that the server asks for, None if it asks for none. `crowded` means that fewer requests at a time
+    would help; `sent` that the model may have answered, so that the request may have to be paid for.
     """
 
     text: str
@@ -75,13 +75,13 @@ class TransientError(Exception):
 
 
 class FatalError(Exception):
-    """Nothing more will come of this LLM: a wrong key, an unknown model, an exhausted quota. Its text is one line."""
+    """A lasting failure of this model, in one line: a wrong key, an unknown model, an exhausted quota."""
 
 
 class LackError(Exception):
-    """A subject turned out not to have what this kind of question needs. It goes on to be asked others.
+    """The discovery that a source lacks what this kind of question needs. It is still asked questions of other kinds.
 
-    `sent` says whether this question was sent, or was known to be in vain before.
+    `sent` tells whether this question was sent; if not, it was known beforehand to be in vain.
     """
 
     def __init__(self, text: str, sent: bool = True) -> None:
@@ -90,7 +90,7 @@ class LackError(Exception):
 
 
 class SpentError(Exception):
-    """One more request would go beyond a limit that the user set. Its text is one line."""
+    """The refusal, in one line, to send a request that would go beyond a limit that the user set."""
 
 
 def as_reply(
@@ -102,9 +102,9 @@ def as_reply(
     reasoned: bool = False,
     stopped: str = "",
 ) -> Reply:
-    """The reply that a text makes which the model wrote: refused, cut by the token limit, empty or as it should be.
+    """Return the reply for a text that the model wrote: refused, cut by the token limit, empty or complete.
 
-    `reasoned` says that the model thought before it wrote; `stopped` why the server ended the text, if it was neither.
+    `reasoned` means that the model thought before it wrote; `stopped` is any other reason for the text's end.
     """
     blank = not text.strip()
     if refusal is not None:
@@ -118,7 +118,7 @@ def as_reply(
 
 
 def without_system(messages: Sequence[Message]) -> list[Message]:
-    """A chat for a model that takes no system text: the text stands at the head of what the user says first."""
+    """Return a chat for a model that takes no system text: the user's first turn begins with that text."""
     system = "\n\n".join(message.content for message in messages if message.role == "system")
     turns = [message for message in messages if message.role != "system"]
     if not system:
@@ -129,7 +129,7 @@ def without_system(messages: Sequence[Message]) -> list[Message]:
 
 
 def in_turns(messages: Sequence[Message]) -> list[Message]:
-    """A chat in which user and assistant alternate: without system text, and turns of one role in a row are one."""
+    """Return a chat in which user and assistant alternate: no system text, neighbouring turns of one role joined."""
     return [
         Message(role, "\n\n".join(message.content for message in turns))
         for role, turns in groupby(without_system(messages), key=lambda message: message.role)
@@ -138,11 +138,11 @@ def in_turns(messages: Sequence[Message]) -> list[Message]:
 
 @dataclass(frozen=True)
 class Request:
-    """One question as it goes to a subject; a prompt is answered by greedy decoding of at most `max_tokens` tokens.
+    """One question for a source; a prompt is answered by greedy decoding of at most `max_tokens` tokens.
 
-    A model that sends more than one request for an answer calls `again` before each further one; it raises
-    `SpentError` where the user's limit forbids it, and the model lets that pass. Where it is `held`, and the prompt
-    asks for values, the server is to be held to the schema.
+    A model that sends more than one request for an answer calls `again` before each further one. `again` raises
+    `SpentError` if the user's limit forbids it, and the model must not catch that. If `held` is true and the prompt
+    asks for values, the server shall hold the answer to the schema.
     """
 
     question: Question
@@ -152,41 +152,41 @@ class Request:
 
     @property
     def prompt(self) -> Prompt:
-        """The question where it is one in words. Raises TypeError for any other."""
+        """The question as a prompt. Raises TypeError for any other kind."""
         prompt = _of_kind(self.question, Prompt)
         return in_json(prompt) if self.held else prompt
 
     @property
     def schema(self) -> Mapping[str, Any] | None:
-        """The JSON schema that the answer is held to; None where it is free."""
+        """The JSON schema that the answer is held to; None if the answer is free."""
         values = self.question.values if self.held and isinstance(self.question, Prompt) else ()
         return schema_of(values) if values else None
 
     @property
     def goes_on(self) -> Callable[[str], bool] | None:
-        """What tells whether an answer so far goes on without end; None where the answer is not one of a few values."""
+        """The test whether an answer so far goes on without end; None unless the answer is one of a few values."""
         prompt = self.prompt
         free = prompt.values and self.schema is None
         return partial(goes_on, asked=prompt.values, shown=prompt.completion) if free else None
 
     @property
     def passage(self) -> Passage:
-        """The question where it is a text to be scored. Raises TypeError for any other."""
+        """The question as a text to be scored. Raises TypeError for any other kind."""
         return _of_kind(self.question, Passage)
 
     @property
     def endings(self) -> Endings:
-        """The question where it is one to compare endings of a text. Raises TypeError for any other."""
+        """The question as a comparison of endings of a text. Raises TypeError for any other kind."""
         return _of_kind(self.question, Endings)
 
     @property
     def lookup(self) -> Lookup:
-        """The question where it is one to documents. Raises TypeError for any other."""
+        """The question as a lookup in documents. Raises TypeError for any other kind."""
         return _of_kind(self.question, Lookup)
 
 
 def together(charged: Sequence[Usage | None]) -> Usage | None:
-    """What several requests were charged together; None where of one of them nothing is said."""
+    """Return what several requests were charged together; None if the charge of any of them is unknown."""
     known = [usage for usage in charged if usage is not None]
     if len(known) < len(charged):
         return None
@@ -194,7 +194,7 @@ def together(charged: Sequence[Usage | None]) -> Usage | None:
 
 
 def begun_alike(texts: Collection[tuple[int, ...]]) -> int:
-    """How many tokens all of these texts begin with."""
+    """Return the number of tokens that all of these texts begin with."""
     first, last = min(texts), max(texts)  # all others lie between them
     shortest = min(len(first), len(last))
     return next((place for place in range(shortest) if first[place] != last[place]), shortest)
@@ -207,34 +207,33 @@ def _of_kind(question: Question, kind: type[Kind]) -> Kind:
 
 
 def unserved(model: "Model", error: UsageError) -> str:
-    """Why a model is not to be had, in a line that begins with what would serve it in another way, if anything does."""
+    """Return why a model cannot be had, in a line that begins with another way to have it served, if there is one."""
     return f"{model.otherwise} ({error})" if model.otherwise else str(error)
 
 
 class Model(Protocol):
-    """One subject: an LLM, a control, a body of documents. `spec` is how it was named on the command line;
-    `capabilities` is what tests may need of it.
+    """One source: an LLM, a control or a corpus. `spec` is its name on the command line; `capabilities` are the
+    abilities that tests can ask for.
 
-    A provider inherits from this and overrides what is not so for it; of `generate`, `score` and `search` what its
-    capabilities promise.
+    A provider overrides what differs; of `generate`, `score` and `search` those that its capabilities promise.
     """
 
     spec: str
-    written_at: str = ""  # the address that the user wrote, where the API was found at another of the same host
-    stands_for: str = ""  # PROVIDER:MODEL, where `spec` is a label of the user's own
+    written_at: str = ""  # the address that the user wrote, if the API was found at another address of that host
+    stands_for: str = ""  # PROVIDER:MODEL, if `spec` is a label of the user's own
     capabilities: frozenset[Capability]
-    of_split: str = ""  # the only split of a dataset of which it knows anything, where it is one made so
+    of_split: str = ""  # the only split of a dataset that it knows, if it is made for one
     control: bool = False
     local: bool = False  # nothing leaves this machine
     otherwise: str = ""  # how the user could have it served in another way
-    version: str = ""  # what the server states: a version or digest; "" where it states none
-    connections: int | None = None  # requests at a time, where it is the model that knows; else the limiter finds out
+    version: str = ""  # a version or digest that the server states; "" if it states none
+    connections: int | None = None  # requests at a time, if the model knows; else the limiter finds out
     allowance: int = 0  # tokens of thinking that may come on top of an answer's, as far as is known
-    finds: frozenset[By] = frozenset(By)  # how texts can be compared with its documents, where it can be searched
-    unread: str = ""  # what of its documents is not read, and why, as far as it knows before it is searched
-    learns: bool = False  # whether its first answer shows how it wants to be asked, so that this one is asked alone
-    least: int = 0  # tokens that an answer is allowed at least, as far as is known
-    may_have: frozenset[Capability] = frozenset()  # what it may turn out to have, once it is asked for it
+    finds: frozenset[By] = frozenset(By)  # how texts can be compared with its documents, if it can be searched
+    unread: str = ""  # which of its documents are not read, and why, as far as is known before a search
+    learns: bool = False  # whether its first answer shows how it wants to be asked, so that it is asked one query first
+    least: int = 0  # the fewest tokens that an answer must be allowed, as far as is known
+    may_have: frozenset[Capability] = frozenset()  # abilities that it may turn out to have, once it is asked
     settled: bool = True  # whether its form is known; else it finds out by asking, unless an earlier run has
     held: bool = False  # whether its answers to row tests are held to a JSON schema
 
@@ -243,80 +242,80 @@ class Model(Protocol):
 
     @property
     def form(self) -> Form:
-        """The rendering this model is sent."""
+        """The form in which this model is sent prompts."""
         ...
 
     @property
     def sent_in(self) -> Form:
-        """The form of a prompt whose answer may be held to a schema; of others it is `form`."""
+        """The form of a prompt whose answer may be held to a schema; other prompts go in `form`."""
         return Form.STRUCTURED if self.held else self.form
 
     @property
     def documents(self) -> bool:
-        """Whether it is a body of documents and nothing else: it can be searched, and answers no question."""
+        """Return whether it is a corpus and nothing else: it can be searched, and answers no question."""
         answering = {Capability.GENERATE, Capability.SCORE}
         return Capability.SEARCH in self.capabilities and self.capabilities.isdisjoint(answering)
 
     @property
     def identity(self) -> Mapping[str, str] | None:
-        """Provider, address and model, under which replies are stored; None where they are not worth storing."""
+        """Provider, address and model, under which replies are stored; None if they are not worth storing."""
         provider, _, model = (self.stands_for or self.spec).partition(":")
         return {"provider": provider, "address": "", "model": model}
 
     @property
     def batches(self) -> "Batches | None":
-        """The batch API of its maker, which answers within a day for half the price; None where there is none."""
+        """The batch API of its maker, which answers within a day for half the price; None if there is none."""
         return None
 
     @property
     def elsewhere(self) -> "Callable[[], Model] | None":
-        """What makes the same model in another process, where its answers rest on its weights and the question alone.
+        """The function that makes this model in another process, if its answers depend on weights and question alone.
 
-        None for one that answers from here.
+        None for a model that must answer in this process.
         """
         return None
 
     def check_at_hand(self) -> None:
-        """Raise `UsageError`, as `connect` would, for what is missing here: a key. Nobody is asked, nothing loaded."""
+        """Raise `UsageError`, as `connect` would, for a missing key or the like. Nothing is sent or loaded."""
         return
 
     async def look(self) -> None:
-        """See whether it is there, at no cost, where that can be seen. Raises `UsageError` as `connect` does."""
+        """Check that the model is there, if that costs nothing. Raises `UsageError` as `connect` does."""
         return
 
     async def connect(self) -> None:
-        """Reach the LLM before anything is asked. Raises `UsageError` with one line where that cannot work."""
+        """Reach the model before anything is asked. Raises `UsageError` with one line if that cannot work."""
         return
 
     def settle(self, form: Form) -> None:
-        """Take the form that an earlier run found it to take. Only one that is not `settled` is told."""
+        """Take the form that an earlier run found. Only called for a model that is not `settled`."""
         return
 
     def shown_by(self, doing: Doing) -> None:
-        """Take what shows the user how far it is, where an answer takes minutes. Told before anything is asked."""
+        """Take a way to show progress to the user while an answer takes minutes. Called before anything is asked."""
         return
 
     def stop(self) -> None:
-        """End what is being answered, where that takes minutes: the user asks nothing more."""
+        """End answers under way that take minutes, since the user asks nothing more."""
         return
 
     def prepare(self, table: Table, queries: Sequence[Query]) -> "Model":
-        """The model that answers for this table: itself, but for controls and simulations, which are made for one.
+        """Return the model that answers for this table: itself, but for controls and simulations, made for one table.
 
-        Raises `Skip` where none can be made.
+        Raises `Skip` if none can be made.
         """
         return self
 
     def exposure(self, table: Table, row: int) -> float | None:
-        """How many copies of a row of the table, by its place there, it has read; None where nobody knows."""
+        """Return how many copies it has read of the table's row at index `row`; None if nobody knows."""
         return None
 
     def sampled(self, table: Table, queries: Sequence[Query]) -> str:
-        """What a control that is prepared for a large table reads of it, in words; empty where that is all."""
+        """Return, in words, which part a control reads of a large table it is prepared for; empty if it reads all."""
         return ""
 
     async def answer(self, request: Request) -> Answer:
-        """Ask once, by the method that answers this kind of question. Raises as they do."""
+        """Ask once, by the method for this kind of question, and raise as that method does."""
         match request.question:
             case Prompt():
                 return await self.generate(request)
@@ -328,18 +327,18 @@ class Model(Protocol):
                 return await self.search(request)
 
     async def generate(self, request: Request) -> Reply:
-        """Answer a prompt. Raises the four errors above; all else becomes the answer's state.
+        """Answer a prompt. Raises the module's four errors; any other failure becomes the answer's state.
 
-        So do `score`, `compare` and `search`. What a model has no method for, it fails to answer.
+        So do `score`, `compare` and `search`. A method that a model does not override gives a failed answer.
         """
         return Reply("", State.FAILED, f"{self.spec} answers no prompts")
 
     async def score(self, request: Request) -> Scores:
-        """The natural-log probability of every token of a passage."""
+        """Return the natural-log probability of every token of a passage."""
         return Scores((), State.FAILED, f"{self.spec} gives no log-probabilities")
 
     async def compare(self, request: Request) -> Likelihoods:
-        """How likely each ending of a text is. Here each text is scored whole; a model that can does better."""
+        """Return how likely each ending of a text is. Here each text is scored whole; some models do better."""
         question, found = request.endings, dict[str, float]()
         charged: list[Usage | None] = []
         for ending in dict.fromkeys(question.endings):
@@ -353,11 +352,11 @@ class Model(Protocol):
         return Likelihoods(tuple(found[ending] for ending in question.endings), State.OK, usage=together(charged))
 
     async def search(self, request: Request) -> Matches:
-        """The places where one of the texts of a lookup stands."""
+        """Return the places that hold one of the texts of a lookup."""
         return Matches((), 0, State.FAILED, f"{self.spec} holds no documents to search")
 
     async def rest(self) -> None:
-        """Give back, for now, what others may wait for: all was asked of this one that could be."""
+        """Free, for now, what other models may wait for: every query that can be asked of this one was asked."""
         return
 
     async def close(self) -> None:

@@ -1,7 +1,7 @@
-"""The batch API of a provider: requests are put together, sent as one, answered within a day, and cost half.
+"""The interface of a provider's batch API: many requests are sent as one, answered within a day, and cost half.
 
-A provider whose maker has one gives a `Batches` as its model's `batches`. It only speaks the protocol; which queries go
-into which batch, and what is written down of it, is decided in `asking`. It raises by kind, as `subjects.base` says.
+A provider whose maker has one gives a `Batches` as its model's `batches`. It only speaks the protocol; `asking` decides
+which queries go into which batch, and which notes are kept of it. It raises the errors of `subjects.base`.
 """
 
 import json
@@ -14,14 +14,14 @@ from typing import Any, Protocol
 from tabcontam.evidence.questions import Reply, State
 from tabcontam.subjects.base import Form, Request, TransientError
 
-MARK = "tabcontam"  # under which a provider keeps our own name of a batch
-LONGEST_LINE = 16 * 2**20  # bytes of one result; no answer to a prompt of ours is as long
+MARK = "tabcontam"  # the key under which a provider stores our own name of a batch
+LONGEST_LINE = 16 * 2**20  # bytes of one result; no answer to our prompts is as long
 NAME = re.compile(r"[\w-]{1,200}", re.ASCII)  # of a batch: it goes into addresses and into a command
 
 
 @dataclass(frozen=True)
 class Sent:
-    """How the requests of a batch were written: in which form, and with how many tokens for thinking."""
+    """The form and the allowance of tokens for thinking with which the requests of a batch were written."""
 
     form: Form
     allowance: int = 0
@@ -29,10 +29,10 @@ class Sent:
 
 @dataclass(frozen=True)
 class Standing:
-    """How far a batch is at its provider: `done` of `of` requests.
+    """The progress of a batch at its provider: `done` of `of` requests.
 
-    `reason` is why some have no result, once it has `ended`; `crowded` says that it was turned away whole, since more
-    of this user's requests wait there than the provider allows: fewer at a time would be taken.
+    `reason` is why some have no result, once the batch has `ended`. `crowded` means that all of it was refused, since
+    more of this user's requests wait at the provider than it allows: fewer at a time would be accepted.
     """
 
     ended: bool
@@ -44,14 +44,14 @@ class Standing:
 
 @dataclass(frozen=True)
 class Result:
-    """What came of one request of a batch: the name that it was given, and its line as the provider writes it."""
+    """The result of one request of a batch: its name, and the line that the provider wrote for it."""
 
     name: str
     content: Mapping[str, Any]
 
 
 class Batches(Protocol):
-    """The batches of one model. `service` is where they are; a batch holds no more requests and bytes than is said."""
+    """The batches of one model at `service`, each of at most `most_requests` requests and `most_bytes` bytes."""
 
     service: str
     most_requests: int
@@ -60,62 +60,62 @@ class Batches(Protocol):
     @property
     @abstractmethod
     def sent(self) -> Sent:
-        """How a request would be written now."""
+        """The form and the allowance with which a request would be written now."""
 
     @abstractmethod
     def written(self, name: str, request: Request) -> bytes:
-        """One request as it stands in a batch: JSON, in one line. `name` tells it from the others.
+        """Return one request as a batch holds it, JSON in one line. `name` tells it from the others.
 
-        Raises ValueError where a prompt cannot be written as JSON.
+        Raises ValueError if a prompt cannot be written as JSON.
         """
 
     @abstractmethod
     async def submit(self, requests: Sequence[bytes], mark: str) -> str:
-        """Send a batch, under a mark of our own, and give its id."""
+        """Send a batch, under a mark of our own, and return its id."""
 
     @abstractmethod
     async def find(self, mark: str, since: float, names: Sequence[str]) -> str | None:
-        """The id of a batch that was sent under this mark with these requests; None where there is none.
+        """Return the id of a batch that was sent under this mark with these requests; None if there is none.
 
         `since` is when it was sent, in seconds since 1970, by this machine's clock.
         """
 
     @abstractmethod
     async def standing(self, batch: str) -> Standing:
-        """How far a batch is."""
+        """Return how far a batch is."""
 
     @abstractmethod
     def results(self, batch: str) -> AsyncIterator[Result]:
-        """What came of the requests of a batch that has ended, in any order."""
+        """Yield the results of a batch that has ended, in any order."""
 
     @abstractmethod
     def read(self, result: Result, request: Request, sent: Sent) -> tuple[Reply, bool]:
-        """The reply to a request, and whether it may get a better one if it is sent again as it is written now."""
+        """Return the reply to a request, and whether sending it again, as written now, may get a better one."""
 
     @abstractmethod
     def cancelling(self, batch: str) -> str:
-        """The command with which the user can cancel a batch."""
+        """Return the command with which the user can cancel a batch."""
 
 
 def checked(batch: object) -> str:
-    """The id of a batch, if it is one. Raises `TransientError` for anything else."""
+    """Return the id of a batch, if it is one. Raises `TransientError` for anything else."""
     if not isinstance(batch, str) or not NAME.fullmatch(batch):
         raise TransientError("the reply names no batch", "broken reply", sent=True)
     return batch
 
 
 def as_line(request: Mapping[str, Any]) -> bytes:
-    """A request as JSON in one line, without the newline. Raises ValueError for half of a surrogate pair."""
+    """Return a request as JSON in one line, without the newline. Raises ValueError for half of a surrogate pair."""
     return json.dumps(request, ensure_ascii=False, separators=(",", ":")).encode()
 
 
 def failed(why: str) -> Reply:
-    """The reply to a request that got none."""
+    """Return the failed reply to a request that got no answer, with the reason."""
     return Reply("", State.FAILED, why)
 
 
 async def json_lines(chunks: AsyncIterator[bytes], longest: int = LONGEST_LINE) -> AsyncIterator[Mapping[str, Any]]:
-    """The objects of a file of JSON lines, as its bytes come. A line that is too long, or no object, is passed over."""
+    """Yield the objects of a file of JSON lines while its bytes come; skip a line that is too long or no object."""
     held, too_long = bytearray(), False
     async for chunk in chunks:
         *ended, rest = chunk.split(b"\n")

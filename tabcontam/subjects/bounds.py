@@ -1,8 +1,8 @@
-"""What holds every server's answer within bounds: a size after unpacking, and a time for the whole request.
+"""Bounds on every server's answer: its size after unpacking, and the time of the whole request.
 
-`bounded` makes of a client of httpx, or of its successor, one whose answers end. All SDKs here send through one. The
-timeouts of a client bound a silence alone: a server that sends a byte now and then would be read for ever, and a
-packed answer of a few kB can hold gigabytes.
+`bounded` turns a client of httpx, or of its successor, into one whose answers end. All SDKs here send through one. A
+client's own timeouts bound a silence alone: a server that sends a byte now and then would be read for ever, and a
+compressed answer of a few kB can hold gigabytes.
 """
 
 import asyncio
@@ -14,25 +14,25 @@ from importlib import import_module
 from typing import Any
 
 MOST_BYTES = 16 << 20  # of an answer, packed or not; lists of models and log-probabilities of long texts take 2 MB
-SILENCE = 300.0  # seconds, of a client that states none
+SILENCE = 300.0  # seconds, for a client that states none
 LONGER = 1.2  # the whole request may take so many times the longest silence
 PIECE = 1 << 20  # bytes that are unpacked at once
 
 
 class UnboundedError(Exception):
-    """An answer that is larger, or takes longer, than any answer may. The same request would fare no better."""
+    """An answer that is larger, or takes longer, than any may. A second try of the request would fare no better."""
 
 
 # The most bytes, and seconds; None: what follows from the client's own timeouts.
 _BOUNDS: ContextVar[tuple[int, float | None]] = ContextVar("bounds", default=(MOST_BYTES, None))
 
-# Is shown what comes, piece by piece, and says when that is enough.
+# Gets the answer piece by piece, and returns whether that is enough.
 _ENOUGH: ContextVar[Callable[[bytes], bool] | None] = ContextVar("enough", default=None)
 
 
 @contextmanager
 def watched(enough: Callable[[bytes], bool] | None) -> Iterator[None]:
-    """Hang up on an answer to a request that is sent within once what came of it is enough; None reads all."""
+    """Hang up on the answer to a request sent within, once `enough` returns true for what came; None reads all."""
     before = _ENOUGH.set(enough)
     try:
         yield
@@ -42,7 +42,7 @@ def watched(enough: Callable[[bytes], bool] | None) -> Iterator[None]:
 
 @contextmanager
 def allowing(most: int, seconds: float | None = None) -> Iterator[None]:
-    """Let the requests that are sent within have answers of so many bytes, and take so many seconds each."""
+    """Let the requests sent within have answers of at most `most` bytes, and take at most `seconds` each."""
     before = _BOUNDS.set((most, seconds))
     try:
         yield
@@ -51,18 +51,18 @@ def allowing(most: int, seconds: float | None = None) -> Iterator[None]:
 
 
 def httpx_of(client: type) -> Any:
-    """Return the library that a kind of client is of: httpx, or its successor whose names are the same."""
+    """Return the library that a client class comes from: httpx, or its successor with equal names."""
     kind = next(kind for kind in client.__mro__ if kind.__name__ == "AsyncClient")
     return import_module(kind.__module__.partition(".")[0])
 
 
 def bounded(client: Any) -> Any:
-    """Return a kind of client that sends as this one does, and raises `UnboundedError` for an answer without end."""
+    """Return a subclass of a client class that raises `UnboundedError` for an answer without end."""
     return type("Bounded", (_Sending, client), {})
 
 
 class _Sending:
-    """Sends as the client behind it does; a proxy of the environment stays one."""
+    """The bounded way to send, mixed into a client class; a proxy of the environment still applies."""
 
     async def send(self, request: Any, *, stream: bool = False, **others: Any) -> Any:
         (most, seconds), clock = _BOUNDS.get(), asyncio.timeout(None)
@@ -133,7 +133,7 @@ def _body(httpx: Any, stream: Any, packed: str, most: int, until: float, seconds
 
 
 def _unpacked(unpacker: Any, part: bytes) -> Iterator[bytes]:
-    """Yield what is packed in a part of a stream; nothing of what stands behind its end."""
+    """Yield the unpacked content of a part of a stream, and nothing that follows the end of the packed data."""
     while part and not unpacker.eof and (piece := unpacker.decompress(part, PIECE)):
         yield piece
         part = unpacker.unconsumed_tail

@@ -1,4 +1,4 @@
-"""The LLMs that can be named by one word: what `catalogue.toml` says of each, checked when it is read."""
+"""The LLMs that can be named by one word: the entries of `catalogue.toml`, checked when they are read."""
 
 import re
 import tomllib
@@ -26,7 +26,7 @@ TOGETHER = (("cutoff", "cutoff_source"), ("retired", "successor"))
 
 @dataclass(frozen=True)
 class Entry:
-    """One LLM. `size` is in billions of parameters; None means: not stated. The rest is explained in the file."""
+    """One LLM. `size` is in billions of parameters, None if it is not stated. The file explains the other fields."""
 
     name: str
     title: str
@@ -67,52 +67,52 @@ class Entry:
 
     @property
     def asked(self) -> Mapping[str, str]:
-        """Whom a price is looked up for: the API it is behind, under no other address; empty without one."""
+        """The provider and model to look a price up for: its first API, at the usual address; empty without an API."""
         return next(({"provider": provider, "model": model} for provider, model in self._behind), {})
 
     @property
     def _behind(self) -> tuple[tuple[str, str], ...]:
-        """The providers whose API it is behind, its maker's first, and its identifier there."""
+        """The providers whose API serves it, its maker's first, each with its identifier there."""
         makers = {"openai": self.openai, "gemini": self.gemini, "anthropic": self.anthropic}
         services = (one.partition(":") for one in self.api)
         own = [(provider, model) for provider, model in makers.items() if model]
         return (*own, *((provider, model) for provider, _, model in services))
 
     def at(self, provider: str) -> str:
-        """Its identifier at this provider's API; "" where it is not there."""
+        """Return its identifier at this provider's API; "" if it is not there."""
         return next((model for name, model in self._behind if name == provider), "")
 
     def gone(self, today: date) -> bool:
-        """Whether its API no longer serves it."""
+        """Return whether its API no longer serves it."""
         return self.retired is not None and self.retired <= today
 
 
 def plain(name: str) -> str:
-    """A name without what does not count in it: `Llama 3`, `llama-3` and `LLAMA3` are one."""
+    """Return a name without what does not count in it: `Llama 3`, `llama-3` and `LLAMA3` are one."""
     return re.sub(r"[\s_-]+", "", name.casefold())
 
 
 @cache
 def load_catalogue() -> Mapping[str, Entry]:
-    """Every entry by its name; raises `UsageError` for a catalogue that breaks the schema."""
+    """Return every entry by its name; raises `UsageError` for a catalogue that breaks the schema."""
     return parse_catalogue(FILE.read_text("utf-8"), FILE.name)
 
 
 def find_entry(name: str) -> Entry | None:
-    """The entry that has this name, alias or identifier."""
+    """Return the entry that has this name, alias or identifier."""
     wanted = plain(name)
     return next((entry for entry in load_catalogue().values() if wanted in map(plain, entry.names)), None)
 
 
 def is_tag_of_ollama(spec: str) -> bool:
-    """Whether this is how Ollama writes a model of the catalogue, as `mistral:7b`."""
+    """Return whether this is how Ollama writes a model of the catalogue, such as `mistral:7b`."""
     return any(spec.casefold() in map(str.casefold, entry.ollama) for entry in load_catalogue().values())
 
 
 def standing_for(spec: str) -> Entry | None:
-    """The entry of an LLM as it is named in a run: by a name of the catalogue, or by PROVIDER:MODEL.
+    """Return the entry of an LLM as a run names it: by a name of the catalogue, or by PROVIDER:MODEL.
 
-    The name counts, not what a server makes of it; the same weights under a name of their own are not recognised.
+    The name alone counts, not what a server means by it; weights under a name of the user's own are not recognised.
     """
     provider, colon, model = split_variable(spec)[0].partition(":")
     if not colon:
@@ -126,7 +126,7 @@ def standing_for(spec: str) -> Entry | None:
         return next((entry for entry in entries if name in entry.gguf), None)
     if provider not in ("openai", "gemini", "anthropic", "hf", "ollama"):
         return None
-    # A server of one's own is an Ollama more often than not, which has names of its own: its mistral is not ours.
+    # A server of the user's own is most often an Ollama, which has names of its own: its mistral is not ours.
     if provider == "ollama" or at:
         tag = name.casefold().removesuffix(":latest")
         for entry in entries:
@@ -136,7 +136,7 @@ def standing_for(spec: str) -> Entry | None:
 
 
 def successor(entry: Entry, today: date) -> Entry:
-    """The first of its successors that is still served."""
+    """Return the first of its successors that is still served."""
     entries = load_catalogue()
     while entry.successor is not None and entry.gone(today):
         entry = entries[entry.successor]
@@ -144,7 +144,7 @@ def successor(entry: Entry, today: date) -> Entry:
 
 
 def parse_catalogue(text: str, source: str) -> dict[str, Entry]:
-    """The entries in the text of a TOML file; raises `UsageError`, which names `source` and the entry at fault."""
+    """Return the entries in the text of a TOML file; raises `UsageError` with `source` and the entry at fault."""
     try:
         entries = {name: _entry(name, about) for name, about in tomllib.loads(text).items()}
         _check_names(entries.values())
@@ -163,7 +163,7 @@ def _entry(name: str, about: object) -> Entry:
 
 
 def _check(entry: Entry) -> None:
-    """What no field can tell alone."""
+    """Raise ValueError for an entry with a wrong value, or with fields that contradict each other."""
     where = f"[{entry.name}]"
     for key, choices in CHOICES.items():
         if getattr(entry, key) not in (None, *choices):
@@ -197,7 +197,7 @@ def _check_names(entries: Iterable[Entry]) -> None:
 
 
 def _check_successors(entries: Mapping[str, Entry]) -> None:
-    """Every chain of successors ends, at an entry that is there."""
+    """Raise ValueError unless every chain of successors ends, and at an entry that exists."""
     for entry in entries.values():
         seen = [entry.name]
         while (after := entries[seen[-1]].successor) is not None:

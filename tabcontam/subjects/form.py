@@ -2,8 +2,8 @@
 
 from enum import StrEnum
 
-FORMS = ("auto", "chat", "completion")  # what a user may ask for; "auto" is the model's chat form, if it has one
-HELD = "structured"  # what a run may ask for, too: chat, with answers to row tests held to a JSON schema
+FORMS = ("auto", "chat", "completion")  # a user's choices; "auto" is the model's chat form, if it has one
+HELD = "structured"  # one more choice of a run: chat, with answers to row tests held to a JSON schema
 
 
 class Form(StrEnum):
@@ -15,7 +15,7 @@ class Form(StrEnum):
     STRUCTURED = HELD
 
 
-# What follows for the answers where a server does not take a part of a request: it stands in the detail of each answer.
+# The consequence for the answers if a server does not take a part of a request; the detail of each answer holds it.
 NO_TEMPERATURE = "its server takes no temperature, and answered at its own"
 NO_LIMIT = "its server takes no limit on tokens, and answered at any length"
 NO_SYSTEM = "its server takes no system message, whose text was put before the question"

@@ -1,4 +1,4 @@
-"""Which key goes to which server: a key belongs to one scheme, host and port, and to no other in a run."""
+"""Rules for keys: a key belongs to one scheme, host and port, and goes to no other in a run."""
 
 import os
 import re
@@ -15,14 +15,14 @@ from tabcontam.subjects.openai.address import is_loopback
 OTHER_KEY = "TABCONTAM_API_KEY"  # for the one server of a run that has no variable of its own
 NO_KEY = "none"  # written in a variable's place: no key goes there
 HOW_TO_NAME = "add #NAME_OF_A_VARIABLE behind its address"
-# In capitals, as variables of this kind are, and so that no key is taken for one: keys hold small letters or dashes.
+# In capitals, as such variables are, so that no key passes for one: keys hold small letters or dashes.
 VARIABLE = re.compile(r"[A-Z][A-Z0-9_]{0,99}")
 PORTS = {"http": 80, "https": 443}
 
 
 @dataclass(frozen=True)
 class Host:
-    """Whom a key is told: another scheme, name or port is somebody else."""
+    """A server that may get a key: another scheme, name or port is somebody else's."""
 
     scheme: str
     name: str
@@ -34,7 +34,7 @@ class Host:
 
 
 def host_of(address: str) -> Host:
-    """The host of an address that is one, however it is spelled: in capitals, with its usual port, with a last dot."""
+    """Return the host of an address, however it is spelled: in capitals, with its usual port, with a last dot."""
     parts = urlsplit(address)
     name = (parts.hostname or "").rstrip(".")
     with suppress(ValueError):  # a name is itself
@@ -43,10 +43,10 @@ def host_of(address: str) -> Host:
 
 
 def split_variable(rest: str) -> tuple[str, str]:
-    """What follows `PROVIDER:`, and the variable that it names behind a #: `NAME@https://host/v1#MY_KEY`.
+    """Split `NAME@https://host/v1#MY_KEY` into the part before the # and the variable after it.
 
-    The address of a feed has nothing before it. "" where it names none. Raises `UsageError`, which repeats nothing that
-    could be a key.
+    `rest` is what follows `PROVIDER:`, or the address of a feed. The variable is "" if none is named. Raises
+    `UsageError`, whose message repeats nothing that could be a key.
     """
     before, mark, variable = rest.rpartition("#")
     if not mark or not (VARIABLE.fullmatch(variable) or variable == NO_KEY):
@@ -61,13 +61,13 @@ def split_variable(rest: str) -> tuple[str, str]:
 
 
 def stated(variable: str) -> str:
-    """What an environment variable holds, without spaces around it; "" where there is none."""
+    """Return the value of an environment variable, without spaces around it; "" if there is none."""
     return os.environ.get(variable, "").strip() if variable else ""
 
 
 @dataclass(frozen=True)
 class NamedKey:
-    """The key in a variable that the user named for a host that is no model's, as for a feed's."""
+    """The key in a variable that the user named for a host that serves no model, such as a feed's."""
 
     host: Host
     key_variable: str
@@ -75,32 +75,32 @@ class NamedKey:
 
 
 class KeyHolder(Protocol):
-    """A model that sends a key to `host`: the variable that holds it, and whether the user named it for this host."""
+    """A model that sends a key to `host`, in a variable that the user may have named for this host."""
 
     @property
     def host(self) -> Host:
-        """Where it goes."""
+        """The host that the key goes to."""
         ...
 
     @property
     def key_variable(self) -> str:
-        """The variable; "" where no key is sent."""
+        """The variable that holds the key; "" if no key is sent."""
         ...
 
     @property
     def names_variable(self) -> bool:
-        """Whether it was named for this host."""
+        """Return whether the user named the variable for this host."""
         ...
 
 
 class KeyRing:
-    """The keys of one run, each with the host that it goes to. It is told of every model before anything is sent."""
+    """The keys of one run, each with the host that it goes to. Every model is claimed before anything is sent."""
 
     def __init__(self) -> None:
         self._hosts: dict[str, Host] = {}
 
     def claim(self, model: KeyHolder, usual: Mapping[str, Collection[Host]]) -> None:
-        """Take down whom a model's key goes to. `usual` has the hosts of the variables that belong to a provider.
+        """Note which host a model's key goes to. `usual` has the hosts of the variables that belong to a provider.
 
         Raises `UsageError` in one line for a key that would go to two hosts, to another than its provider's, or over a
         network in the clear.

@@ -1,6 +1,6 @@
-"""A name of the user's own for an LLM, before an equals sign: `mine=openai:NAME@http://host:port/v1`.
+"""Labels: names of the user's own for an LLM, before an equals sign, as in `mine=openai:NAME@http://host:port/v1`.
 
-It stands in reports in the LLM's place, and in no key of a stored reply.
+Reports show the label in the LLM's place; the key of a stored reply never holds it.
 """
 
 from collections.abc import Iterable, Mapping
@@ -14,7 +14,7 @@ LONGEST = 60
 
 
 def split_label(spec: str) -> tuple[str, str]:
-    """The label, "" without one, and the LLM as it is written behind it: no `PROVIDER:MODEL` is taken for a label.
+    """Return the label, "" without one, and the LLM that is written after it. No `PROVIDER:MODEL` passes for a label.
 
     Raises `UsageError` for a label that is no name, and for one without an LLM.
     """
@@ -31,12 +31,12 @@ def split_label(spec: str) -> tuple[str, str]:
 
 
 def name_of(spec: str) -> str:
-    """What an LLM is called in reports: its label, or as it is written."""
+    """Return what reports call an LLM: its label, or else `spec` itself."""
     return split_label(spec)[0] or spec
 
 
 def by_name(specs: Iterable[str]) -> dict[str, str]:
-    """The LLMs as they are written, each once, by their names in reports. Raises `UsageError` for two of one name."""
+    """Return each LLM as it is written, by its name in reports. Raises `UsageError` for two LLMs with one name."""
     named: dict[str, str] = {}
     for spec in specs:
         name = name_of(spec)
@@ -53,7 +53,7 @@ def by_name(specs: Iterable[str]) -> dict[str, str]:
 
 
 def written(labelled: Mapping[str, str]) -> tuple[str, ...]:
-    """LLMs by their labels, as `--llm` takes them. Raises `UsageError` for what is no label."""
+    """Return labelled LLMs as `--llm` takes them. Raises `UsageError` for a bad label."""
     specs = tuple(f"{label}={spec}" for label, spec in labelled.items())
     for label, spec in zip(labelled, specs, strict=True):
         if split_label(spec)[0] != label:

@@ -1,4 +1,4 @@
-"""An LLM that was named and cannot be asked here. It stands in the run with the reason; the others are asked."""
+"""A model that was named and cannot be asked here. The run shows it with the reason; the others are asked."""
 
 from tabcontam.errors import UsageError
 from tabcontam.evidence.base import Capability, Reply
@@ -6,7 +6,7 @@ from tabcontam.subjects.base import FatalError, Form, Model, Request
 
 
 class MissingModel(Model):
-    """`spec` is how it was named, `error` what is missing and how to get it. Nothing leaves this machine for it."""
+    """A model, named `spec`, that lacks something; `error` states what, and how to get it. Nothing is sent for it."""
 
     local = True
     capabilities = frozenset({Capability.GENERATE, Capability.SAMPLE, Capability.INSTRUCTIONS})
@@ -18,13 +18,13 @@ class MissingModel(Model):
         self._error = error
 
     def check_at_hand(self) -> None:
-        """Raise what is missing."""
+        """Raise the error about what is missing."""
         raise self._error
 
     async def connect(self) -> None:
-        """Raise what is missing."""
+        """Raise the error about what is missing."""
         raise self._error
 
     async def generate(self, request: Request) -> Reply:
-        """Never reached, since it does not connect."""
+        """Raise `FatalError`; never reached, since the model does not connect."""
         raise FatalError(str(self._error))

@@ -1,4 +1,4 @@
-"""What an LLM costs: the shipped `prices.toml` or the user's, and how many tokens a prompt can have at most."""
+"""Prices of LLMs, from the shipped `prices.toml` or the user's file, and a bound on the tokens of a prompt."""
 
 import re
 import tomllib
@@ -18,17 +18,17 @@ RESOURCE = "models/"  # Google's models are also written models/NAME
 MILLION = 1_000_000
 LONGEST_DETAIL = 200
 
-# A chat template, were each of its bytes a token: the marks around a message and its role (57 bytes in Llama 3's), and
-# the preamble and the cue to answer that stand once (271 bytes in gpt-oss's).
+# A chat template's tokens, if each of its bytes were one: the marks around a message and its role (57 bytes in Llama
+# 3's), and the preamble and the cue to answer, which come once (271 bytes in gpt-oss's).
 TOKENS_PER_MESSAGE = 64
 TOKENS_PER_PROMPT = 320
 
 
 @dataclass(frozen=True)
 class Price:
-    """US dollars per million tokens of prompts, and of all that is written, thinking included.
+    """US dollars per million tokens of prompts, and of all written tokens, thinking included.
 
-    In a batch both are `batch_input` and `batch_output`, which are half where they are not stated.
+    In a batch they are `batch_input` and `batch_output`; if these are not stated, half of the others.
     """
 
     input: float
@@ -38,14 +38,14 @@ class Price:
 
     @property
     def in_batch(self) -> "Price":
-        """The price of what goes through the provider's batch API."""
+        """The price of requests that go through the provider's batch API."""
         return Price(
             self.input / 2 if self.batch_input is None else self.batch_input,
             self.output / 2 if self.batch_output is None else self.batch_output,
         )
 
     def cost(self, prompt: int, written: int) -> Decimal:
-        """US dollars for this many tokens, never rounded down."""
+        """Return the US dollars for this many tokens, never rounded down."""
         with localcontext(rounding=ROUND_CEILING):
             return (prompt * Decimal(str(self.input)) + written * Decimal(str(self.output))) / MILLION
 
@@ -54,7 +54,7 @@ FREE = Price(0.0, 0.0)
 
 
 def load_prices(path: Path | None = None) -> Mapping[str, Price]:
-    """The shipped prices, or those of the user's file in their place. Raises `UsageError` in one line."""
+    """Return the shipped prices, or those of the user's file instead. Raises `UsageError` in one line."""
     file = path or FILE
     try:
         document = tomllib.loads(read_regular(file).decode("utf-8"))
@@ -66,13 +66,13 @@ def load_prices(path: Path | None = None) -> Mapping[str, Price]:
 
 
 def price_of(identity: Mapping[str, str], local: bool, prices: Mapping[str, Price]) -> Price | None:
-    """What the LLM of this identity costs; None where it is not known.
+    """Return the price of the LLM with this identity; None if it is not known.
 
-    What runs on this machine, or charges nobody, is free, unless it has an entry: it may ask another for money. A
-    provider's own address finds the entry `provider:model`, another server `provider:model@address`, and a service
-    `service:model`, too; so do clouds, whose addresses are their users' own (azure, bedrock, vertex). The model has to
-    be the entry's to the letter: a dated name (gpt-4o-2024-05-13) may cost more than the plain one, so it has an entry
-    of its own or none. Only Google's `models/` before a name counts for nothing.
+    A model on this machine, or one that charges nobody, is free unless it has an entry: it may ask another for money. A
+    provider's own address finds the entry `provider:model`, another server `provider:model@address`, and a service also
+    `service:model`; so do clouds, whose addresses are their users' own (azure, bedrock, vertex). The model must match
+    the entry's to the letter: a dated name (gpt-4o-2024-05-13) may cost more than the plain one, so it has an entry of
+    its own or none. Only Google's `models/` before a name is ignored.
     """
     provider, address, model = (identity.get(key, "") for key in ("provider", "address", "model"))
     maker = BUILT_IN.get(provider)
@@ -87,11 +87,11 @@ def price_of(identity: Mapping[str, str], local: bool, prices: Mapping[str, Pric
 
 
 def prompt_bound(prompt_text_bytes: int, messages: int) -> int:
-    """At most how many tokens a prompt has whose text is so many bytes of UTF-8.
+    """Return the most tokens that a prompt can have whose text is so many bytes of UTF-8.
 
-    In a byte-level tokenizer (byte-level BPE, or SentencePiece that falls back to bytes) each token stands for at
-    least one byte, so the text has no more tokens than bytes; the chat template adds its own. It is no bound for a
-    tokenizer that rewrites the text first and makes it longer (T5's).
+    In a byte-level tokenizer (byte-level BPE, or SentencePiece that falls back to bytes) each token stands for at least
+    one byte, so the text has no more tokens than bytes; the chat template adds its own. It is no bound for a tokenizer
+    that first rewrites the text and makes it longer (T5's).
     """
     return prompt_text_bytes + messages * TOKENS_PER_MESSAGE + TOKENS_PER_PROMPT
 

@@ -1,4 +1,4 @@
-"""What a provider says of itself. It stands in the provider's folder; the registry has the list of folders."""
+"""The description that each provider has in its own folder; the registry lists the folders."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -12,23 +12,23 @@ from tabcontam.tables.serializers import Serializer
 
 @dataclass(frozen=True)
 class Settings:
-    """What the models of a run need to know of it."""
+    """The settings of a run that its models need to know."""
 
     connections: int = 256  # requests at a time, at most
     serializers: tuple[Serializer, ...] = ()  # those besides the shipped ones
-    batch_size: int = 16  # texts that a model which is loaded here computes at a time
+    batch_size: int = 16  # texts that a model loaded here computes at a time
     form: str = "auto"  # of a request: "auto", "chat" or "completion"
     needs: frozenset[Capability] = frozenset()  # of the run's tests
-    spec: str = ""  # how the user named the model, which is to be its `spec`
+    spec: str = ""  # how the user named the model, which becomes its `spec`
     seed: int = 0
-    keyring: KeyRing = field(default_factory=KeyRing, compare=False)  # whom the keys of the run's models go to
+    keyring: KeyRing = field(default_factory=KeyRing, compare=False)  # the hosts that the run's keys go to
 
 
 @dataclass(frozen=True)
 class Offer:
-    """How a provider serves an LLM of the catalogue: as `model`, with a note where that is not quite what was named.
+    """The way a provider serves an LLM of the catalogue: as `model`, with a note if that differs from what was named.
 
-    Without a model it does not serve it here; `ways` are what the user can do so that it would.
+    Without a `model` the provider does not serve it here; `ways` are what the user can do so that it would.
     """
 
     model: str = ""
@@ -38,14 +38,14 @@ class Offer:
 
 @dataclass(frozen=True)
 class Provider:
-    """A way to reach LLMs, called `name`. To make one imports nothing heavy; to open a model may.
+    """A way to reach LLMs, called `name`. Making one imports nothing heavy; opening a model may.
 
-    `spellings` are how an LLM is written behind `--llm`, and what that is. `open` gives the model of what follows the
-    colon and of the run's settings. `offer` says how it serves an entry of the catalogue; `details` what `list llms -v`
-    says besides. `address` is that of its maker, for which the price table has plain names; the keys that the
-    environment variables `keys` hold, the first that is set, go to its host and to no other. `words` are other words
-    that people write for the name. `log_probabilities` says whether it gives those of a text that it is sent ("yes",
-    "no"), `seed` whether it is told a seed; "" where that is not known. `free` says that nobody is charged for it.
+    `spellings` are the ways to write its LLMs after `--llm`, each with an explanation. `open` returns the model for the
+    text after the colon and the run's settings. `offer` returns how it serves an entry of the catalogue; `details` are
+    further lines for `list llms -v`. `address` is that of its maker, for which the price table has plain names; the key
+    in the first of the environment variables `keys` that is set goes to its host and to no other. `words` are other
+    words that people write for the name. `log_probabilities` states whether it gives those of a text that it is sent
+    ("yes", "no"), `seed` whether it takes a seed; "" if that is not known. `free` means that nobody is charged.
     """
 
     name: str

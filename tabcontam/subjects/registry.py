@@ -1,8 +1,8 @@
-"""What the user typed behind `--llm` to a `Model`: `PROVIDER:MODEL`, or a name of the catalogue.
+"""From the text after `--llm`, `PROVIDER:MODEL` or a name of the catalogue, to a `Model`.
 
 The providers are those of this package, and entry points of the group `tabcontam.providers` in others. The name of an
-entry point is the provider, its object a function of what follows the colon and of the run's `Settings` that gives a
-`Model`. A package is imported when its provider is asked for; what is wrong with one never keeps the others from
+entry point is the provider; its object is a function that takes the text after the colon and the run's `Settings`, and
+returns a `Model`. A package is imported when its provider is asked for; a broken one never keeps the others from
 working.
 """
 
@@ -35,7 +35,7 @@ from tabcontam.subjects.provider import Settings as Settings
 from tabcontam.subjects.served import ServedModel
 
 GROUP = "tabcontam.providers"
-# The providers of this package, a line each. An entry point of another package names what opens its LLMs alone.
+# The providers of this package, a line each. An entry point of another package names only a function that opens LLMs.
 LINES = (
     "tabcontam.subjects.known:CONTROL",
     "tabcontam.subjects.openai.provider:PROVIDER",
@@ -55,7 +55,7 @@ SERVICES = "tabcontam.subjects.openai.services:PROVIDERS"  # those that are a TO
 BOTH = "tabcontam.subjects.vllm.provider:PROVIDER"  # a service, and models that are loaded here
 AT_SERVER = re.compile(r"[^:@]@(https?://|localhost\b|[\w.-]+:\d)", re.IGNORECASE)  # NAME@ADDRESS, as openai: takes it
 LONGEST = 200
-ALIKE = 0.65  # from this share of equal letters on, one word is taken for another that is misspelt
+ALIKE = 0.65  # from this share of equal letters on, a word counts as another that is misspelt
 CONTROLS = ("control:exposed", "control:unexposed")
 
 _PROVIDERS: list[Provider] = [EntryPoint("", line, GROUP).load() for line in LINES]
@@ -65,10 +65,10 @@ BUILT_IN = {provider.name: provider for provider in _PROVIDERS}
 
 @dataclass(frozen=True)
 class Found:
-    """An LLM as it was typed, and who is asked for what. `note` says where that is not quite what was named.
+    """An LLM as it was typed, and the provider and model that it stands for; `note` tells how that differs.
 
-    `label` is the user's own name for it; `spec` is without it. `otherwise` is how a provider before this one would
-    serve it.
+    `label` is the user's own name for it; `spec` excludes it. `otherwise` is how a provider before this one would serve
+    it.
     """
 
     spec: str
@@ -83,13 +83,13 @@ class Found:
 
     @property
     def stands_for(self) -> str:
-        """Who is asked for what: PROVIDER:MODEL."""
+        """The provider and model that are asked, as PROVIDER:MODEL."""
         return f"{self.provider.name}:{self.model}"
 
     def open(self, settings: Settings) -> Model:
-        """The LLM. Raises `UsageError`, also where its key would go to two hosts of the run."""
+        """Return the LLM. Raises `UsageError`, also if its key would go to two hosts of the run."""
         model = self.provider.open(self.model, replace(settings, spec=self.spec))
-        if self.label:  # given last, so that what the model made of its name, as an identity, is without the label
+        if self.label:  # set last: what the model derived from its name, such as an identity, has no label
             try:
                 model.stands_for, model.spec = self.stands_for, self.label
             except AttributeError:  # another package's, which makes its name itself
@@ -102,15 +102,15 @@ class Found:
 
 
 def key_owners(asked: str = "") -> Mapping[str, tuple[Host, ...]]:
-    """The environment variables that belong to a provider, each with the hosts that its key may go to.
+    """Return the environment variables that belong to a provider, each with the hosts that its key may go to.
 
-    A provider whose address is the user's has no host to state: only where it is `asked` itself, its key is left out.
+    A provider whose address is the user's has no host to state: its key is left out only if it is itself `asked`.
     """
     owners: dict[str, tuple[Host, ...]] = {}
     for provider in BUILT_IN.values():
         if provider.name == asked and not provider.address:
             continue
-        if not (provider.address and is_loopback(provider.address)):  # what runs anywhere has a key of its user's
+        if not (provider.address and is_loopback(provider.address)):  # on the user's server the key is the user's
             own = (host_of(provider.address),) if provider.address else ()
             for variable in provider.keys:
                 owners[variable] = (*owners.get(variable, ()), *own)
@@ -118,7 +118,7 @@ def key_owners(asked: str = "") -> Mapping[str, tuple[Host, ...]]:
 
 
 def resolve(spec: str) -> Found:
-    """Who is asked for what, among all providers. Raises as `find` does, and for the label of a control."""
+    """Return the LLM that `spec` means, among all providers. Raises as `find` does, and for a control with a label."""
     known, typed = dict(BUILT_IN), spec
     label, spec = split_label(spec)
     provider, colon, _ = spec.partition(":")
@@ -126,7 +126,7 @@ def resolve(spec: str) -> Found:
         known |= {name: Provider(name, {}, partial(_open_plugin, point)) for name, point in others().items()}
     if not label:
         return find(spec, known)
-    head = typed.partition(",")[0]  # of a label that has a comma in it there is no equals sign before that
+    head = typed.partition(",")[0]  # in a label with a comma no equals sign precedes the comma
     if "=" in head and (error := several("llm", typed, lambda name: name != head and _is_llm(name, known))):
         raise error
     found = find(spec, known)
@@ -136,9 +136,9 @@ def resolve(spec: str) -> Found:
 
 
 def find(spec: str, providers: Mapping[str, Provider], today: date | None = None) -> Found:
-    """Who is asked for what. Raises `Unavailable` with one line that says what is missing and how to get it.
+    """Return the LLM that `spec` means. Raises `Unavailable` with one line on what is missing and how to get it.
 
-    A name that means nothing is a plain `UsageError`.
+    A name that means nothing raises a plain `UsageError`.
     """
     provider, colon, model = spec.partition(":")
     if provider in providers and not model and (colon or find_entry(spec) is None):
@@ -160,14 +160,14 @@ def find(spec: str, providers: Mapping[str, Provider], today: date | None = None
 
 
 def _at_server(spec: str) -> UsageError:
-    """The error for NAME@ADDRESS without a provider."""
+    """Return the error for NAME@ADDRESS without a provider."""
     name, _, address = spec[:LONGEST].rpartition("@")
     scheme = "" if "://" in address else "http://"
     return UsageError(f"{spec[:LONGEST]!r} names no provider; did you mean openai:{name}@{scheme}{address}?")
 
 
 def _several(spec: str, providers: Mapping[str, Provider]) -> UsageError | None:
-    """The error for LLMs with commas between. The name of a model, or of its folder, may have a comma in it."""
+    """Return the error for LLMs with commas between. The name of a model, or of its folder, may hold a comma."""
     head = spec.partition(",")[0]
     provider, _, model = spec.partition(":")
     if provider not in providers:
@@ -177,14 +177,14 @@ def _several(spec: str, providers: Mapping[str, Provider]) -> UsageError | None:
 
 
 def _is_llm(typed: str, providers: Mapping[str, Provider]) -> bool:
-    """Whether this means an LLM by itself, with a label or without."""
+    """Return whether this text means an LLM by itself, with a label or without."""
     _, spec = split_label(typed)
     provider, colon, _ = spec.partition(":")
     return find_entry(spec) is not None or (bool(colon) and provider in providers)
 
 
 def _unknown_provider(name: str, providers: Mapping[str, Provider]) -> UsageError:
-    """The error for a provider that does not exist, with the one that is meant; with all of them for any other word."""
+    """Return the error for an unknown provider, with the likely meant one; with all of them if no name is close."""
     from rapidfuzz.distance import OSA
 
     if name in ("http", "https"):
@@ -198,7 +198,7 @@ def _unknown_provider(name: str, providers: Mapping[str, Provider]) -> UsageErro
 
 
 def _named(name: str, providers: Mapping[str, Provider], today: date) -> Found:
-    """Who is asked for an entry of the catalogue: the first provider that serves it here."""
+    """Return the LLM for a name of the catalogue, at the first provider that serves it here."""
     entry = find_entry(name)
     if entry is None:
         raise _unknown_name(name)
@@ -224,7 +224,7 @@ def _retired(entry: Entry, today: date) -> Unavailable:
 
 
 def _unknown_name(name: str) -> UsageError:
-    """The error for a name that means nothing, with the nearest names; else with how any LLM is written."""
+    """Return the error for a name that means nothing, with the nearest names; else with how to write any LLM."""
     owners = {plain(known): entry.name for entry in load_catalogue().values() for known in entry.names}
     if found := list(dict.fromkeys(owners[key] for key in near(plain(name), owners, limit=12)))[:3]:
         return UsageError(f"unknown LLM {name!r}; did you mean {' or '.join(found)}?")
@@ -239,7 +239,7 @@ def _unknown_name(name: str) -> UsageError:
 
 
 def others() -> dict[str, EntryPoint]:
-    """The providers of other packages, none of which is imported by this. One left out is a line on standard error."""
+    """Return other packages' providers, without importing them. One left out becomes a line on standard error."""
     found, complaints = offered(GROUP, "provider", BUILT_IN)
     for complaint in complaints:
         print(f"tabcontam: {complaint}", file=sys.stderr)
@@ -247,9 +247,9 @@ def others() -> dict[str, EntryPoint]:
 
 
 def loaded() -> list[tuple[EntryPoint, Any]]:
-    """The providers of other packages that can be imported, each with its function.
+    """Return the providers of other packages that can be imported, each with its function.
 
-    For one that cannot there is a line on standard error.
+    A provider that cannot be imported becomes a line on standard error.
     """
     there: list[tuple[EntryPoint, Any]] = []
     for point in others().values():
@@ -261,7 +261,7 @@ def loaded() -> list[tuple[EntryPoint, Any]]:
 
 
 def _load(point: EntryPoint) -> Any:
-    """The function of another package's provider. Raises `UsageError` in one line, whatever its import raises."""
+    """Return the function of another package's provider. Raises `UsageError` in one line for any failing import."""
     with reported(point, "provider"):
         opener = point.load()
     if not callable(opener):
@@ -270,7 +270,7 @@ def _load(point: EntryPoint) -> Any:
 
 
 def _open_plugin(point: EntryPoint, model: str, settings: Settings) -> Any:
-    """The LLM that another package's provider opens. Raises `UsageError` in one line, whatever that raises."""
+    """Return the LLM that another package's provider opens. Raises `UsageError` in one line for any failure of it."""
     opener = _load(point)
     with reported(point, "provider", "failed", passing=(UsageError,)):
         opened = opener(model, settings)

@@ -1,4 +1,4 @@
-"""What the LLMs behind an address share: the key, which goes to that address alone and into no message."""
+"""The common base of LLMs at an address: their key goes to that address alone and into no message."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -12,16 +12,16 @@ from tabcontam.tables.sources.fetching import key_in
 
 PLACEHOLDER = "no-key"  # the SDKs do not start without one
 SHORTEST_SECRET = 8  # a shorter key is a dummy such as "EMPTY", and may be a word of any text
-SHORTEST_PREFIX = 12  # of a key that a server repeats in part; less of it is the same for many keys
+SHORTEST_PREFIX = 12  # of a key that a server repeats in part; many keys share a shorter one
 LONGEST_DETAIL = 300
 MASKED = re.compile(r"[\w-]*\*{3,}[\w-]*")  # a key as a server masks it, with some signs of it left
 
 
 class ServedModel(Model):
-    """An LLM behind an address. Only the maker's own host sees a key of `keys`, and there it is needed.
+    """An LLM at an address. Only the maker's own host gets a key of `keys`, and that host needs one.
 
-    `provider` is the name before the colon; `maker` and `service` are how messages call the maker and its server.
-    `variable` is the environment variable that the user named for the key, `none` for no key, or "" for the usual one.
+    `provider` is the name before the colon; messages call the maker and its server `maker` and `service`. `variable` is
+    the environment variable that the user named for the key, `none` for no key, or "" for the usual one.
     """
 
     provider: str
@@ -48,34 +48,34 @@ class ServedModel(Model):
 
     @property
     def host(self) -> Host:
-        """Whom the key goes to."""
+        """The host that the key goes to."""
         return host_of(self.address)
 
     @property
     def key_variable(self) -> str:
-        """The environment variable that holds the key; the first that could, where none does, and "" for no key."""
+        """The environment variable that holds the key; the first that could, if none does; "" for no key."""
         return next((name for name in self._variables if stated(name)), next(iter(self._variables), ""))
 
     @property
     def names_variable(self) -> bool:
-        """Whether the user named the variable for this host."""
+        """Return whether the user named the variable for this host."""
         return self._named
 
     def check_at_hand(self) -> None:
-        """Raise `UsageError` for a key that is needed and not there, or is none."""
+        """Raise `UsageError` for a key that is needed and missing, or that is no key."""
         self._key()
 
     async def look(self) -> None:
-        """Ask its server what it asks it when it connects."""
+        """Send its server the question that `connect` sends."""
         await self.connect()
 
     def _usual(self, own: bool) -> tuple[str, ...]:
-        """The variables that may hold the key, where the user names none."""
+        """Return the variables that may hold the key, if the user names none."""
         return self.keys if own else (OTHER_KEY,)
 
     @property
     def _needs_key(self) -> bool:
-        """Whether nothing can be asked without a key."""
+        """Return whether nothing can be asked without a key."""
         return self._own
 
     @property
@@ -86,14 +86,14 @@ class ServedModel(Model):
         return bool(stated(self.key_variable))
 
     def _wants_key(self) -> str:
-        """The line for a server that wants a key and was sent none."""
+        """Return the line for a server that wants a key and was sent none."""
         if not self.key_variable:
             return f"{self._who} wants a key, and #{NO_KEY} says to send none; {HOW_TO_NAME}"
         other = f", or {HOW_TO_NAME}" if self.key_variable == OTHER_KEY else ""
         return f"{self._who} wants a key; set the environment variable {self.key_variable}{other}"
 
     def _key(self) -> str:
-        """The key for this address, and no other. Raises `UsageError` for what is no key, or where one is needed."""
+        """Return the key for this address alone. Raises `UsageError` for a bad key, or a missing one that is needed."""
         key = key_in(self.key_variable)
         if not key and self._named:
             raise UsageError(f"no key for {self._who}; set the environment variable {self.key_variable}")
@@ -107,11 +107,11 @@ class ServedModel(Model):
         return UsageError(self._line(text, longest=2 * LONGEST_DETAIL))
 
     def _without_key(self, text: str) -> str:
-        """An answer without the key, which a server may have repeated in it."""
+        """Return an answer without the key, which a server may have repeated in it."""
         return text.replace(self._secret, "***") if self._secret else text
 
     def _line(self, text: str, longest: int = LONGEST_DETAIL) -> str:
-        """What a server said, as one printable line without the key."""
+        """Return a server's text as one printable line without the key."""
         if self._secret:
             text = self._without_key(text)
             text = re.sub(re.escape(self._secret[:SHORTEST_PREFIX]) + r"[\w*-]*", "***", text)
@@ -121,6 +121,6 @@ class ServedModel(Model):
 
 
 def charged(usages: Iterable[Usage | None]) -> Usage | None:
-    """What the requests for one reply cost together, as far as the server says."""
+    """Return what the requests for one reply cost together, as far as the server reports it."""
     stated = [usage for usage in usages if usage]
     return Usage(sum(usage.prompt for usage in stated), sum(usage.written for usage in stated)) if stated else None

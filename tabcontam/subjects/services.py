@@ -1,4 +1,4 @@
-"""The services and servers that speak OpenAI's protocol: what `services.toml` says of each, checked when it is read."""
+"""The services and servers that speak OpenAI's protocol: the entries of `services.toml`, checked when they are read."""
 
 import tomllib
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ CHOICES = {"log_probabilities": ("yes", "no"), "seed": ("seed", "random_seed"), 
 
 @dataclass(frozen=True)
 class Service:
-    """One service; its fields are explained in the file."""
+    """One service; the file explains the fields."""
 
     name: str
     title: str
@@ -37,29 +37,29 @@ class Service:
 
     @property
     def host(self) -> Host:
-        """Whom its key goes to."""
+        """The host that its key goes to."""
         return host_of(self.address)
 
     @property
     def own_machine(self) -> bool:
-        """Whether it runs wherever its user runs it: the address is then a usual one, and its key is the user's."""
+        """Return whether users run it on their own machines: its address is then a usual one, its key the user's."""
         return is_loopback(self.address)
 
 
 @cache
 def load_services() -> Mapping[str, Service]:
-    """Every service by its name; raises `UsageError` for a file that breaks the schema."""
+    """Return every service by its name; raises `UsageError` for a file that breaks the schema."""
     return parse_services(FILE.read_text("utf-8"), FILE.name)
 
 
 def service_at(address: str) -> Service | None:
-    """The service that an address is one of, by its host; nobody's own machine is one."""
+    """Return the service whose host an address has; a server that users run themselves has no host of its own."""
     host = host_of(address)
     return next((one for one in load_services().values() if not one.own_machine and one.host == host), None)
 
 
 def parse_services(text: str, source: str) -> dict[str, Service]:
-    """The services in the text of a TOML file; raises `UsageError`, which names `source` and the entry at fault."""
+    """Return the services in the text of a TOML file; raises `UsageError` with `source` and the entry at fault."""
     try:
         return {name: _service(name, about) for name, about in tomllib.loads(text).items()}
     except (ValueError, UsageError) as error:  # a TOMLDecodeError is a ValueError

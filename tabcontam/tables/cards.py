@@ -1,7 +1,7 @@
-"""Dataset cards: what a TOML file says about a dataset and the copies of it that circulate.
+"""Dataset cards: TOML files that describe a dataset and the copies of it that circulate.
 
-The shipped cards are in `datasets/`. A card of the user's own is known by its file, and by its name where the file
-lies in a folder that TABCONTAM_PATH names. No two cards share a name.
+The shipped cards are in `datasets/`. A user's own card is known by its file, and by its name where the file lies in a
+folder that TABCONTAM_PATH names. No two cards share a name.
 """
 
 import re
@@ -17,16 +17,16 @@ from tabcontam.tables.texts import TextTask, text_task
 from tabcontam.tables.toml_files import SUFFIX, checked, name_taken, read_toml, shipped_files, texts, with_own
 
 KIND = "datasets"
-SHORT = 12  # digits of a SHA-256 that tell one file of the user's own from another
+SHORT = 12  # digits of a SHA-256 that distinguish the files of a user
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]*")
-EDITION_NAME = re.compile(r"[a-z0-9][a-z0-9._-]*")  # the name of a folder in the cache, too
+EDITION_NAME = re.compile(r"[a-z0-9][a-z0-9._-]*")  # also the name of a folder in the cache
 CSV, JSONL = FORMS = ("csv", "jsonl")
-TABLES = ("question", "hints", "text")  # of an edition, and what the card says of all of them
+TABLES = ("question", "hints", "text")  # of an edition, with the card's as defaults
 SHARED = ("target", "missing", *TABLES)
 SPLIT_NAME = re.compile(r"[a-z0-9][a-z0-9._-]*")
 SPLIT_WORDS = "a-z, 0-9, ., - and _"
 STATED = re.compile(r"\d{4}(-(0[1-9]|1[0-2])(-(0[1-9]|[12]\d|3[01]))?)?")  # a year, a month or a day
-OF_A_FILE = ("file", "sha256", "bytes", "rows", "addresses", "loader", "skip_rows", "split")  # of no other split
+OF_A_FILE = ("file", "sha256", "bytes", "rows", "addresses", "loader", "skip_rows", "split")  # of one split alone
 SHA256 = re.compile(r"[0-9a-f]{64}")
 LOADER = re.compile(r"(load|fetch)_[a-z0-9_]+")
 
@@ -35,10 +35,10 @@ LOADER = re.compile(r"(load|fetch)_[a-z0-9_]+")
 class Question:
     """The classification question of an edition.
 
-    `answers` maps target values to answers, in the order they are offered. With a `threshold` the target is numeric
-    and the first answer means at or above it, the second below (`answers` then has the keys ">=" and "<"). It
-    is not `fair` where the answers are bare codes, as `class_0`: nobody can know from a row alone which class that is.
-    It is asked all the same, and its accuracy is left out of the ranking's means.
+    `answers` maps target values to answers, in the order in which they are offered. With a `threshold` the target is
+    numeric and the first answer means at or above it, the second below (`answers` then has the keys ">=" and "<"). The
+    question is not `fair` where the answers are bare codes, such as `class_0`: nobody can know from a row alone which
+    class that is. It is asked all the same, and its accuracy is left out of the ranking's means.
     """
 
     text: str
@@ -47,7 +47,7 @@ class Question:
     fair: bool = True
 
     def answer(self, value: str) -> str:
-        """The answer for a target value."""
+        """Return the answer for a target value."""
         if self.threshold is not None:
             return self.answers[">=" if float(value) >= self.threshold else "<"]
         return self.answers[value]
@@ -57,17 +57,17 @@ class Question:
 class Edition:
     """One published copy of a dataset: the bytes it has, where they are, and how they are read.
 
-    `split` is what its rows are called where they are a part of the dataset, as `train`; `splits` are the other parts,
-    each a file of its own, which is read as this one but for what it says itself. Its first split is this file.
-    `title` stands in prompts in place of the card's where copies differ in what their features are called (`Titanic in
-    seaborn`): so who names the features of another copy is not asked for these.
-    `file` is the copy's usual file name, `bytes` its size. An address is a URL, or `URL!MEMBER` for a file in an
-    archive (`URL!MEMBER!MEMBER` for an archive in an archive). `loader` is the function of `sklearn.datasets` whose
-    frame, written as CSV, is this edition. Without `columns` the file's first line is the header. `strip` takes
-    the padding off every cell; `drop` names columns that are no part of the data, such as a saved row index, and `keep`
-    those that are where the others are not. Where
-    `quoting` is false a quote is a sign as any other, as in TSV files of GLUE. `form` is "csv", or "jsonl" for a JSON
-    object a line, whose keys are the columns. `text` says which columns are texts to read, if any are.
+    `split` is the name of its rows where they are a part of the dataset, such as `train`; `splits` are the other parts,
+    each a file of its own, which is read like this one except for the keys that it sets itself. The first split is this
+    file. `title` replaces the card's title in prompts where copies name their features differently (`Titanic in
+    seaborn`), so that a model that names the features of another copy is not asked for these. `file` is the copy's
+    usual file name, `bytes` its size. An address is a URL, or `URL!MEMBER` for a file in an archive
+    (`URL!MEMBER!MEMBER` for an archive in an archive). `loader` is the function of `sklearn.datasets` whose frame,
+    written as CSV, is this edition. Without `columns` the file's first line is the header. `strip` removes the padding
+    of every cell; `drop` names columns that are no part of the data, such as a saved row index; `keep` names the only
+    columns that are. If `quoting` is false, a quote is an ordinary character, as in TSV files of GLUE. `form` is "csv",
+    or "jsonl" for one JSON object a line, whose keys are the columns. `text` names the columns that are texts to read,
+    if any are.
     """
 
     name: str
@@ -98,15 +98,15 @@ class Edition:
 
     @property
     def parts(self) -> tuple["Edition", ...]:
-        """Its splits, each as an edition of one file; itself alone where it has none."""
+        """The splits, each as an edition of one file; the edition alone where it has none."""
         return (self, *self.splits)
 
     def has(self, column: str) -> bool:
-        """Whether a column of the file is part of the data."""
+        """Return whether a column of the file is part of the data."""
         return column in self.keep if self.keep else column not in self.drop
 
     def part(self, split: str) -> "Edition":
-        """The file of a split. Raises `UsageError` for one that is not there, and names those that are."""
+        """Return the file of a split. Raises `UsageError` for a split that does not exist, and names those that do."""
         for part in self.parts:
             if part.split and part.split.casefold() == split.casefold():
                 return part
@@ -121,13 +121,13 @@ class Card:
     """One dataset. `title` stands in prompts, unless the edition has one of its own; `aliases` are other names of the
     same data, `not_aliases` names of other data that sound alike. The first edition is the default.
 
-    `released` is when the data could first be read, a year, a month or a day; `released_source` says who states it.
-    Data that tell what happened over time are `completed` then, up to their last row; `dated_by` is the column that has
-    the date of each row, written as `dated_as` says in the words of `strptime`. Where that column has names, as of
-    races, `dates` says when each of them was.
+    `released` is when the data could first be read, a year, a month or a day; `released_source` names the source of
+    that date. Data about events over time have a `completed` date, that of their last row; `dated_by` is the column
+    with the date of each row, in the format `dated_as` of `strptime`. Where that column has names, such as those of
+    races, `dates` gives the date of each.
 
-    `source` is the file of a user's own card, "" of a shipped one. The rows of a card that is not `public` leave this
-    machine only if the user says so; the shipped cards are public, and a user's own states it.
+    `source` is the file of a user's own card, "" for a shipped one. The rows of a card that is not `public` leave this
+    machine only if the user allows it; the shipped cards are public, and a user's own card states it.
     """
 
     name: str
@@ -153,20 +153,20 @@ class Card:
 
     @property
     def stated_by(self) -> str:
-        """Who states the first release: its source, or else the DOI of the data; empty where neither is named."""
+        """The source of the date of release, or else the DOI of the data; empty where neither is named."""
         return self.released_source or (f"https://doi.org/{self.doi}" if self.doi else "")
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Every name of the data, long ones first."""
+        """Every name of the data, the longest first."""
         return tuple(sorted(dict.fromkeys((self.title, *self.aliases)), key=len, reverse=True))
 
     def title_of(self, edition: Edition) -> str:
-        """What prompts call an edition."""
+        """Return the title of an edition in prompts."""
         return edition.title or self.title
 
     def edition(self, name: str | None = None) -> Edition:
-        """The edition called `name`, or the default; raises `UsageError` for a name that is not there."""
+        """Return the edition called `name`, or the default; raises `UsageError` for a name that does not exist."""
         if name is None:
             return self.editions[0]
         for edition in self.editions:
@@ -175,38 +175,38 @@ class Card:
         raise unknown(f"edition of {self.name}", name, [edition.name for edition in self.editions])
 
     def stated(self, edition: Edition) -> str:
-        """What results call an edition: of a user's own card with its file, since the name may come to mean another.
+        """Return the name of an edition in results; with a digest for a user's own card, whose file may change.
 
-        All of its splits are called alike, and a digest of all files stands for them.
+        All of its splits have one name, and a digest of all files stands for them.
         """
         digests = [part.sha256 for part in self.edition(edition.name).parts]
         digest = digests[0] if len(digests) == 1 else sha256("".join(digests).encode()).hexdigest()
         return f"{edition.name}-{digest[:SHORT]}" if self.source else edition.name
 
     def named(self, stated: str) -> str:
-        """The name of the edition that results call so, even if it has come to mean another file."""
+        """Return the name of the edition that results call `stated`, even if the name now means another file."""
         return stated[: -SHORT - 1] if self.source else stated
 
 
 @cache
 def load_cards() -> Mapping[str, Card]:
-    """Every shipped card by its short name; raises `UsageError` for a card that breaks the schema."""
+    """Return every shipped card by its short name; raises `UsageError` for a card that breaks the schema."""
     return {card.name: card for card in map(_read, shipped_files(KIND))}
 
 
 def all_cards() -> dict[str, Card]:
-    """The shipped cards and the user's own that TABCONTAM_PATH offers. Raises `UsageError` as `load_card` does."""
+    """Return the shipped cards and the user's own in TABCONTAM_PATH. Raises `UsageError` as `load_card` does."""
     return with_own(KIND, load_cards(), load_card)
 
 
 def first_split(name: str, edition: str | None) -> str:
-    """What the rows of a shipped card's edition are called where no split is named; empty where it has no splits."""
+    """Return the split of a shipped card's edition that is read by default; empty where it has no splits."""
     card = load_cards().get(name)
     return next((each.split for each in card.editions if each.name == edition), "") if card is not None else ""
 
 
 def split_named(spec: str) -> tuple[str, str | None]:
-    """What is typed for a dataset with a card in two parts, DATASET#SPLIT; None where it names no split, or a file."""
+    """Return both parts of DATASET#SPLIT, a dataset with a card; the second is None for a file, or without a split."""
     base, sign, split = spec.rpartition("#")
     if not sign or Path(spec).expanduser().exists() or find_card(split_edition(base)[0]) is None:
         return spec, None
@@ -214,13 +214,13 @@ def split_named(spec: str) -> tuple[str, str | None]:
 
 
 def split_edition(spec: str) -> tuple[str, str | None]:
-    """What is typed for a dataset in two parts, NAME@EDITION or CARD.toml@EDITION; None where no edition is named."""
+    """Return both parts of NAME@EDITION or CARD.toml@EDITION; the second is None without an edition."""
     base, at, edition = spec.rpartition("@")
     return (base, edition) if at and not spec.endswith(SUFFIX) else (spec, None)
 
 
 def find_card(name: str) -> Card | None:
-    """The card in this TOML file, or that has this short name, title or alias, whatever its case and word separators.
+    """Return the card in a TOML file, or the card with this short name, title or alias, in any case and separators.
 
     Raises `UsageError` as `load_card` does.
     """
@@ -230,13 +230,13 @@ def find_card(name: str) -> Card | None:
 
 
 def mistaken_card(name: str) -> Card | None:
-    """The card that lists this name among those that are not its own: Boston Housing for California Housing."""
+    """Return the card whose `not_aliases` hold this name: California Housing lists Boston Housing."""
     wanted = _plain(name)
     return next((card for card in all_cards().values() if wanted in map(_plain, card.not_aliases)), None)
 
 
 def load_card(path: Path) -> Card:
-    """The card in a user's own file. Raises `UsageError`, which names the file and the key at fault."""
+    """Return the card in a user's own file. Raises `UsageError`, which names the file and the key at fault."""
     card = _read(path, str(path.resolve()))
     if other := _named(card.name, load_cards()):
         if other == replace(card, public=True, source=""):  # the shipped file itself, or a copy of it
@@ -246,7 +246,7 @@ def load_card(path: Path) -> Card:
 
 
 def _read(path: Path, source: str = "") -> Card:
-    """The card in a file, which is public unless it says otherwise, or is a user's own (which `source` then names)."""
+    """Return the card in a file; the default of `public` is false for a user's own, whose file `source` names."""
     try:
         return _card({"public": not source, **read_toml(path, KIND)}, source)
     except ValueError as error:
@@ -254,7 +254,7 @@ def _read(path: Path, source: str = "") -> Card:
 
 
 def _named(name: str, cards: Mapping[str, Card]) -> Card | None:
-    """A short name goes before a title or an alias of another card."""
+    """Return the card with this name; a short name goes before a title or an alias of another card."""
     wanted = _plain(name)
     found = (card for card in cards.values() if wanted == _plain(card.name))
     return next(found, None) or next((card for card in cards.values() if wanted in map(_plain, card.names)), None)
@@ -265,7 +265,7 @@ def _plain(name: str) -> str:
 
 
 def _card(raw: dict[str, Any], source: str) -> Card:
-    # What a card says of target, question, missing marks and hints holds for each edition that does not say otherwise.
+    # Target, question, missing marks and hints of the card are the defaults of each edition.
     shared: dict[str, Any] = {key: raw.pop(key) for key in SHARED if key in raw}
     listed = raw.pop("editions", None)
     if not isinstance(listed, list) or not listed or not all(isinstance(edition, dict) for edition in listed):
@@ -290,7 +290,7 @@ def _card(raw: dict[str, Any], source: str) -> Card:
 
 
 def _dates(raw: object) -> Mapping[str, str]:
-    """The dates of a column's values, each with its month at least."""
+    """Return the dates of a column's values, each with at least its month."""
     if not isinstance(raw, Mapping):
         raise ValueError("dates are no table of values and dates")
     for value, stated in raw.items():
@@ -319,7 +319,7 @@ def _edition(raw: dict[str, Any], shared: Mapping[str, Any]) -> Edition:
 
 
 def _splits(raw: dict[str, Any], whole: Mapping[str, Any], where: str) -> tuple[Edition, ...]:
-    """The further splits of an edition: each says which file it is, and what it says besides holds for it alone."""
+    """Return the further splits of an edition: each names its file, and its other keys hold for it alone."""
     listed = raw.pop("splits", [])
     if not isinstance(listed, list) or not all(isinstance(split, dict) for split in listed):
         raise ValueError(f"{where} splits are no tables")
@@ -342,7 +342,7 @@ def _splits(raw: dict[str, Any], whole: Mapping[str, Any], where: str) -> tuple[
 
 
 def _joined(where: str, shared: Mapping[str, Any], raw: dict[str, Any], key: str) -> dict[str, Any]:
-    """A table of the card with what the edition says otherwise."""
+    """Return a table of the card, overridden by the keys that the edition sets."""
     parts = (shared.get(key, {}), raw.pop(key, {}))
     if not all(isinstance(part, dict) for part in parts):
         raise ValueError(f"{where} is no table")
@@ -362,7 +362,7 @@ def _question(raw: dict[str, Any], where: str) -> Question | None:
 
 
 def _check_edition(edition: Edition, where: str) -> None:
-    """What the type of a field does not tell. The names become paths, so that none may lead elsewhere."""
+    """Check what the type of a field does not ensure. Names become paths, so none may lead out of the folder."""
     stays = edition.file.isprintable() and _stays(Path(edition.file))
     _check(f"{where} name", edition.name, EDITION_NAME.fullmatch(edition.name), "a-z, 0-9, ., - and _")
     _check(f"{where} title", edition.title, edition.title.isprintable(), "a text of one line")
@@ -379,7 +379,7 @@ def _check_edition(edition: Edition, where: str) -> None:
 
 
 def _stays(path: Path) -> bool:
-    """Whether a path leads to a file below the folder at which it begins."""
+    """Return whether a path leads to a file below the folder in which it starts."""
     return path.name != "" and not path.is_absolute() and ".." not in path.parts
 
 

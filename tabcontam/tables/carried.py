@@ -1,4 +1,4 @@
-"""The tables that scikit-learn carries in files of its own, read without importing it, which takes a second."""
+"""The tables that scikit-learn ships as files, read without importing scikit-learn, which takes a second."""
 
 import csv
 from collections.abc import Mapping, Sequence
@@ -12,7 +12,7 @@ MEASURED = (
 )
 Lines = tuple[tuple[str, ...], ...]
 
-# The functions of sklearn.datasets that read a file: which one, and what they call its features.
+# The functions of sklearn.datasets that read a file: the file's name, and the names of its features.
 FILES: Mapping[str, tuple[str, Sequence[str]]] = {
     "load_breast_cancer": (
         "breast_cancer.csv",
@@ -32,9 +32,10 @@ FILES: Mapping[str, tuple[str, Sequence[str]]] = {
 
 @cache
 def carried(loader: str) -> Lines | None:
-    """The names of the columns and the rows of a table, as scikit-learn's frame writes them, the target last.
+    """Return the column names and the rows of a table, as scikit-learn's frame writes them, the target last.
 
-    None for a function that reads no file of its own. Where the installed scikit-learn has another file, it is asked.
+    None for a function that reads no file. If the installed scikit-learn has another file, scikit-learn itself loads
+    it.
     """
     return None if loader not in FILES else _read(*FILES[loader]) or _loaded(loader)
 
@@ -54,7 +55,7 @@ def _read(name: str, features: Sequence[str]) -> Lines | None:
         return None
     try:
         with Path(package.origin).with_name("datasets").joinpath("data", name).open(encoding="utf-8") as file:
-            _, *lines = csv.reader(file)  # the first says how many rows and features there are
+            _, *lines = csv.reader(file)  # the first holds the numbers of rows and features
             rows = [(*(str(float(cell)) for cell in cells), str(int(target))) for *cells, target in lines]
     except (OSError, ValueError):
         return None

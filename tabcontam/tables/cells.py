@@ -1,11 +1,11 @@
-"""Cells of a table: the source's own strings, or None; how columns are named, and which cells mark what is missing."""
+"""Cells of a table: the source's own strings, or None; the names of columns, and the marks of missing values."""
 
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 Rows = tuple[tuple[str | None, ...], ...]
-RENAMED = 4  # columns that a line names
+RENAMED = 4  # renamed columns that a line lists
 BY = "\N{MULTIPLICATION SIGN}"
 
 MARKS = frozenset({"?", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "null", "NULL", "None"})
@@ -13,7 +13,7 @@ MARKS = frozenset({"?", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "null"
 
 @dataclass(frozen=True)
 class How:
-    """How a file was read: as what, such as `CSV: ';', UTF-8, header in line 3`, and which columns were renamed."""
+    """The way a file was read: its kind, such as `CSV: ';', UTF-8, header in line 3`, and the renamed columns."""
 
     kind: str = ""
     renamed: tuple[str, ...] = ()
@@ -33,19 +33,19 @@ UNKNOWN = How()
 
 
 class Contents(tuple[tuple[str, ...], Rows]):
-    """The names of the columns and the rows below them, with `how` they were read."""
+    """The names of the columns and the rows below them; `how` describes the way they were read."""
 
     how: How
 
     def __new__(cls, columns: tuple[str, ...], rows: Rows, how: How = UNKNOWN) -> "Contents":
-        """Columns that have their names."""
+        """Return the contents for columns that have their names."""
         made = super().__new__(cls, (columns, rows))
         made.how = how
         return made
 
 
 def contents(header: Sequence[str], rows: Rows, kind: str) -> Contents:
-    """The columns by their header, each with a name of its own, the rows, and as what they were read."""
+    """Return the contents below a header, with a distinct name for each column; `kind` is what they were read as."""
     names = column_names(header)
     pairs = zip(map(str.strip, header), names, strict=True)
     renamed = [f"{old!r} to {new!r}" if old else f"one without a name to {new!r}" for old, new in pairs if old != new]
@@ -57,13 +57,13 @@ def _counted(number: int, what: str) -> str:
 
 
 def rows_of(records: Iterable[Sequence[str]]) -> Rows:
-    """Rows of these fields; an empty one is a missing cell. Equal cells are one text: so they are compared fast."""
+    """Return rows of these fields; an empty field is a missing cell. Equal cells are one object, to compare fast."""
     cells: dict[str, str | None] = {"": None}
     return tuple(tuple(map(cells.setdefault, record, record)) for record in records)
 
 
 def column_names(header: Sequence[str]) -> tuple[str, ...]:
-    """A name for each column: `column 3` for an empty one, `price (2)` for the second `price`."""
+    """Return a name for each column: `column 3` for an empty one, `price (2)` for the second `price`."""
     names: list[str] = []
     taken = {name.strip() for name in header}
     seen: set[str] = set()
@@ -79,7 +79,7 @@ def column_names(header: Sequence[str]) -> tuple[str, ...]:
 
 
 def missing_marks(columns: Sequence[Sequence[str | None]]) -> frozenset[str]:
-    """The usual marks of a missing value that occur: the words of `MARKS`, blank cells, and a dash among numbers."""
+    """Return the marks of a missing value that occur: the words of `MARKS`, blank cells, and a dash among numbers."""
     marks: set[str] = set()
     for cells in columns:
         values = {cell for cell in cells if cell is not None}
@@ -90,7 +90,7 @@ def missing_marks(columns: Sequence[Sequence[str | None]]) -> frozenset[str]:
 
 
 def is_number(cell: str) -> bool:
-    """Whether a cell is a finite number as files write one."""
+    """Return whether a cell is a finite number as files write one."""
     try:
         return math.isfinite(float(cell)) and "_" not in cell  # Python reads 1_000, a table does not
     except ValueError:
@@ -98,5 +98,5 @@ def is_number(cell: str) -> bool:
 
 
 def shortest(value: float) -> str:
-    """A number in the fewest digits that tell it from others, a whole one without a point: 3, 0.1, 1e-07."""
+    """Return a number in the fewest digits that distinguish it, a whole one without a point: 3, 0.1, 1e-07."""
     return str(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)

@@ -1,6 +1,6 @@
-"""Columns that say the same in other values, as a count of donations and the blood that was given in them.
+"""Columns that hold the same information in other values, such as a count of donations and the blood given in them.
 
-Who sees the one knows the other. So they are hidden together where a cell is hidden, or the cell is given away.
+One of these columns reveals the other. They are hidden together where a cell is hidden, or the cell is given away.
 """
 
 from collections.abc import Mapping
@@ -9,14 +9,15 @@ from dataclasses import dataclass, replace
 from tabcontam.tables.facts import cached_fact
 from tabcontam.tables.table import Cell, Table
 
-SHARED = 20  # rows that share their cell with another row, from which on two columns are known to go together
+SHARED = 20  # rows that share their cell with another row, at least, before two columns count as equivalent
 
 
 @dataclass(frozen=True)
 class Reduced:
-    """A table with one column of those that say the same, the first, and what the others hold beside its values.
+    """A table with only the first of several equivalent columns, and the cells of the columns left out.
 
-    `beside` has by a kept column, and by the column that was left out, the cell that goes with each of its cells.
+    `beside` maps a column of the table, then a column left out, to the cell that goes with each of the first one's
+    cells.
     """
 
     table: Table
@@ -24,9 +25,9 @@ class Reduced:
 
 
 def reduced(table: Table) -> Reduced:
-    """The table without the columns that follow from another one, and it from them, cell by cell in every row.
+    """Return the table without the columns that an earlier column determines, and that determine it, in every row.
 
-    Columns hardly a cell of which stands twice, and columns of one value, are never taken to say the same.
+    Columns in which hardly a cell occurs twice, and columns of one value, are never taken as equivalent.
     """
     return cached_fact(table, "reduced", lambda: _reduced(table))
 

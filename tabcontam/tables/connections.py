@@ -1,4 +1,4 @@
-"""Connections that end in time, headers and all: a timeout bounds a silence, and a server may send byte by byte."""
+"""Connections with a time limit, headers included: a timeout bounds a silence, and a server may send byte by byte."""
 
 import socket
 import threading
@@ -12,7 +12,7 @@ HEADER_SECONDS = 60.0
 
 @contextmanager
 def within(connection: HTTPConnection, seconds: float) -> Iterator[None]:
-    """Cut a connection off that takes longer, however often a byte comes. Raises `TimeoutError`."""
+    """Cut a connection off after `seconds`, however often a byte comes. Raises `TimeoutError`."""
     cut, open_socket = threading.Event(), connection.sock
 
     def end() -> None:
@@ -27,7 +27,7 @@ def within(connection: HTTPConnection, seconds: float) -> Iterator[None]:
         yield
     finally:
         timer.cancel()
-    if cut.is_set():  # what came until then looks like a whole answer
+    if cut.is_set():  # the part that came until then looks like a whole answer
         raise TimeoutError(f"no whole answer in {seconds:g} s")
 
 
@@ -38,7 +38,7 @@ class _Timed(HTTPConnection):
 
 
 class _Encrypted(_Timed, HTTPSConnection):
-    """An encrypted connection with that bound."""
+    """An encrypted connection with the time limit of `_Timed`."""
 
 
 class _OverHTTP(HTTPHandler):

@@ -1,9 +1,9 @@
-"""Rows by their dates: those from before a month and those from after it, as splits of one table.
+"""Splits of a table by the dates of its rows: the rows before a month and the rows after it.
 
-A card whose rows tell what happened over time names the column of their dates. `before-2023-10` and `after-2023-10` are
-splits of its table: what an LLM whose training data end in that month may have read, and what it cannot have read. Rows
-of the month itself are on neither side. A table whose rows have no dates is on one side as a whole, where its card says
-when it came out and was completed.
+A card whose rows describe events over time names the column of their dates. `before-2023-10` and `after-2023-10` are
+splits of its table: rows that an LLM whose training data end in that month may have read, and rows that it cannot have
+read. Rows of the month itself are on neither side. A table whose rows have no dates is on one side as a whole, if its
+card gives the dates when it came out and was completed.
 """
 
 import re
@@ -14,18 +14,18 @@ from tabcontam.errors import UsageError, option
 from tabcontam.tables.table import Table
 
 BEFORE, AFTER = "before", "after"
-CUTOFF = "cutoff"  # in place of a month: the one in which the LLM's training data end
+CUTOFF = "cutoff"  # replaces a month: the one in which the LLM's training data end
 SPLIT = re.compile(r"(before|after)-(\d{4}-(?:0[1-9]|1[0-2]))")
 OF_CUTOFF = re.compile(r"(before|after)-cutoff")
 
 
 def is_dated(split: str) -> bool:
-    """Whether a split is told by dates: `before-2023-10`."""
+    """Return whether a split is one by dates, such as `before-2023-10`."""
     return SPLIT.fullmatch(split.casefold()) is not None
 
 
 def month_of(split: str) -> tuple[str, str] | None:
-    """The side and the month of a split by dates; None for another one.
+    """Return the side and the month of a split by dates; None for another split.
 
     >>> month_of("after-2023-10"), month_of("train")
     (('after', '2023-10'), None)
@@ -35,7 +35,7 @@ def month_of(split: str) -> tuple[str, str] | None:
 
 
 def part_of(table: Table, split: str) -> Table:
-    """The rows of a split by dates. Raises `UsageError` for one that is none, and for a table without dated rows."""
+    """Return the rows of a split by dates. Raises `UsageError` for another split, and a table without dated rows."""
     told = month_of(split)
     if told is None:
         raise UsageError(
@@ -47,10 +47,10 @@ def part_of(table: Table, split: str) -> Table:
 
 
 def sides_of(table: Table, month: str) -> tuple[dict[str, Table], int]:
-    """The rows before a month (YYYY-MM) and after it, each as a table of its own, and how many are of the month itself.
+    """Return the rows before a month (YYYY-MM) and after it, each as a table, and the number of rows of that month.
 
-    Both have all columns, and the rows in the order of the table. Raises `UsageError` where neither the rows have dates
-    nor those of the card tell on which side the whole table is.
+    Both tables have all columns, and the rows in the order of the table. Raises `UsageError` where neither the dates of
+    the rows nor those of the card show on which side the whole table is.
     """
     if not table.dated_by and (whole := _side_of(table, month)):
         parts = {side: replace(table, rows=(), split=f"{side}-{month}") for side in (BEFORE, AFTER)}
@@ -65,7 +65,7 @@ def sides_of(table: Table, month: str) -> tuple[dict[str, Table], int]:
 
 
 def _side_of(table: Table, month: str) -> str:
-    """The side of a whole table by when it came out and was completed; "" where both sides are possible."""
+    """Return the side of a whole table by when it came out and was completed; "" where both sides are possible."""
     first, last = table.released[: len(month)], (table.completed or table.released)[: len(month)]
     if first and first > month[: len(first)]:
         return AFTER
@@ -73,7 +73,7 @@ def _side_of(table: Table, month: str) -> str:
 
 
 def months_of(table: Table) -> list[str]:
-    """The month of each row, as YYYY-MM. Raises `UsageError` where the table has no dates, or a row none."""
+    """Return the month of each row, as YYYY-MM. Raises `UsageError` if the table has no dates, or a row has none."""
     if not table.dated_by:
         span = " to ".join(filter(None, (table.released, table.completed)))
         stated = f", and it is of {span}" if span else ""

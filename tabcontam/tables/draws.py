@@ -1,4 +1,4 @@
-"""Which rows are drawn: the same ones, in whatever order a table's rows and columns stand."""
+"""Random draws of rows that do not depend on the order of a table's rows and columns."""
 
 from collections.abc import Sequence
 from hashlib import sha256
@@ -12,31 +12,31 @@ Candidate = TypeVar("Candidate")
 
 
 def by_content(table: Table) -> tuple[int, ...]:
-    """The rows' places, sorted by what the rows hold."""
+    """Return the places of the rows, sorted by the rows' contents."""
     return _content(table)[0]
 
 
 def identity(table: Table) -> str:
-    """A digest of the table's title and content, whatever the order of its rows and columns."""
+    """Return a digest of the table's title and content, whatever the order of its rows and columns."""
     return _content(table)[1]
 
 
 def seeded(table: Table, *parts: object) -> Random:
-    """A generator for this table: the same for the same parts, whatever the order of its rows and columns."""
+    """Return a generator for this table: equal for equal parts, whatever the order of its rows and columns."""
     return Random(" ".join(map(str, (*parts, identity(table)))))
 
 
 def pool(table: Table, candidates: Sequence[int], most: int) -> list[int]:
-    """At most so many of the candidates, the same for every seed: rows that share one fit of the guesser."""
+    """Return at most `most` of the candidates, equal for every seed: rows that share one fit of the baseline."""
     wanted = set(candidates)
     rows = [row for row in by_content(table) if row in wanted]
     return seeded(table, "pool").sample(rows, min(most, len(rows)))
 
 
 def in_random_order(rng: Random, candidates: Sequence[Candidate], first: int) -> list[Candidate]:
-    """All candidates in random order: first so many of them, as `rng` samples them, and behind these the others.
+    """Return all candidates in random order: first `first` of them, as `rng` samples them, and then the others.
 
-    The others take nothing from `rng`, so that what it draws next does not depend on how many of them are wanted.
+    The others take nothing from `rng`, so that its next draws do not depend on how many of them are wanted.
     """
     places = rng.sample(range(len(candidates)), min(first, len(candidates)))
     there = set(places)
@@ -46,14 +46,14 @@ def in_random_order(rng: Random, candidates: Sequence[Candidate], first: int) ->
 
 
 def copied(rng: Random) -> Random:
-    """A generator that draws what this one is about to draw."""
+    """Return a generator that will draw what `rng` will draw next."""
     found = Random()
     found.setstate(rng.getstate())
     return found
 
 
 def _content(table: Table) -> tuple[tuple[int, ...], str]:
-    """The rows' places in the order of what they hold, and the digest of all of them."""
+    """Return the places of the rows in the order of their contents, and the digest of the whole content."""
     return cached_fact(table, "content", lambda: _sorted_and_digested(table))
 
 
@@ -61,7 +61,7 @@ def _sorted_and_digested(table: Table) -> tuple[tuple[int, ...], str]:
     columns = map(table.column, sorted(table.columns))
     filled = [[cell or "" for cell in cells] if None in cells else cells for cells in columns]
     rows = list(zip(*filled, strict=True))
-    lines = list(map("\0".join, rows))  # which are sorted as the rows are, and much faster, unless a cell has this sign
+    lines = list(map("\0".join, rows))  # sorted in the order of the rows, and much faster, unless a cell has this sign
     keys = rows if sum(line.count("\0") for line in lines) > len(rows) * (len(filled) - 1) else lines
     order = tuple(sorted(range(len(rows)), key=keys.__getitem__))
     text = "".join(["\x1f".join((*rows[row], "\n")) for row in order])

@@ -24,18 +24,18 @@ from tabcontam.tables.carried import FILES, carried
 from tabcontam.tables.connections import opener
 
 TIMEOUT_SECONDS = 30.0
-WHOLE_SECONDS, LEAST_SPEED = 60.0, 10_000  # a file may take so long, and a second more for so many bytes
+WHOLE_SECONDS, LEAST_SPEED = 60.0, 10_000  # limit for a file: so many seconds, and one more for so many bytes
 CHUNK = 1 << 20
 ARCHIVE_LIMIT = 64 * 1024 * 1024  # the largest archive among the cards' addresses is far below
 
-# What the archive modules raise for bytes that are no archive, are cut off or lack the member.
+# Errors of the archive modules for bytes that are no archive, are cut off or lack the member.
 _BROKEN_ARCHIVE = (zipfile.BadZipFile, tarfile.TarError, zlib.error, EOFError, KeyError, RuntimeError)
 
 
 def edition_bytes(card: Card, edition: Edition) -> bytes:
-    """The edition's own bytes, from the first place that has them.
+    """Return the edition's bytes, from the first place that has them.
 
-    Looks beside a user's own card, under TABCONTAM_DATA, in the cache folder, in scikit-learn, then at the card's
+    Looks next to a user's own card, under TABCONTAM_DATA, in the cache folder, in scikit-learn, then at the card's
     addresses. Raises `UsageError` where none has them: a hash mismatch, or no way to fetch them.
     """
     folders = [folder for folder in (data_folder(), cache_folder()) if folder is not None]
@@ -62,13 +62,13 @@ def edition_bytes(card: Card, edition: Edition) -> bytes:
 
 
 def data_folder() -> Path | None:
-    """The folder that TABCONTAM_DATA names."""
+    """Return the folder that TABCONTAM_DATA names."""
     folder = os.environ.get("TABCONTAM_DATA", "")
     return Path(os.path.expanduser(folder)) if folder else None
 
 
 def cache_folder() -> Path:
-    """The user's folder of fetched datasets."""
+    """Return the user's folder of fetched datasets."""
     if sys.platform == "win32":
         base = os.environ.get("LOCALAPPDATA") or str(Path.home() / "AppData" / "Local")
     else:
@@ -77,9 +77,9 @@ def cache_folder() -> Path:
 
 
 def _beside(card: Card, edition: Edition) -> list[Path]:
-    """Where the file of a user's own card is expected: the card's folder, or one below it.
+    """Return the expected path of the file of a user's own card: in the card's folder, or in one below it.
 
-    Raises `UsageError` where a pipe or a device lies there, or a link that leads elsewhere.
+    Raises `UsageError` if a pipe or a device lies there, or a link that leads elsewhere.
     """
     if not card.source:
         return []
@@ -93,7 +93,7 @@ def _beside(card: Card, edition: Edition) -> list[Path]:
 
 
 def _if_the_same(path: Path, edition: Edition) -> bytes | None:
-    """The bytes of a file if they are the edition's; a file that cannot be read is not the one that is looked for."""
+    """Return the bytes of a file if they are the edition's; None for another file or one that cannot be read."""
     try:
         if not path.is_file() or path.stat().st_size != edition.bytes:
             return None
@@ -110,20 +110,20 @@ def _files(folder: Path) -> Iterator[Path]:
 
 
 def _from_scikit_learn(card: Card, edition: Edition) -> bytes | None:
-    """The edition as the installed scikit-learn holds it; None where it has not downloaded it yet."""
+    """Return the edition as the installed scikit-learn holds it; None if scikit-learn has not downloaded it yet."""
     if (lines := carried(edition.loader or "")) is not None:
         content = "".join(f"{','.join(line)}\n" for line in lines).encode()
         if _sha256(content) == edition.sha256:
             return content
     from sklearn import datasets
 
-    # The fetch_ functions would go to an address that is not the card's.
+    # The fetch_ functions would use an address that is not the card's.
     offline = {"download_if_missing": False} if str(edition.loader).startswith("fetch_") else {}
     try:
         frame = getattr(datasets, edition.loader or "")(as_frame=True, **offline).frame
     except OSError:
         return None
-    except (AttributeError, TypeError) as error:  # no such function, or one of another use
+    except (AttributeError, TypeError) as error:  # no such function, or one that loads no table
         raise UsageError(f"{card.name}@{edition.name}: sklearn.datasets.{edition.loader} gives no table") from error
     content = str(frame.to_csv(index=False, lineterminator="\n")).encode()
     if _sha256(content) != edition.sha256:
@@ -135,7 +135,7 @@ def _from_scikit_learn(card: Card, edition: Edition) -> bytes | None:
 
 
 def _fetched(address: str, edition: Edition) -> bytes:
-    """What lies at an address, cut where it is longer than it should be."""
+    """Return the bytes at an address, cut off where there are more than there should be."""
     url, *members = address.split("!")
     if urlsplit(url).scheme not in ("http", "https"):
         raise ValueError("not an http address")
@@ -155,7 +155,7 @@ def _fetched(address: str, edition: Edition) -> bytes:
 
 
 def _member(archive: bytes, name: str) -> bytes:
-    """One file of a ZIP or TAR archive, never more than the limit of it."""
+    """Return one file of a ZIP or TAR archive, never more than `ARCHIVE_LIMIT` bytes of it."""
     if zipfile.is_zipfile(io.BytesIO(archive)):
         with zipfile.ZipFile(io.BytesIO(archive)) as opened, opened.open(name) as file:
             return file.read(ARCHIVE_LIMIT)

@@ -1,13 +1,13 @@
-"""Columns that name one thing, such as a player's name and date of birth: who knows the one may well know the other.
+"""Columns that name one thing, such as a player's name and date of birth: a model that knows one may know the other.
 
-Two columns are known of the same entity where each all but determines the other. Where values repeat that is seen in
-the rows that share one. Where hardly a value repeats every column determines every other, so that only those count that
-name things by their nature: texts, dates, and whole numbers that look like identifiers. A measured number that is
-different in every row names nothing, nor does a long text.
+Two columns belong to one entity where each all but determines the other. Where values repeat, the rows that share a
+value show this. Where hardly a value repeats, every column determines every other, so that only columns count that name
+things by their nature: texts, dates, and whole numbers that look like identifiers. A measured number that is different
+in every row names nothing, nor does a long text.
 
-A key that a few rows share, such as the ticket of a family, tells less: who has read another row of it knows the fare,
-and more often than not how many travelled together. Such columns are one with their key where it is asked what an LLM
-may know that has read other rows of the same file.
+A key that a few rows share, such as the ticket of a family, reveals less: a model that has read another row of it knows
+the fare, and more often than not how many travelled together. Such columns form one group with their key where the
+question is what an LLM may know that has read other rows of the same file.
 """
 
 import re
@@ -23,33 +23,33 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-DETERMINED = 0.9  # of the errors in naming a column's value must be gone once the other column's is known
-REPEATED = 0.1  # of the rows must share their value with another row, for a column to be judged by these
-FEWEST = 10  # rows that share their value, for the same
+DETERMINED = 0.9  # of the errors in naming a value must vanish once the other column's value is known
+REPEATED = 0.1  # of the rows must share their value with another row, for a column to be judged by these rows
+FEWEST = 10  # rows that share their value, for the same purpose
 NAMING = 0.95  # of the values must be different in a column that names things by its nature
-LONGEST = 40  # characters of a name, mostly: who knows the thing does not know a longer text by the letter
+LONGEST = 40  # characters of most names: longer texts are not known by the letter
 MEASURED = re.compile(r"([$€£¥₹]?) ?[-+]?\d[\d.,]* ?(%|[€£¥₹°]|[^\W\d_]{0,6}[²³]?)")
-DIGITS = 5  # that all of an identifier's numbers have, at the least
-SHARING = 3.0  # rows have the same value of a key, on average of those that are not alone, at the most
-TOLD = 0.25  # of what two rows differ in by chance is the same in two rows that share a key, for what it tells
+DIGITS = 5  # of each number of an identifier, at the least
+SHARING = 3.0  # rows with the same value of a key, at the most, on average over values of several rows
+TOLD = 0.25  # of the chance differences must vanish in rows that share a key, for columns that the key determines
 APART = 2.5  # bits between the entropies of two columns, from which on neither determines the other
 
 
 def entities(table: Table) -> Mapping[str, tuple[str, ...]]:
-    """For each column that is known of the same entity as others: all of that entity's columns, itself among them.
+    """Return for each column of an entity of several columns all columns of that entity, itself included.
 
-    A column that is known of no other stands in no group, and is no key.
+    A column that belongs to no other is in no group, and is no key.
     """
     return cached_fact(table, "entities", lambda: _find(table, keys=False))
 
 
 def entities_and_keys(table: Table) -> Mapping[str, tuple[str, ...]]:
-    """The same with every key that a few rows share and what it tells of these rows as one group."""
+    """Return the groups of `entities`, with each key that a few rows share grouped with the columns it determines."""
     return cached_fact(table, "entities and keys", lambda: _find(table, keys=True))
 
 
 def _find(table: Table, *, keys: bool) -> dict[str, tuple[str, ...]]:
-    rows = list(dict.fromkeys(table.rows))  # a row that stands there twice determines everything
+    rows = list(dict.fromkeys(table.rows))  # a repeated row determines everything
     columns = dict(zip(table.columns, zip(*rows, strict=True), strict=True))
     codes = {name: _codes(table, cells) for name, cells in columns.items()}
     kinds = {name: code for name, code in codes.items() if code is not None}
@@ -81,7 +81,7 @@ def _find(table: Table, *, keys: bool) -> dict[str, tuple[str, ...]]:
 
 
 def _codes(table: Table, cells: Sequence[Cell]) -> "NDArray[np.int64] | None":
-    """Each cell as the number of its value, -1 where it is missing; None where all have the same value, or none."""
+    """Return each cell as the number of its value, -1 where it is missing; None if there are fewer than two values."""
     import numpy as np
 
     numbers: dict[Cell, int] = {}
@@ -90,7 +90,7 @@ def _codes(table: Table, cells: Sequence[Cell]) -> "NDArray[np.int64] | None":
 
 
 def _repeats(codes: "NDArray[np.int64]") -> bool:
-    """Whether enough rows share their value with another one to be judged by."""
+    """Return whether enough rows share their value with another row for the column to be judged by them."""
     import numpy as np
 
     counts = np.bincount(codes[codes >= 0])
@@ -99,7 +99,7 @@ def _repeats(codes: "NDArray[np.int64]") -> bool:
 
 
 def _names(table: Table, name: str, cells: Sequence[Cell]) -> bool:
-    """Whether a column names the things of its rows by its nature."""
+    """Return whether a column names the things of its rows by its nature."""
     values = [cell for cell in cells if cell is not None and not table.is_missing(cell)]
     if len(values) < max(FEWEST, len(cells) / 2) or len(set(values)) < NAMING * len(values):
         return False
@@ -110,13 +110,13 @@ def _names(table: Table, name: str, cells: Sequence[Cell]) -> bool:
 
 
 def _measures(values: Sequence[str]) -> bool:
-    """Whether texts are numbers with one unit, as `$1,200`, `12 kg` and `3,5 %` are: these name nothing, either."""
+    """Return whether texts are numbers with one unit, such as `$1,200`, `12 kg` and `3,5 %`: these name nothing."""
     units = {found[1] or found[2] if (found := MEASURED.fullmatch(value)) else None for value in values}
     return len(units) == 1 and None not in units and len({len(value) for value in values}) > 1
 
 
 def _is_shared(table: Table, name: str, codes: "NDArray[np.int64]") -> bool:
-    """Whether a column of texts has values that a few rows share: a measured number that they share is no key."""
+    """Return whether a column of texts has values that a few rows share: a shared measured number is no key."""
     import numpy as np
 
     counts = np.bincount(codes[codes >= 0])
@@ -125,7 +125,7 @@ def _is_shared(table: Table, name: str, codes: "NDArray[np.int64]") -> bool:
 
 
 def _agreement(key: "NDArray[np.int64]", other: "NDArray[np.int64]") -> float:
-    """How much oftener than any two rows those that share the key have the same other value: 0 by chance, 1 always."""
+    """Return by how much rows that share the key agree in the other value beyond chance: 0 by chance, 1 always."""
     import numpy as np
 
     def pairs(codes: "NDArray[np.int64]") -> float:
@@ -148,7 +148,7 @@ def _entropy(codes: "NDArray[np.int64]") -> float:
 
 
 def _determines(known: "NDArray[np.int64]", other: "NDArray[np.int64]") -> bool:
-    """Whether the value of the one tells that of the other, in the rows whose value of the one occurs again."""
+    """Return whether one column's value determines the other's, in the rows whose known value occurs again."""
     import numpy as np
 
     there = (known >= 0) & (other >= 0)

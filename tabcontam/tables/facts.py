@@ -1,4 +1,4 @@
-"""What is found out about a table, or one of its columns, as a whole, found once: for every serializer and seed."""
+"""Facts about a table, or one of its columns, as a whole, computed once for every serializer and seed."""
 
 from collections.abc import Callable, Hashable
 from typing import Protocol, TypeVar, cast
@@ -7,15 +7,15 @@ Fact = TypeVar("Fact")
 
 
 class HasFacts(Protocol):
-    """What facts are kept with: a table, a column."""
+    """The owner of cached facts: a table or a column."""
 
     @property
     def facts(self) -> dict[Hashable, object]:
-        """The facts that are known by now."""
+        """The facts that are cached so far."""
 
 
 def cached_fact(of: HasFacts, key: Hashable, find: Callable[[], Fact]) -> Fact:
-    """What `find` returns, kept under `key` for as long as the table or column is there."""
+    """Return the value of `find`, cached under `key` for as long as the table or column exists."""
     if key not in of.facts:
         of.facts[key] = find()
     return cast("Fact", of.facts[key])

@@ -1,4 +1,4 @@
-"""A FILE as it is named: its path, and what of it is meant behind `#`; its bytes, and what its table is called."""
+"""A FILE as the user names it: its path, and the part of it named after `#`; its bytes, and the name of its table."""
 
 import hashlib
 import os
@@ -14,43 +14,43 @@ from pathlib import Path
 from tabcontam.errors import UsageError
 from tabcontam.tables.readers.kinds import stem
 
-PARTS = (".parquet", ".csv")  # endings of files in which a folder holds the parts of one table
-KINDS = "a CSV, JSON, Excel or Parquet file"  # to name a few
+PARTS = (".parquet", ".csv")  # endings of files by which a folder holds the parts of one table
+KINDS = "a CSV, JSON, Excel or Parquet file"  # some of the kinds
 
 
 @dataclass(frozen=True)
 class Named:
-    """A file of the user's, and the part of it that is meant: a table, a sheet, a member; None where none is named."""
+    """A file of the user, and the part of it that is meant: a table, a sheet, a member; None where none is named."""
 
     path: Path
     part: str | None = None
 
     @property
     def spec(self) -> str:
-        """How it is named."""
+        """The text by which the user names the file."""
         return str(self.path) if self.part is None else f"{self.path}#{self.part}"
 
     @property
     def name(self) -> str:
-        """What results call the table."""
+        """The name of the table in results."""
         return self.path.name if self.part is None else f"{self.path.name}#{self.part}"
 
     def without(self, split: str) -> "Named":
-        """The same without the split that stands last in it, if one does."""
+        """Return this file without the split at the end of its part, if there is one."""
         if not split or self.part is None:
             return self
         return Named(self.path, self.part[: -len(split)].removesuffix("#") or None)
 
     @property
     def title(self) -> str:
-        """What prompts call it, unless the user says: the file without its endings, or the part."""
+        """The title of the table in prompts, unless the user gives one: the file without its endings, or the part."""
         if self.part is None:
             return stem(self.path.name)
         return stem(self.part.rpartition("#")[2].rpartition("/")[2])
 
 
 def without_split(title: str, split: str) -> str:
-    """What prompts call the dataset of a split, by the file's title: `sales` for `sales_train` and `train-sales`.
+    """Return a split's dataset's title in prompts, by the file's title: `sales` for `sales_train` and `train-sales`.
 
     A title that is nothing but the split's name stays as it is.
     """
@@ -61,7 +61,7 @@ def without_split(title: str, split: str) -> str:
 
 
 def named_file(spec: str) -> Named | None:
-    """The file that is named so, if there is one: a `#` may be part of its path."""
+    """Return the file that `spec` names, if it exists: a `#` may be part of its path."""
     spec = os.path.expanduser(spec)
     ends = [len(spec), *(place for place in range(len(spec) - 1, 0, -1) if spec[place] == "#")]
     for end in ends:
@@ -71,14 +71,14 @@ def named_file(spec: str) -> Named | None:
 
 
 def check_part_named(spec: str) -> None:
-    """Raises `UsageError` for a dataset that ends with a `#` behind which no split or table is named."""
+    """Check that a dataset does not end with a `#` that is followed by no split or table. Raises `UsageError`."""
     if spec.endswith("#") and not os.path.isfile(os.path.expanduser(spec)):
         bare = re.sub(r"\?[^#]*", "?…", spec.rstrip("#"), count=1) if "://" in spec else spec.rstrip("#")
         raise UsageError(f"{bare}#: no name stands behind the #; leave it out, or name a split or a table there")
 
 
 def check_stays(path: Path) -> None:
-    """Raises `UsageError` for what can be read only once, as a pipe: a table is looked at several times."""
+    """Check that a file can be read several times, as a table is. Raises `UsageError` for a pipe or a device."""
     if path.exists() and not path.is_file() and not path.is_dir():
         raise UsageError(
             f"{path} is a pipe or a device, which can be read only once; write it to a file, and name that"
@@ -86,7 +86,7 @@ def check_stays(path: Path) -> None:
 
 
 def check_file(path: Path) -> bytes:
-    """The bytes of the file; raises `UsageError` for one that is not there, empty or unreadable."""
+    """Return the bytes of the file; raises `UsageError` for a file that does not exist, is empty or is unreadable."""
     with _opened(path) as file:
         content = file.read()
     if not content:
@@ -95,7 +95,7 @@ def check_file(path: Path) -> bytes:
 
 
 def digest_of(path: Path) -> str:
-    """The SHA-256 of the file, which may be of any size. Raises `UsageError` where it cannot be read."""
+    """Return the SHA-256 of the file, which may be of any size. Raises `UsageError` if it cannot be read."""
     with _opened(path) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -115,7 +115,7 @@ def _opened(path: Path) -> Iterator[BufferedReader]:
 
 
 def _of_parts(folder: Path) -> str:
-    """How one file is made of the parts of a table that lie in a folder, in words; "" where there are none."""
+    """Return how to make one file of the parts of a table in a folder, in words; "" where there are none."""
     for ending in PARTS:
         if sum(1 for _ in islice(folder.glob(f"*{ending}"), 2)) == 2:
             parts, whole = (text.replace("'", "''") for text in (f"{folder}/*{ending}", f"{folder.name}{ending}"))

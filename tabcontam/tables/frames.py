@@ -1,4 +1,4 @@
-"""A pandas or polars DataFrame as text: its cells as its own CSV writer has them."""
+"""A pandas or polars DataFrame as text: its cells as its own CSV writer writes them."""
 
 import csv
 import io
@@ -16,28 +16,28 @@ if TYPE_CHECKING:
 
 
 def read_frame(frame: "Frame", name: str) -> tuple[tuple[str, ...], Rows, bytes]:
-    """Column names, rows, and the CSV text that they were read from. Raises `UsageError` for what is no such frame."""
+    """Return column names, rows, and the CSV text they were read from. Raises `UsageError` for any other value."""
     columns = _columns(frame, name)
     if len(columns) * len(frame) > MOST_CELLS:
         most = f"more than {MOST_CELLS:,} cells"
         raise UsageError(f"{name} has {most}; write it to a Parquet file, of which any size is read, and name that")
     content = _csv(frame, "\n")
-    text = _csv(frame, "\r\n") if "\r" in content else content  # only so does pandas quote a carriage return
+    text = _csv(frame, "\r\n") if "\r" in content else content  # pandas quotes a carriage return only then
     try:
         lines = list(csv.reader(io.StringIO(text, newline="")))[1:]
-    except csv.Error as error:  # a cell too long for a file, too
+    except csv.Error as error:  # for example a cell too long for a file
         raise UsageError(f"{name} cannot be read as a table: {error}") from error
     return columns, rows_of(lines), content.encode("utf-8", "surrogatepass")
 
 
 def is_frame(value: object) -> "TypeGuard[Frame]":
-    """Whether this is a DataFrame of pandas or polars, neither of which is imported for it."""
-    rows = hasattr(value, "itertuples") or hasattr(value, "iter_rows")  # no query that is yet to be made, as DuckDB's
+    """Return whether a value is a DataFrame of pandas or polars, importing neither of them."""
+    rows = hasattr(value, "itertuples") or hasattr(value, "iter_rows")  # excludes a query not yet run, such as DuckDB's
     return rows and (hasattr(value, "to_csv") or hasattr(value, "write_csv")) and hasattr(value, "columns")
 
 
 def to_frame(value: object) -> str:
-    """What to call to make a frame of a table of another library, in words; "" where that is not known."""
+    """Return advice on how to make a frame of another library's table, in words; "" where that is not known."""
     found = next((call for call in ("to_pandas", "toPandas", "collect", "df") if hasattr(type(value), call)), "")
     return f"; give what its .{found}() makes" if found else ""
 

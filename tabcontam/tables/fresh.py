@@ -1,4 +1,4 @@
-"""Rows that an LLM cannot have read, as those published after its training data end: accuracy on them holds no memory.
+"""Rows that an LLM cannot have read, such as rows published after its training data end: no accuracy on them is memory.
 
 They are rows like the table's, with its columns and its classes, and none of them stands in the table or in a known
 file. Rows without a class are left out, too.
@@ -13,17 +13,17 @@ from tabcontam.tables.known import Row, in_columns, keys_of, place_of
 from tabcontam.tables.readers.base import FOUND_OUT, TextFormat
 from tabcontam.tables.table import Table, load_table
 
-FEWEST = 20  # rows, without which two accuracies cannot be compared
+FEWEST = 20  # rows at least, to compare two accuracies
 NAMED = 3  # classes that an error names
 
 
 def with_fresh(
     tables: Sequence[Table], files: Iterable[str], form: TextFormat = FOUND_OUT
 ) -> tuple[tuple[Table, ...], tuple[str, ...]]:
-    """The tables, each with the fresh rows of the files that have its columns; and a line on each file.
+    """Return the tables, each with the fresh rows of the files that have its columns, and a line about each file.
 
-    Raises `UsageError` for a file that fits no table with a classification question, or several, that has a class
-    which the question does not know, or fewer than 20 rows to ask about.
+    Raises `UsageError` for a file that fits no table with a classification question, or several, that has a class which
+    the question does not know, or fewer than 20 rows to ask about.
     """
     found, lines = list(tables), []
     for spec in dict.fromkeys(files):
@@ -61,7 +61,7 @@ def _with(table: Table, file: Table) -> tuple[Table, str]:
 
 
 def _written(table: Table, file: Table, cells: Sequence[str | None]) -> dict[str | None, str | None]:
-    """Each class as the table writes it, None for none. Raises `UsageError` for one that the question does not know."""
+    """Return each class as the table writes it, None for a missing one. Raises `UsageError` for an unknown class."""
     question = table.question
     assert question is not None  # noqa: S101 - there are no fresh rows without one
     own = {value_key(value): value for value in question.answers} if question.threshold is None else {}
@@ -94,7 +94,7 @@ def _left_out(seen: int, without_class: int, table: Table) -> str:
 
 
 def fresh_labels(table: Table) -> tuple[str, ...]:
-    """The answer of each fresh row."""
+    """Return the answer of each fresh row."""
     if table.target is None or table.question is None:
         return ()
     place, question = table.columns.index(table.target), table.question
@@ -102,6 +102,6 @@ def fresh_labels(table: Table) -> tuple[str, ...]:
 
 
 def fresh_features(table: Table, features: Sequence[str]) -> tuple[Row, ...]:
-    """The cells of these features of each fresh row."""
+    """Return the cells of these features for each fresh row."""
     places = [table.columns.index(name) for name in features]
     return tuple(tuple(row[place] for place in places) for row in table.fresh)

@@ -1,4 +1,4 @@
-"""Tables whose owner gives the key that their digits were drawn from: which cells, and what else could stand there."""
+"""Tables whose owner gives the key from which their digits were drawn: the drawn cells and their alternatives."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -11,9 +11,9 @@ from tabcontam.tables.table import Table
 
 
 def with_keys(tables: Sequence[Table], files: Sequence[Path]) -> tuple[Table, ...]:
-    """The tables, each with the planted cells of its key; nothing of a secret goes along.
+    """Return the tables, each with the planted cells of its key, but nothing of the secret.
 
-    Raises `UsageError` for a file that is no key, or the key of no table, and for one that does not fit its table.
+    Raises `UsageError` for a file that is no key, or the key of no table, and for a key that does not fit its table.
     """
     found = list(tables)
     for file in dict.fromkeys(files):
@@ -43,9 +43,9 @@ def _with_key(table: Table, key: Key, file: Path) -> Table:
 
 
 def with_other_digits(table: Table) -> Table:
-    """The table as another secret might have planted it; one whose owner gives no key, as it is.
+    """Return the table as another secret might have planted it; a table without a key is returned as it is.
 
-    Whoever reads it has seen none of the drawn digits, but by chance.
+    A model that reads the new table has seen none of the drawn digits, except by chance.
     """
     rows, rng = [list(row) for row in table.rows], Random(f"other digits {table.sha256}")
     for cell in table.drawn_cells:

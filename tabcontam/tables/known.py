@@ -1,7 +1,7 @@
-"""Rows that an LLM may rightly know, as a published training split: they teach the guesser and are never asked.
+"""Rows that an LLM may rightly know, such as a published training split: they train the baseline and are never asked.
 
-A table keeps all of its rows. Those of them that stand in a known file are not asked; those of a known file that the
-table lacks are rows for the guesser alone, which no prompt shows.
+A table keeps all of its rows. Rows of the table that stand in a known file are not asked; rows of a known file that the
+table lacks are for the baseline alone, and no prompt shows them.
 """
 
 import json
@@ -18,7 +18,7 @@ from tabcontam.tables.sources import is_address
 from tabcontam.tables.table import Cell, Table, load_table
 
 NAMED = 3  # missing columns that an error names
-SHOWN = 4  # rows before another that a prompt shows at most
+SHOWN = 4  # rows that a prompt shows before another, at most
 Row = tuple[Cell, ...]
 
 
@@ -35,12 +35,12 @@ class Extra:
         return self.rows[self.place]
 
     def earlier(self, by: int) -> Row | None:
-        """The row that stands so many rows before it in its file, itself for 0; None where there is none."""
+        """Return the row that stands `by` rows before this one in its file, this row for 0; None if there is none."""
         return self.rows[self.place - by] if self.place >= by else None
 
 
 def load_known(specs: Iterable[str | Table], form: TextFormat = FOUND_OUT) -> tuple[Table, ...]:
-    """The known files, each once; those that are text are read as the tables are. Raises `UsageError`."""
+    """Return the known files, each once; text files are read as the tables are. Raises `UsageError`."""
     named = {each if isinstance(each, str) else id(each): each for each in specs}
     return tuple(_loaded(each, form) if isinstance(each, str) else each for each in named.values())
 
@@ -51,14 +51,14 @@ def _loaded(spec: str, form: TextFormat) -> Table:
 
 
 def has_columns(file: Table, table: Table) -> bool:
-    """Whether a file has all columns of a table, in whatever order."""
+    """Return whether a file has all columns of a table, in any order."""
     return set(table.columns) <= set(file.columns)
 
 
 def with_known(tables: Sequence[Table], files: Sequence[Table]) -> tuple[Table, ...]:
-    """The tables, each with the rows of those known files that have all of its columns.
+    """Return the tables, each with the rows of the known files that have all of its columns.
 
-    Raises `UsageError` for a file that fits no table, and for a table that has no row besides.
+    Raises `UsageError` for a file that fits no table, and for a table that has no other row.
     """
     for file in files:
         if not any(has_columns(file, table) for table in tables):
@@ -70,7 +70,7 @@ def with_known(tables: Sequence[Table], files: Sequence[Table]) -> tuple[Table, 
 
 
 def lacking_columns(file: Table, tables: Sequence[Table]) -> str:
-    """Which columns a file lacks of the table that it is most like, in words."""
+    """Return which columns a file lacks of the table that it is most like, in words."""
     lacking = [([name for name in table.columns if name not in file.columns], table) for table in tables]
     names, table = min(lacking, key=lambda one: len(one[0]))
     more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
@@ -78,7 +78,7 @@ def lacking_columns(file: Table, tables: Sequence[Table]) -> str:
 
 
 def place_of(file: Table, tables: Sequence[Table], given: str) -> int:
-    """Where the one table is that the rows of a file are like, which an option has `given`. Raises `UsageError`."""
+    """Return the place of the one table with the columns of a file of the option `given`. Raises `UsageError`."""
     fitting = [place for place, table in enumerate(tables) if has_columns(file, table)]
     if not fitting:
         raise UsageError(
@@ -103,7 +103,7 @@ def _with(table: Table, files: Sequence[Table]) -> Table:
 
 
 def in_columns(file: Table, table: Table) -> tuple[Row, ...]:
-    """The file's rows in the order of the table's columns; what the file marks as missing is None."""
+    """Return the file's rows in the order of the table's columns; a cell that the file marks as missing is None."""
     columns = [
         tuple(None if file.is_missing(cell) else cell for cell in file.column(name))
         if file.missing
@@ -114,7 +114,7 @@ def in_columns(file: Table, table: Table) -> tuple[Row, ...]:
 
 
 def known_rows(table: Table) -> frozenset[int]:
-    """The places of the table's rows that stand in a known file: no query asks about one of them."""
+    """Return the places of the table's rows that stand in a known file: no query asks about them."""
 
     def find() -> frozenset[int]:
         known = {key for rows in table.known for key in keys_of(table, rows)}
@@ -124,7 +124,7 @@ def known_rows(table: Table) -> frozenset[int]:
 
 
 def known_among(table: Table, rows: Sequence[Row]) -> list[bool]:
-    """Of each of these rows, which have the table's columns, whether it stands in a known file."""
+    """Return for each of these rows, which have the table's columns, whether it stands in a known file."""
     if not table.known or not rows:
         return [False] * len(rows)
     known = {key for file in table.known for key in keys_of(table, file)}
@@ -132,13 +132,13 @@ def known_among(table: Table, rows: Sequence[Row]) -> list[bool]:
 
 
 def not_known(table: Table, rows: Iterable[int]) -> list[int]:
-    """Those of the rows, by their places, that stand in no known file."""
+    """Return the places of those rows that stand in no known file."""
     known = known_rows(table)
     return [row for row in rows if row not in known]
 
 
 def extra_rows(table: Table) -> tuple[Extra, ...]:
-    """The rows of the known files that the table lacks, each once, sorted by what they hold."""
+    """Return the rows of the known files that the table lacks, each once, sorted by their contents."""
 
     def find() -> tuple[Extra, ...]:
         own = set(keys_of(table, table.rows))
@@ -154,9 +154,9 @@ def extra_rows(table: Table) -> tuple[Extra, ...]:
 
 
 def known_digest(table: Table) -> str | None:
-    """A digest of what the known files add to what is known of a table; None where there is none.
+    """Return a digest of what the known files add to the knowledge about a table; None where there are no known files.
 
-    It is the same in whatever order the table's columns stand.
+    It does not depend on the order of the table's columns.
     """
 
     def find() -> str:
@@ -177,7 +177,7 @@ def _by_name(table: Table) -> list[int]:
 
 
 def keys_of(table: Table, rows: Sequence[Row]) -> list[Row]:
-    """For each row what it shares with an equal one, however that writes its numbers and marks what is missing."""
+    """Return for each row a key that equal rows share, however they write numbers and mark missing values."""
 
     def keys(cells: Sequence[Cell]) -> list[Cell]:
         known = {cell: None if cell is None or table.is_missing(cell) else value_key(cell) for cell in set(cells)}

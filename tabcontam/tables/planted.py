@@ -1,8 +1,8 @@
 """Digits that a table's owner drew from a secret key before publishing it: the draws, and the key file.
 
-Whoever has the key knows of each planted cell every text that could as well have been drawn. Random canaries ranked
+The holder of the key knows for each planted cell every text that could as well have been drawn. Random canaries ranked
 among their alternatives after Carlini et al. 2019 ("The Secret Sharer", section 4); Zhang et al. 2024 ("Membership
-Inference Attacks Cannot Prove that a Model Was Trained On Your Data", section 5) say why such evidence is sound.
+Inference Attacks Cannot Prove that a Model Was Trained On Your Data", section 5) explain why such evidence is sound.
 """
 
 import hmac
@@ -17,7 +17,7 @@ from tabcontam.paths import write_secret
 
 KIND, VERSION = "the key of a planted table", 1
 SECRET = 32  # bytes
-WORD = 64  # bits of which a draw takes one number
+WORD = 64  # bits from which a draw takes one number
 
 
 @dataclass(frozen=True)
@@ -31,10 +31,10 @@ class PlantedCell:
 
 @dataclass(frozen=True)
 class Key:
-    """What the owner of a planted table keeps to himself.
+    """The secret of the owner of a planted table.
 
-    `table` is the file's name and `sha256` that of its planted bytes; `tolerances` say by how much a cell of each
-    planted column was changed at most, in the column's own unit. Nothing of the secret is in its `repr`.
+    `table` is the file's name and `sha256` that of its planted bytes; `tolerances` hold the largest change of a cell of
+    each planted column, in the column's own unit. The `repr` shows nothing of the secret.
     """
 
     secret: bytes = field(repr=False)
@@ -44,19 +44,19 @@ class Key:
     cells: tuple[PlantedCell, ...] = field(repr=False)
 
     def drawn(self, cell: PlantedCell) -> str:
-        """The text that was drawn for a cell: each of its alternatives with the same probability."""
+        """Return the text that was drawn for a cell: each of its alternatives has the same probability."""
         return cell.alternatives[drawn_place(self.secret, self.table, cell.column, cell.row, len(cell.alternatives))]
 
 
 def drawn_place(secret: bytes, table: str, column: str, row: int, among: int) -> int:
-    """Which of `among` alternatives a cell gets."""
+    """Return which of `among` alternatives a cell gets."""
     return keyed_number(secret, ("digits", table, column, row), among)
 
 
 def keyed_number(secret: bytes, parts: tuple[str | int, ...], below: int) -> int:
-    """A whole number from 0, each below `below` with exactly the same probability, by HMAC-SHA-256 of these parts.
+    """Return a whole number from 0, each below `below` with exactly equal probability, by HMAC-SHA-256 of the parts.
 
-    A word of 64 bits beyond the last whole multiple of `below` is thrown away and the next one taken.
+    A word of 64 bits beyond the last whole multiple of `below` is dropped and the next one taken.
     """
     usable = 2**WORD - 2**WORD % below
     for tries in count():
@@ -68,9 +68,9 @@ def keyed_number(secret: bytes, parts: tuple[str | int, ...], below: int) -> int
 
 
 def write_key(path: Path, key: Key) -> None:
-    """Write the key to a new file that its owner alone can read.
+    """Write the key to a new file that only its owner can read.
 
-    Raises `UsageError` where there is a file already, or none can be written.
+    Raises `UsageError` if the file exists already, or cannot be written.
     """
     held = {
         "tabcontam": KIND,
@@ -92,7 +92,7 @@ def write_key(path: Path, key: Key) -> None:
 
 
 def read_key(path: Path) -> Key:
-    """The key in a file. Raises `UsageError`, which shows nothing of what the file holds."""
+    """Return the key in a file. Raises `UsageError`, which shows nothing of the file's content."""
     try:
         held = json.loads(path.read_text("utf-8"))
     except OSError as error:

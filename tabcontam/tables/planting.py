@@ -1,4 +1,4 @@
-"""Plant a table: choose cells, draw their last digits from a secret, and write the file with nothing else changed."""
+"""Planting of a table: choose cells, draw their last digits from a secret, and write the file, else unchanged."""
 
 import hashlib
 import math
@@ -24,22 +24,22 @@ from tabcontam.tables.readers.rewriting import Layout, layout_of
 from tabcontam.tables.spare_digits import SpareDigits, spare_digits
 from tabcontam.tables.table import Table, load_table
 
-CELLS = 200  # that are planted where the user does not say how many
-SHARE = 0.1  # of a column's standard deviation, that a cell is changed by at most
-TELLING = 1e-3  # the p-value that an LLM has to come below which gets every planted cell right
+CELLS = 200  # cells that are planted by default
+SHARE = 0.1  # of a column's standard deviation, the largest change of a cell
+TELLING = 1e-3  # the p-value that an LLM with every planted cell right must come below
 ORDER = 60  # bits by which rows are put in order
-LOOKED_AT = 300  # rows in which it is looked for whether another column follows
+LOOKED_AT = 300  # rows in which another column that follows is looked for
 
 Tell = Callable[[int, int], None]
 
-# Whether one column of a table, some of whose cells are changed, stands in a law with others: the column that gives it
-# away, or None. The guesser looks for it, and its room is below this one.
+# Returns the column that reveals changed cells of one column by a law of the table, or None. The baseline finds it, in
+# a layer above this one.
 Tied = Callable[[Table, str, Mapping[int, str]], str | None]
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """What the user asks for. `share` and `amounts` (by the column) say by how much a cell may be changed at most."""
+    """The user's choices. `share` and `amounts` (by the column) limit the change of a cell."""
 
     columns: tuple[str, ...] = ()
     cells: int | None = None
@@ -50,7 +50,7 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Change:
-    """What planting made of a column: all its numbers before and after."""
+    """The effect of planting on a column: all its numbers before and after."""
 
     column: str
     cells: int
@@ -60,7 +60,7 @@ class Change:
 
     @property
     def largest(self) -> float:
-        """By how much a cell was changed at most."""
+        """The largest change of a cell."""
         return max(abs(new - old) for old, new in zip(self.before, self.after, strict=True))
 
     @property
@@ -76,7 +76,7 @@ class Change:
 
 @dataclass(frozen=True)
 class Planting:
-    """A planted file, its key, and what there is to say of both; `left_out` are other columns, each with the reason."""
+    """A planted file, its key, and the report on both; `left_out` are the other columns, each with the reason."""
 
     content: bytes = field(repr=False)
     key: Key = field(repr=False)
@@ -99,9 +99,9 @@ def plant(
 ) -> Planting:
     """Draw the last digits of some cells of a delimited text file, at most one cell a row.
 
-    Which cells, and which digits, follows from the `secret`, which is drawn anew where none is given. `published` is
-    the name of the file that will hold the result; `tell` hears how many columns were looked at. Raises `UsageError`,
-    in one line, for a file or a column that cannot be planted.
+    The `secret`, which is drawn anew if none is given, determines the cells and their digits. `published` is the name
+    of the file that will hold the result; `tell` is called with the number of columns done. Raises `UsageError`, in one
+    line, for a file or a column that cannot be planted.
     """
     secret = secrets.token_bytes(SECRET) if secret is None else secret
     layout, table = _opened(file, wanted.text)
@@ -118,9 +118,9 @@ def plant(
 
 
 def write_planted(planting: Planting, out: Path, key_file: Path) -> None:
-    """Write the key, then the planted file, each whole or not at all; no key stays where the file cannot be written.
+    """Write the key, then the planted file, each whole or not at all; the key is removed if the file cannot be written.
 
-    Raises `UsageError` where one of them is there already, or cannot be written.
+    Raises `UsageError` if one of them exists already, or cannot be written.
     """
     if out.exists():
         raise UsageError(f"{out} is there already; name another file, so that no table is lost")
@@ -153,7 +153,7 @@ def _opened(file: str, form: TextFormat) -> tuple[Layout, Table]:
 
 
 def _columns(table: Table, wanted: Wanted, tied: Tied, tell: Tell) -> tuple[dict[str, SpareDigits], dict[str, str]]:
-    """The columns that can be planted, and those that cannot, with the reason."""
+    """Return the columns that can be planted, and those that cannot, with the reason."""
     for name in (*wanted.columns, *wanted.amounts):
         if name not in table.columns:
             raise unknown(f"column of {table.name}", name, table.columns)
@@ -178,7 +178,7 @@ def _columns(table: Table, wanted: Wanted, tied: Tied, tell: Tell) -> tuple[dict
 
 
 def _tied_to(table: Table, spare: SpareDigits, tied: Tied) -> str | None:
-    """The column by which a changed cell is given away, looked for in cells that are changed as planting would do."""
+    """Return the column that reveals a changed cell, searched for with cells changed as planting would change them."""
     rng = Random(0)
     altered = {}
     for row in pool(table, [row for row in spare.numbers if spare.alternatives(row)], LOOKED_AT):
@@ -187,7 +187,7 @@ def _tied_to(table: Table, spare: SpareDigits, tied: Tied) -> str | None:
 
 
 def _eligible(table: Table, layout: Layout, spare: Mapping[str, SpareDigits]) -> dict[int, list[PlantedCell]]:
-    """The cells that may be planted, by their row: of rows that stand there once, so that no copy gives them away."""
+    """Return the cells that may be planted, by their row: only unique rows, so that no copy gives them away."""
     times = Counter(table.rows)
     found = {}
     for row, cells in enumerate(table.rows):
@@ -206,7 +206,7 @@ def _cells_of(table: Table, layout: Layout, spare: Mapping[str, SpareDigits], ro
 def _chosen(
     eligible: Mapping[int, Sequence[PlantedCell]], secret: bytes, published: str, cells: int | None, name: str
 ) -> list[PlantedCell]:
-    """One cell of each of so many rows, both drawn from the secret; in the order of the rows."""
+    """Return one cell for each of the chosen rows, both drawn from the secret, in the order of the rows."""
     if cells is not None and cells > len(eligible):
         raise UsageError(f"{cells} cells cannot be planted in {name}: {len(eligible)} rows have one; lower --cells")
     order = sorted(eligible, key=lambda row: (keyed_number(secret, ("row", published, row), 2**ORDER), row))

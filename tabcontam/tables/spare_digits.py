@@ -1,7 +1,7 @@
-"""Columns whose last digits can be drawn anew: what they are written in, and which texts a cell could as well have.
+"""Columns whose last digits can be drawn anew: the form of their numbers, and the texts that a cell could have.
 
-A column is known by its own cells: how many decimals they have, which step lies between them, and between which numbers
-they lie. What names something, counts something few or orders the rows has no digit to spare.
+A column's own cells show how many decimals they have, which step lies between them, and between which numbers they lie.
+A column that names something, counts something few or orders the rows has no digit to spare.
 """
 
 import math
@@ -20,13 +20,13 @@ from tabcontam.tables.entities import entities
 from tabcontam.tables.table import Table
 
 FEWEST = 30  # distinct values; a column of fewer is an enumeration
-STEPS = 5  # that a cell is changed by at most, unless the user names an amount
-MOST_STEPS = 50  # that a cell is changed by, whatever amount the user names: more tell no more
+STEPS = 5  # largest change of a cell, unless the user names an amount
+MOST_STEPS = 50  # largest change of a cell for any amount: more steps add no evidence
 LONGEST = 15  # digits of a number that programs read without rounding it
-USUAL = 0.2  # of the numbers, that have as many decimals as the last place is looked for in
-ON_STEPS = 0.97  # of the numbers, that are multiples of the step
+USUAL = 0.2  # of the numbers have at least as many decimals as the last place
+ON_STEPS = 0.97  # of the numbers are multiples of the step
 KEYED = 0.98  # of the numbers are different in a column of identifiers
-SPIKE = (10, 5)  # rows with one number at least, and times as many as with each number around, that make it a code
+SPIKE = (10, 5)  # least rows of one number, also times those of each number around, that make it a code
 REPEATED = 0.5  # of the rows share their number with another row: then numbers around it have to occur as well
 NUMBER = re.compile(r"([+-]?)(\d*)(?:\.(\d+))?")
 NAMES = frozenset({"id", "uuid", "guid", "index", "idx", "key", "code", "zip", "zipcode", "postcode", "phone", "ssn"})
@@ -34,7 +34,7 @@ NAMES = frozenset({"id", "uuid", "guid", "index", "idx", "key", "code", "zip", "
 
 @dataclass(frozen=True)
 class Written:
-    """A number as a cell has it: `units` of its last decimal, signed; `whole` are its digits before the point."""
+    """A number as a cell writes it: `units` of its last decimal, signed; `whole` are its digits before the point."""
 
     sign: str
     whole: str
@@ -43,7 +43,7 @@ class Written:
 
     @classmethod
     def of(cls, cell: str | None) -> "Written | None":
-        """What a cell holds; None for anything but plain digits that programs read without rounding."""
+        """Return the number of a cell; None for anything but plain digits that programs read without rounding."""
         match = NUMBER.fullmatch((cell or "").strip())
         if match is None or not (match[2] or match[3]):
             return None
@@ -53,7 +53,7 @@ class Written:
         return cls(match[1], match[2], len(match[3] or ""), int(f"{match[1]}{digits}"))
 
     def text(self, units: int) -> str | None:
-        """Another number written in as many signs; None where it cannot be: it is longer, or has the other sign."""
+        """Return another number written in as many signs; None if it is longer, or has the other sign."""
         digits = str(abs(units)).zfill(len(self.whole) + self.decimals)
         whole, decimals = digits[: len(digits) - self.decimals], digits[len(digits) - self.decimals :]
         padded = len(self.whole) > 1 and whole[:1] == "0" and self.whole[:1] != "0"
@@ -64,7 +64,7 @@ class Written:
 
 @dataclass(frozen=True)
 class SpareDigits:
-    """A column that can be planted: its `step` in units of its last decimal, and how many steps a cell may go."""
+    """A column that can be planted: its `step` in units of its last decimal, and the most `steps` of a change."""
 
     column: str
     decimals: int
@@ -75,11 +75,11 @@ class SpareDigits:
 
     @property
     def tolerance(self) -> str:
-        """By how much a cell is changed at most, in the column's own unit."""
+        """The largest change of a cell, in the column's own unit."""
         return f"{Decimal(self.steps * self.step).scaleb(-self.decimals):f}"
 
     def alternatives(self, row: int) -> tuple[str, ...]:
-        """All texts that a cell may get, its own among them, in order; empty where it has none beside its own."""
+        """Return all texts that a cell may get, its own included, in order; empty if there is no other."""
         number, cell = self.numbers.get(row), self.cells[row]
         if number is None or cell is None or number.units % self.step or not self._allowed(number.units):
             return ()
@@ -102,7 +102,7 @@ class SpareDigits:
 
     @cached_property
     def _ends_in_zero(self) -> bool:
-        """Whether the file writes a last zero: 12.50, and not 12.5 for it."""
+        """True if the file writes a last zero: 12.50, rather than 12.5."""
         return not self.decimals or any(units % 10 == 0 for units in self._counts)
 
     @cached_property
@@ -117,7 +117,7 @@ class SpareDigits:
 
 
 def spare_digits(table: Table, column: str, share: float, amount: Decimal | None = None) -> SpareDigits:
-    """The digits of a column that may be drawn anew.
+    """Return the digits of a column that may be drawn anew.
 
     A cell is changed by five steps at most, and by no more than the `share` of the column's standard deviation; or by
     the `amount`, in the column's own unit, where the user names one. Raises `Skip` with the reason why the column has
@@ -150,20 +150,20 @@ def spare_digits(table: Table, column: str, share: float, amount: Decimal | None
 
 
 def _decimals(written: Mapping[int, Written]) -> int:
-    """The decimals of the last place: the most that a fifth of the numbers have."""
+    """Return the decimals of the last place: the most that a fifth of the numbers have."""
     counts = Counter(number.decimals for number in written.values())
     return max((places for places, times in counts.items() if times >= USUAL * len(written)), default=0)
 
 
 def _step(numbers: Mapping[int, Written]) -> int:
-    """The largest of 1, 2, 5, 10, 20, 25, … units that nearly all numbers are multiples of."""
+    """Return the largest of 1, 2, 5, 10, 20, 25, … units that nearly all numbers are multiples of."""
     units = [number.units for number in numbers.values() if number.units]
     sizes = [base * int(f"1{'0' * zeros}") for zeros in range(LONGEST) for base in (1, 2, 5, 25)]
     return max(size for size in sizes if sum(one % size == 0 for one in units) >= ON_STEPS * len(units))
 
 
 def _check_naming(table: Table, column: str, numbers: Mapping[int, Written]) -> None:
-    """Raises `Skip` for what names things, and for what orders the rows."""
+    """Check that a column neither names things nor orders the rows. Raises `Skip` if it does."""
     units = [number.units for _, number in sorted(numbers.items())]
     pairs = list(pairwise(units))
     if all(one <= other for one, other in pairs) or all(one >= other for one, other in pairs):
@@ -181,12 +181,12 @@ def _check_naming(table: Table, column: str, numbers: Mapping[int, Written]) -> 
 
 
 def _once(table: Table) -> list[int]:
-    """The rows, of equal ones the first."""
+    """Return the rows, of equal ones the first."""
     return list({cells: row for row, cells in reversed(list(enumerate(table.rows)))}.values())
 
 
 def _check_grid(numbers: Sequence[Written], step: int) -> None:
-    """Raises `Skip` where numbers repeat and those a step beside them do not occur, as it is with codes."""
+    """Check that numbers a step from repeated ones occur, which is not so for codes. Raises `Skip` if they do not."""
     counts = Counter(number.units for number in numbers)
     known = sorted(counts)
 

@@ -1,10 +1,9 @@
-"""Splits: the parts of a dataset, as train and test, each a table of its own, and the rows that stand in several.
+"""Splits: the parts of a dataset, such as train and test, each a table of its own, and the rows in several of them.
 
-A split of a card is a file of its own, or the rows from before a month and from after it (`tables/dated.py`); one of
-FILEs is named behind `#`, or is told by the values of a column; one of
-a dataset of Hugging Face is named as it is there. Verdicts are per split, so that a row that stands in two of them
-could show neither: it is found first and never asked, in the way in which rows of known files are not
-(`tables/known.py`).
+A split of a card is a file of its own, or the rows from before a month and from after it (`tables/dated.py`); a split
+of FILEs is named after `#`, or is given by the values of a column; a split of a dataset of Hugging Face has the name
+that it has there. Verdicts are per split, so that a row that stands in two of them could support neither: such rows are
+found first and never asked, like rows of known files (`tables/known.py`).
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -22,19 +21,19 @@ from tabcontam.tables.sources import is_source
 from tabcontam.tables.table import Table, load_table
 
 ALL = "all"  # every split of a dataset
-MOST = 30  # splits that a column tells apart
+MOST = 30  # splits that a column may define
 NAMED = 3  # columns that an error names
 
 
 @dataclass(frozen=True)
 class Splits:
-    """Which splits are asked about: those of these `names`, or all; and the `column` of FILEs that tells them."""
+    """The splits that are asked about: those of these `names`, or all; and the `column` of FILEs that defines them."""
 
     names: tuple[str, ...] = ()
     column: str | None = None
 
     def chooses(self, split: str) -> bool:
-        """Whether a split is asked about."""
+        """Return whether a split is asked about."""
         return not self.names or ALL in self.names or split.casefold() in map(str.casefold, self.names)
 
 
@@ -44,8 +43,9 @@ Doing = Callable[[str], AbstractContextManager[object]]
 
 @dataclass(frozen=True)
 class _Part:
-    """A table, whether it is asked about, whether it came from a column of a FILE, which splits are not here, and
-    lines on rows that are on neither side of a date, and on a side that has none."""
+    """A table, whether it is asked about, whether it came from a column of a FILE, its missing splits, and lines on
+    rows that are on neither side of a date, and on a side that has none.
+    """
 
     table: Table
     asked: bool = True
@@ -63,11 +63,11 @@ def load_tables(
     form: TextFormat = FOUND_OUT,
     doing: Doing = nullcontext,
 ) -> tuple[tuple[Table, ...], tuple[str, ...]]:
-    """The tables of these datasets, each once, and a line on each split that has rows of another one.
+    """Return the tables of these datasets, each once, and a line on each split that has rows of another one.
 
     A dataset with a card whose edition has splits is asked about its first one, unless splits are named, by
     `DATASET#SPLIT` or in `splits`: then all of its splits are read, so that rows of several are never asked. Raises
-    `UsageError` as `load_table` does, for a split that is not there, and for splits whose columns differ.
+    `UsageError` as `load_table` does, for a split that does not exist, and for splits whose columns differ.
     """
     parts: list[_Part] = []
     for spec in specs:
@@ -76,7 +76,7 @@ def load_tables(
     joined: dict[tuple[object, ...], _Part] = {}
     for part in parts:
         of_card = part.table.split and not _is_own(part.table)
-        key = part.table.key if of_card else (id(part.table),)  # who names two splits of a card has all of them twice
+        key = part.table.key if of_card else (id(part.table),)  # naming two splits of a card reads all of them twice
         before = joined.get(key)
         joined[key] = part if before is None else replace(before, asked=before.asked or part.asked)
     return _told_apart(list(joined.values()), splits)
@@ -106,7 +106,7 @@ def _parts(
     edition = card.edition(edition_name)
     if not edition.split:
         if split is not None and card.dated_by:
-            return [_Part(load_table(spec, target=target, name=name, form=form))]  # which says how dates are written
+            return [_Part(load_table(spec, target=target, name=name, form=form))]  # its error shows the form of dates
         if split is None and ALL in splits.names:
             return [_Part(load_table(spec, target=target, name=name, form=form))]
         wrong = split or splits.names[0]
@@ -131,7 +131,7 @@ def _parts(
 
 
 def _by_dates(spec: str | Table, splits: Splits, target: str | None, name: str | None, form: TextFormat) -> list[_Part]:
-    """The rows before a month and those after it, of each month that is named, as splits of a table."""
+    """Return the rows before and after each month that is named, as splits of a table."""
     if other := next((each for each in splits.names if not is_dated(each)), None):
         dated = next(filter(is_dated, splits.names))
         raise UsageError(f"{option_name('split')}: {dated} is told by dates and {other} is not; ask for one kind")
@@ -160,12 +160,12 @@ def _asked(table: Table, splits: Splits) -> bool:
 
 
 def _is_own(table: Table) -> bool:
-    """Whether it is a FILE, a source or a frame, and has no card."""
+    """Return whether a table is a FILE, a source or a frame, and has no card."""
     return bool(table.edition) and table.sha256.startswith(table.edition)
 
 
 def _of_column(table: Table, column: str) -> list[_Part]:
-    """The rows of each value of a column, as tables without it."""
+    """Return the rows of each value of a column, as tables without it."""
     said = f"{option_name('split_column')}: {column!r} of {table.name}"
     if table.split:
         raise UsageError(f"{option_name('split_column')}: {table.named} names its split already; leave one of them out")
@@ -197,7 +197,7 @@ def _of_column(table: Table, column: str) -> list[_Part]:
 
 
 def _told_apart(parts: Sequence[_Part], splits: Splits) -> tuple[tuple[Table, ...], tuple[str, ...]]:
-    """The tables that are asked about, those of one dataset without the rows that stand in several of its splits."""
+    """Return the tables that are asked about, those of one dataset without the rows that stand in several splits."""
     _check_names(parts, splits)
     found: list[Table] = []
     lines: list[str] = []
@@ -218,7 +218,7 @@ def _told_apart(parts: Sequence[_Part], splits: Splits) -> tuple[tuple[Table, ..
 
 
 def _check_names(parts: Sequence[_Part], splits: Splits) -> None:
-    """Raises `UsageError` for a split that no dataset has, and where none of a dataset's splits is chosen."""
+    """Check that every named split exists, and that each dataset has a chosen one. Raises `UsageError` if not."""
     there = list(dict.fromkeys(name for part in parts for name in (part.table.split, *part.lacking) if name))
     for name in splits.names:
         if name != ALL and name.casefold() not in map(str.casefold, there):
@@ -237,10 +237,10 @@ def _check_names(parts: Sequence[_Part], splits: Splits) -> None:
 
 
 def _datasets(parts: Sequence[_Part]) -> list[list[_Part]]:
-    """The splits of each dataset. Raises `UsageError` where their columns differ.
+    """Return the splits of each dataset. Raises `UsageError` where their columns differ.
 
-    FILEs that name splits are those of one dataset, those at an address as well. Where two name a split alike there
-    are several datasets: their columns tell which. A source of datasets, as Hugging Face, says which dataset it is.
+    FILEs that name splits belong to one dataset, also at an address. Where two of them have a split of one name, there
+    are several datasets: their columns decide. A source of datasets, such as Hugging Face, states the dataset.
     """
     named = [part for part in parts if is_source(part.table.name)]
     files = [part for part in parts if _is_own(part.table) and not part.of_column and part not in named]
@@ -271,7 +271,7 @@ def _check_columns(tables: Sequence[Table]) -> None:
 
 
 def _without_shared(table: Table, others: Sequence[Table]) -> tuple[Table, str]:
-    """The table, of which no row is asked that stands in another split, too; and a line that says how many do."""
+    """Return the table, whose rows that stand in another split are never asked, and a line with their number."""
     for other in others:
         other.check_whole("split")
     keys = keys_of(table, table.rows)

@@ -56,20 +56,20 @@ class Table:
     """One edition of a dataset, or a user's file.
 
     `name` is the short name (`adult`, or the FILE's name); `title` goes into prompts; `names` holds every name that
-    recognition accepts (title, aliases; long ones first), `not_names` what must not count (Wine Quality for Wine).
+    recognition accepts (title, aliases; long ones first), `not_names` names that do not count (Wine Quality for Wine).
     `missing` are the edition's missing marks besides None. `order` is "kept", or what the published rows are sorted by.
     `hints` are a card's hints to tests: test id to feature names. `private` rows belong to a FILE, or to a user's own
     card that does not state that they are public. `known` has the rows of each known file, in the order of `columns`
-    (`tables/known.py`), `drawn_cells` those whose digits its owner drew, where he gives the key (`tables/keyed.py`),
+    (`tables/known.py`), `drawn_cells` the cells whose digits its owner drew, if the key is given (`tables/keyed.py`),
     `withheld` rows of its source that were never published (`tables/withheld.py`), `fresh` rows like its own that no
     LLM can have read (`tables/fresh.py`). `split` names the part of the dataset that these rows are (`train`), if it
     has parts, and `elsewhere` is how many of them stand in another part, too (None where one is not to be had); `text`
-    says which columns are texts to read, if any are. `header` is whether the file's first line names its columns: of
-    one that begins with a row they are named by a card, or counted.
-    `reading` is how the user said that its text is to be read, `read` a line on how a FILE was. `dated_by` is the
-    column of its rows' dates, written as `dated_as` says or told by its values in `dates`, if they have any; `released`
-    and `completed` are the card's dates of the whole table. `whole` is what is known of all rows of a large file, of
-    which `rows` are a sample; None where `rows` are all. `facts` is what `cached_fact` has found out about the table.
+    names the columns that are texts to read, if any are. `header` is whether the file's first line names its columns;
+    if it does not, they are named by a card, or counted. `reading` is the user's option for reading its text, `read` a
+    line on how a FILE was read. `dated_by` is the column of its rows' dates, in the format `dated_as` or given for its
+    values in `dates`, if they have any; `released` and `completed` are the card's dates of the whole table. `whole`
+    holds the facts about all rows of a large file, of which `rows` are a sample; None where `rows` are all. `facts` is
+    the cache of `cached_fact`.
     """
 
     name: str
@@ -106,15 +106,15 @@ class Table:
 
     @classmethod
     def from_frame(cls, frame: "Frame", *, name: str, target: str | None = None) -> "Table":
-        """A pandas or polars DataFrame as a table of its own, which counts as a FILE: `name` stands in prompts.
+        """Return a pandas or polars DataFrame as a table of its own, which counts as a FILE; prompts show `name`.
 
-        The cells are the texts that the frame's own `to_csv` (polars: `write_csv`) writes, without the index. What the
-        frame lost, the table lacks: a column read as numbers has 7 for `007`, 1.5 for `1.50` and, where a cell of it
+        The cells are the texts that the frame's own `to_csv` (polars: `write_csv`) writes, without the index. The table
+        lacks whatever the frame lost: a column read as numbers has 7 for `007`, 1.5 for `1.50` and, where a cell of it
         is missing, 3.0 for `3`; read the file with `dtype=str`, or name the file itself. None, NaN, NaT and an empty
         text are missing. The SHA-256 is that of the CSV text in UTF-8, its lines ended by a line feed.
 
-        Raises `UsageError` for what is no DataFrame, fewer than two rows or columns, names of columns that are not
-        unique texts or numbers, an empty name, and a target that is no column.
+        Raises `UsageError` for a value that is no DataFrame, fewer than two rows or columns, names of columns that are
+        not unique texts or numbers, an empty name, and a target that is no column.
         """
         from tabcontam.tables.frames import read_frame
 
@@ -129,12 +129,12 @@ class Table:
 
     @property
     def rows_in_file(self) -> int:
-        """How many rows the file has; of a large one `rows` are a sample."""
+        """The number of rows of the file; `rows` are a sample of a large one."""
         return len(self.rows) if self.whole is None else self.whole.rows
 
     @property
     def sampled(self) -> str:
-        """How many rows of a large file are kept, in a sentence; empty where all are."""
+        """The number of rows of a large file that are sampled, in a sentence; empty where all are."""
         if self.whole is None:
             return ""
         return (
@@ -144,24 +144,24 @@ class Table:
 
     @property
     def places(self) -> Sequence[int]:
-        """Where each row stands among the rows of the file, from 0."""
+        """The place of each row among the rows of the file, from 0."""
         return range(len(self.rows)) if self.whole is None else self.whole.places
 
     @cached_property
     def before(self) -> Sequence[int]:
-        """For each row how many of the file's rows that stand directly before it are among the rows, too."""
+        """For each row, how many of the file's rows directly before it are among the rows, too."""
         return range(len(self.rows)) if self.whole is None else self.whole.before()
 
     @cached_property
     def with_beside(self) -> tuple[tuple[Cell, ...], ...]:
-        """The rows, and behind them all that are kept of a large file to compare them with or to learn from.
+        """The rows, and after them all other stored rows of a large file, for comparison or for learning.
 
-        Who asks whether other rows are like one has to look at these as well.
+        A search for rows that are like a given one has to include these as well.
         """
         return self.rows if self.whole is None else (*self.rows, *self.whole.beside, *self.whole.mates)
 
     def check_whole(self, option: str) -> None:
-        """Raises `UsageError` for what an option does with all rows, where a sample of a large file is kept."""
+        """Check that all rows are held, as `option` needs, not a sample of a large file. Raises `UsageError` if not."""
         if self.whole is not None:
             raise UsageError(
                 f"{option_name(option)}: {self.name} has {self.whole.rows:,} rows, of which a sample is kept, and this "
@@ -170,16 +170,16 @@ class Table:
 
     @property
     def named(self) -> str:
-        """Its name, and its split, if it is one: `adult#test`."""
+        """The name, and the split, if the table is one: `adult#test`."""
         return f"{self.name}#{self.split}" if self.split else self.name
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """What tells it from the other tables of a run: name, edition and split."""
+        """Name, edition and split, which distinguish the tables of a run."""
         return self.name, self.edition, self.split
 
     def column(self, name: str) -> tuple[Cell, ...]:
-        """The cells of one column, in row order."""
+        """Return the cells of one column, in row order."""
         return self._cells[name]
 
     @cached_property
@@ -187,11 +187,11 @@ class Table:
         return dict(zip(self.columns, zip(*self.rows, strict=True) if self.rows else repeat(()), strict=False))
 
     def is_missing(self, cell: Cell) -> bool:
-        """Whether a cell is None or one of the edition's missing marks."""
+        """Return whether a cell is None or one of the edition's missing marks."""
         return cell is None or cell in self.missing
 
     def distinct(self, column: str) -> tuple[str, ...]:
-        """The values of a column but the missing ones, the most frequent first, then as they first appear."""
+        """Return the values of a column except missing ones, the most frequent first, then as they first appear."""
 
         def values() -> tuple[str, ...]:
             if self.whole is not None and column in self.whole.distinct:
@@ -202,21 +202,21 @@ class Table:
         return cached_fact(self, ("distinct", column), values)
 
     def is_numeric(self, column: str) -> bool:
-        """Whether every cell of a column that is not missing is a finite number, and there is one."""
+        """Return whether every cell of a column that is not missing is a finite number, and there is one."""
         if self.whole is not None:
             return column in self.whole.numeric
         values = self.distinct(column)
         return cached_fact(self, ("numeric", column), lambda: bool(values) and all(map(is_number, values)))
 
     def is_categorical(self, column: str) -> bool:
-        """Whether a column has few enough values to choose from: no numbers, or the target."""
+        """Return whether a column has few enough values to choose from: no numbers, or the target."""
         few = 2 <= len(self.distinct(column)) <= MOST_CATEGORIES
         return few and (column == self.target or not self.is_numeric(column))
 
     def names_of_codes(self, column: str) -> Mapping[str, str]:
-        """What the codes of a target are called, by the card's question (`setosa` for 0); empty where it does not tell.
+        """Return the names of a target's codes, by the card's question (`setosa` for 0); empty where it has none.
 
-        Yes and No, and names that are codes again, tell nothing of a value.
+        Yes and No, and names that are codes again, say nothing about a value.
         """
         question = self.question
         if column != self.target or question is None or question.threshold is not None or not question.fair:
@@ -227,21 +227,21 @@ class Table:
 
     @cached_property
     def row_set(self) -> frozenset[tuple[Cell, ...]]:
-        """The rows, each once; of a large file those that are kept to compare with, too."""
+        """The rows, each once; for a large file also the rows stored for comparison."""
         return frozenset(self.with_beside)
 
     def is_row(self, cells: Sequence[Cell]) -> bool:
-        """Whether these are the cells of a row, of a large file also of one that is not kept.
+        """Return whether these are the cells of a row, of a large file also of one that is not stored.
 
-        A row of the file is always recognised as one. Of rows that are not in a large file about 2 in 100 are taken
-        for rows of it, too.
+        A row of the file is always recognised as one. Of rows that are not in a large file about 2 in 100 are taken for
+        rows of it, too.
         """
         return tuple(cells) in self.row_set or self.may_hold(cells)
 
     def may_hold(self, cells: Sequence[Cell], *, answered: bool = True) -> bool:
-        """Whether a large file has a row of these cells, or seems to; with whatever target, if it is not `answered`.
+        """Return whether a large file has a row of these cells, or seems to; with any target, if not `answered`.
 
-        Never of a table whose rows are all kept, or are changed.
+        Always false for a table whose rows are all held, or are changed.
         """
         if self.whole is None or not self.whole.held:
             return False
@@ -250,13 +250,13 @@ class Table:
 
     @cached_property
     def _held_rows(self) -> "HeldRows":
-        from tabcontam.tables.large.hashes import HeldRows  # which imports what computes
+        from tabcontam.tables.large.hashes import HeldRows  # imports numerical code
 
         return HeldRows(self.whole.held if self.whole else b"", self.rows)
 
     @cached_property
     def enumerates_domain(self) -> bool:
-        """Whether all combinations of the features' values occur; of a single feature they always do."""
+        """True if all combinations of the values of several features occur; those of one feature always do."""
         if self.whole is not None:
             return self.whole.enumerates_domain
         features = [self.column(column) for column in self.columns if column != self.target]
@@ -277,15 +277,15 @@ def load_table(
     form: TextFormat = FOUND_OUT,
     whole: bool = False,
 ) -> Table:
-    """The table of `NAME`, `NAME@EDITION`, a user's own card (`CARD.toml`, `CARD.toml@EDITION`), or a FILE's path:
-    what is in it behind a `#` where it holds several tables, and behind another what split of a dataset its rows are
-    (`my.csv#test`, `my.db#table#test`); `NAME#SPLIT` is a split of a card; or a source: an address, with the same
-    behind a `#`, `openml:ID`, `hf:datasets/OWNER/NAME#SPLIT`, `sklearn:NAME`.
+    """Return the table of a spec: `NAME`, `NAME@EDITION`, a user's own card (`CARD.toml`, `CARD.toml@EDITION`), or a
+    FILE's path, with one of several tables in it after a `#`, and the split of a dataset that its rows are after
+    another (`my.csv#test`, `my.db#table#test`); `NAME#SPLIT` is a split of a card; or a source: an address, also with
+    parts after a `#`, `openml:ID`, `hf:datasets/OWNER/NAME#SPLIT`, `sklearn:NAME`.
 
     `target`, `name` and `form` (how a text is read) are for a FILE or a source alone. Of one with more than 60,000 rows
-    a sample is kept, with exact facts about the whole (`tables/large/`), unless it is to be read `whole`. Raises
+    a sample is held, with exact facts about the whole (`tables/large/`), unless it is to be read `whole`. Raises
     `UsageError` for an unknown dataset, edition or target, for a card's file that is nowhere or has the wrong hash, for
-    a card that cannot be read or does not fit its file, for what holds no table, and for what cannot be fetched.
+    a card that cannot be read or does not fit its file, for a file without a table, and for one that cannot be fetched.
     """
     check_part_named(spec)
     if is_source(spec):
@@ -317,14 +317,14 @@ def load_table(
 
 
 def _given(target: str | None, name: str | None, form: TextFormat) -> str | None:
-    """The first option for a FILE that was given."""
+    """Return the first option for a FILE that was given."""
     if target is not None or name is not None:
         return option_name("target" if target is not None else "name")
     return next(iter(form.given.values()), None)
 
 
 def _is_known(spec: str) -> bool:
-    """Whether this is a card, with an edition or without, or a file."""
+    """Return whether a spec is a card, with an edition or without, a source or a file."""
     there, card_name = is_source(spec) or named_file(spec) is not None, split_edition(split_named(spec)[0])[0]
     return there or (not card_name.endswith(SUFFIX) and find_card(card_name) is not None)
 
@@ -365,12 +365,12 @@ def _card_table(card: Card, edition: Edition) -> Table:
     if card.source and card.dated_by:
         from tabcontam.tables.dated import months_of
 
-        months_of(table)  # which says what is no date
+        months_of(table)  # raises the error for a cell that is no date
     return table
 
 
 def _edition_rows(edition: Edition, content: bytes) -> tuple[tuple[str, ...], Rows]:
-    """Columns and rows as the card says; the hash has proved the bytes, so that nothing is guessed or checked."""
+    """Return columns and rows as the card states; the hash has proved the bytes, so that nothing is checked."""
     if edition.form == JSONL:
         columns, rows = read_json(File(content, edition.file))
         kept = [index for index, column in enumerate(columns) if edition.has(column)]
@@ -392,7 +392,7 @@ def _edition_rows(edition: Edition, content: bytes) -> tuple[tuple[str, ...], Ro
 
 
 def _check_card(edition: Edition, columns: Sequence[str], rows: Rows) -> None:
-    """Raises ValueError, which names the field, where a user's own card says what is not so in its file."""
+    """Check a user's own card against its file. Raises ValueError, which names the field, where they differ."""
     if len(columns) < 2 or len(set(columns)) < len(columns) or not all(columns):
         raise ValueError(f"columns are {', '.join(map(repr, columns))}; two or more are needed, each with its own name")
     if len(rows) != edition.rows:
@@ -450,7 +450,7 @@ def _source_table(spec: str, target: str | None, name: str | None, form: TextFor
 
 
 def bare_codes(target: str, answers: Iterable[str]) -> bool:
-    """Whether neither the column's name nor its values say what a class is: `target` with 0 and 1, or class_0.
+    """Return whether neither a column's name nor its values explain the classes: `target` with 0 and 1, or class_0.
 
     Where the name does, as in `Survived` with 0 and 1, or the values do, a reader can know what is asked.
     """
@@ -459,7 +459,7 @@ def bare_codes(target: str, answers: Iterable[str]) -> bool:
 
 
 def _read(name: str, contents: Contents, target: str | None, *, sampled: bool) -> Read:
-    """What is kept of the rows of a FILE or a frame: of many a sample, unless all are wanted. Raises `UsageError`."""
+    """Return the held part of a FILE or a frame: a sample of many rows, unless all are wanted. Raises `UsageError`."""
     columns, rows = contents
     if len(columns) < 2:
         raise UsageError(f"{name} has one column; give a table with two or more")
@@ -477,7 +477,7 @@ def _read(name: str, contents: Contents, target: str | None, *, sampled: bool) -
 
 
 def _table_of(name: str, title: str, read: Read, sha256: str, target: str | None) -> Table:
-    """A table that has no card, of which this was read. Raises `UsageError` for one of a single column."""
+    """Return the table without a card of which `read` was read. Raises `UsageError` for one of a single column."""
     if len(read.columns) < 2:
         raise UsageError(f"{name} has one column; give a table with two or more")
     question = None

@@ -1,4 +1,4 @@
-"""Tables whose rows are texts: which columns hold what is read, and what a row's text is asked for.
+"""Tables whose rows are texts: the columns that are read, and the use of a row's text.
 
 The four forms are those in which Golchin and Surdeanu 2024, appendix A, word their instructions.
 """
@@ -11,15 +11,15 @@ from typing import Any
 
 from tabcontam.tables.toml_files import checked
 
-SEEN = 1000  # rows of a FILE by which its texts are known
+SEEN = 1000  # rows of a FILE by which its texts are recognised
 MOST_COLUMNS = 8  # of a FILE whose rows are texts: one with more is a table with a remark in it
-FEWEST_WORDS = 8  # in the middle one of the cells of a text column
+FEWEST_WORDS = 8  # in the median cell of a text column
 DISTINCT = 0.9  # of its cells differ
-LETTERS = 0.7  # of its signs but blanks are letters
+LETTERS = 0.7  # of its signs except blanks are letters
 
 
 class TextForm(StrEnum):
-    """What the rows of a dataset of texts are for, so how an instruction speaks of them."""
+    """The use of the rows of a dataset of texts, which decides the wording of an instruction."""
 
     CLASSIFICATION = "classification"  # one text with a label
     PAIR = "pair"  # two sentences with a label: does the second follow from the first?
@@ -31,9 +31,9 @@ class TextForm(StrEnum):
 class TextTask:
     """The columns of a dataset of texts.
 
-    `texts` are the columns that together are one text, in reading order (title and description of a piece of news).
-    In a pair the first is shown whole and the second is completed; in a summary the completed text alone is named.
-    `label` is the column of the label, if there is one, and `names` has what its values are called (World for 1).
+    `texts` are the columns that together are one text, in reading order (title and description of a piece of news). In
+    a pair the first is shown whole and the second is completed; in a summary the completed text alone is named. `label`
+    is the column of the label, if there is one, and `names` has the names of its values (World for 1).
     """
 
     form: TextForm
@@ -43,7 +43,7 @@ class TextTask:
 
 
 def text_task(raw: dict[str, Any], where: str) -> TextTask | None:
-    """What a card says of its texts; None where it says nothing. Raises ValueError, which names `where` and the key."""
+    """Return the text task of a card; None if it has none. Raises ValueError, which names `where` and the key."""
     if not raw:
         return None
     form, names = raw.pop("form", None), raw.pop("names", {})
@@ -57,10 +57,10 @@ def text_task(raw: dict[str, Any], where: str) -> TextTask | None:
 def found_texts(
     columns: Sequence[str], rows: Sequence[Sequence[str | None]], target: str | None = None
 ) -> TextTask | None:
-    """The texts of a FILE, if its rows are texts: the columns of long cells of many words that hardly repeat.
+    """Return the texts of a FILE, if its rows are texts: the columns of long cells of many words that hardly repeat.
 
-    They have to be most of what stands in the rows. Several are read one after the other, as title and description are.
-    The target is their label.
+    They have to be most of the content of the rows. Several are read one after the other, such as title and
+    description. The target is their label.
     """
     if len(columns) > MOST_COLUMNS or not rows:
         return None

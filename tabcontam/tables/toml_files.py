@@ -1,4 +1,4 @@
-"""TOML files: cards, serializers and prompt sets of the user's own, and the fields of any such file, checked."""
+"""TOML files: the user's own cards, serializers and prompt sets, and the fields of any such file, checked."""
 
 import os
 import tomllib
@@ -18,7 +18,7 @@ TEXTS = (tuple[str, ...], tuple[str, ...] | None)
 
 
 class Kind(NamedTuple):
-    """What a kind of file is called, the option that takes one, and the keys that only files of this kind have."""
+    """The title of a kind of file, the option that takes one, and the keys that only files of this kind have."""
 
     title: str
     option: str
@@ -36,15 +36,15 @@ Item = TypeVar("Item")  # a `Card`, a `Serializer` or a `PromptSet`
 
 
 def shipped_files(kind: str) -> list[Path]:
-    """The shipped files of a kind ("datasets", "serializers" or "prompts"), by name."""
+    """Return the shipped files of a kind ("datasets", "serializers" or "prompts"), by name."""
     return sorted(shipped(kind).glob(f"*{SUFFIX}"))
 
 
 def with_own(kind: str, known: Mapping[str, Item], load: Callable[[Path], Item]) -> dict[str, Item]:
-    """What the shipped files define (`known`), and what `load` reads from the user's own files, by name.
+    """Return by name the things that the shipped files define (`known`), and those that `load` reads from own files.
 
-    The user's own files lie in the folders that TABCONTAM_PATH names, or in their subfolders named as the kind.
-    Raises `UsageError` for a folder that is not there, and for two files that define different things of one name.
+    The user's own files lie in the folders that TABCONTAM_PATH names, or in their subfolders named as the kind. Raises
+    `UsageError` for a folder that does not exist, and for two files that define different things of one name.
     """
     found: dict[str, Any] = dict(known)
     for folder in _folders():
@@ -58,7 +58,7 @@ def with_own(kind: str, known: Mapping[str, Item], load: Callable[[Path], Item])
 
 
 def named(kind: str, spec: str, known: Mapping[str, Item], load: Callable[[Path], Item]) -> Item:
-    """The thing that a user names: by a path of an own file, or by a name of `with_own`. Raises `UsageError`."""
+    """Return the thing that a user names: by an own file's path, or by a name of `with_own`. Raises `UsageError`."""
     own = partial(own_or_shipped, kind, known=known, load=load)
     if spec.endswith(SUFFIX) or "/" in spec:
         return own(Path(spec).expanduser())
@@ -69,7 +69,7 @@ def named(kind: str, spec: str, known: Mapping[str, Item], load: Callable[[Path]
 
 
 def own_or_shipped(kind: str, path: Path, known: Mapping[str, Item], load: Callable[[Path], Item]) -> Item:
-    """The thing in a user's own file, or the shipped one, where the file says the same under its name."""
+    """Return the thing in a user's own file, or the shipped one, if the file defines the same under its name."""
     own: Any = load(path)
     other: Any = known.get(own.name)
     if other is not None and replace(other, about=own.about) != own:
@@ -79,13 +79,13 @@ def own_or_shipped(kind: str, path: Path, known: Mapping[str, Item], load: Calla
 
 
 def name_taken(kind: str, path: Path, name: str, holder: str) -> UsageError:
-    """The error for a user's own file with the name of another thing, which the shipped file of `holder` defines."""
+    """Return the error for a user's own file whose name is that of a thing in the shipped file of `holder`."""
     where = shipped(kind) / f"{holder}{SUFFIX}"
     return UsageError(f"{KINDS[kind].title} {path} has the name {name!r}, which the shipped {where} has; rename yours")
 
 
 def read_toml(path: Path, kind: str) -> dict[str, Any]:
-    """The keys of a file of this kind. Raises `UsageError` where it is no TOML, or a file of another kind."""
+    """Return the keys of a file of this kind. Raises `UsageError` if it is no TOML, or a file of another kind."""
     title = KINDS[kind].title
     raw = _parsed(path, title)
     if (found := _kind(raw)) not in (None, kind):
@@ -94,7 +94,7 @@ def read_toml(path: Path, kind: str) -> dict[str, Any]:
 
 
 def _folders() -> list[Path]:
-    """Each folder of the variable once, in its order."""
+    """Return each folder of the variable once, in its order."""
     named = filter(None, os.environ.get(VARIABLE, "").split(os.pathsep))
     folders = {Path(os.path.expanduser(part)).resolve(): part for part in named}
     for folder, part in folders.items():
@@ -104,14 +104,14 @@ def _folders() -> list[Path]:
 
 
 def _kind(raw: Mapping[str, object]) -> str | None:
-    """The kind of a file, by its keys; None for any other file."""
+    """Return the kind of a file, by its keys; None for any other file."""
     return next((name for name, kind in KINDS.items() if kind.keys & raw.keys()), None)
 
 
 def _parsed(path: Path, title: str) -> dict[str, Any]:
     try:
         return tomllib.loads(read_regular(path).decode("utf-8"))
-    except (OSError, ValueError, RecursionError) as error:  # what is no TOML or no UTF-8 raises a ValueError
+    except (OSError, ValueError, RecursionError) as error:  # ValueError: no TOML or no UTF-8
         reason = (isinstance(error, OSError) and error.strerror) or one_line(error)
         raise UsageError(f"{title} {path} cannot be read: {reason}") from error
 
@@ -119,7 +119,7 @@ def _parsed(path: Path, title: str) -> dict[str, Any]:
 def checked(
     kind: type, raw: Mapping[str, Any], where: str, given: Sequence[str] = (), *, blank: bool = False
 ) -> dict[str, Any]:
-    """The keys of a file as the fields of the dataclass `kind`, but for those `given` by the reader itself.
+    """Return the keys of a file as the fields of the dataclass `kind`, except those `given` by the reader itself.
 
     Raises ValueError, which names `where` and the field, for a key that is unknown, lacking, or of the wrong type. With
     `blank` a text may be empty.
@@ -140,12 +140,12 @@ def _hints(kind: type) -> dict[str, Any]:
 
 
 def _value(where: str, value: Any, hint: Any, blank: bool) -> Any:
-    """A TOML value as the type of its field. TOML writes 8.0 as 8 and has no tuples."""
+    """Return a TOML value as the type of its field. TOML writes 8.0 as 8 and has no tuples."""
     if hint in TEXTS:
         return texts(where, value, blank=blank)
     if hint == float | None and type(value) is int:
         value = float(value)
-    # To Python a true is an int and a time is a date; an empty text says nothing.
+    # To Python a true is an int and a time is a date; an empty text is no value.
     subtype = isinstance(value, datetime) or (isinstance(value, bool) and hint is not bool)
     if not isinstance(value, hint) or subtype or (value == "" and not blank):
         raise ValueError(f"{where} cannot be {value!r}")
@@ -153,13 +153,13 @@ def _value(where: str, value: Any, hint: Any, blank: bool) -> Any:
 
 
 def plain_name(where: str, name: str) -> None:
-    """Raises ValueError for a name that a terminal would not show as it is, or that only looks like another."""
+    """Check a name. Raises ValueError for one that a terminal alters, or that only looks like another."""
     if not name.isprintable() or name != name.strip() or not name:
         raise ValueError(f"{where} cannot be {name!r}: write letters that can be seen, with no blank at its ends")
 
 
 def texts(where: str, value: object, *, blank: bool) -> tuple[str, ...]:
-    """A list of texts. Raises ValueError for anything else."""
+    """Return a list of texts as a tuple. Raises ValueError for anything else."""
     if (
         isinstance(value, list)
         and all(isinstance(item, str) and (item or blank) for item in value)

@@ -1,4 +1,4 @@
-"""Twins: tables of the same schema whose rows are none of the table's, for the controls and for decoys."""
+"""Twins: tables of the same schema without a row of the table, for the controls and for decoys."""
 
 from bisect import bisect_right
 from collections import Counter
@@ -15,23 +15,23 @@ from tabcontam.tables.keyed import with_other_digits
 from tabcontam.tables.table import Cell, Table
 
 MANY_TARGETS = 20  # a numeric target with more distinct values is cut into quartiles, another has no classes
-TRIES = 100  # to part a twin's row from the real row that it fell on
-FEW = 4  # times that a value of a feature may occur for it to tell its row's class
-NEAR = 10  # numbers of a feature, one after the other in size, that are shuffled over the classes
-MOST = 2000  # rows of a table that its decoys' rows are made of
+TRIES = 100  # to separate a twin's row from an equal real row
+FEW = 4  # most occurrences of a feature's value that reveals its row's class
+NEAR = 10  # consecutive numbers of a feature, by size, that are shuffled over the classes
+MOST = 2000  # rows of a table from which its decoys' rows are made
 Row = tuple[Cell, ...]
 
 
 def twin(table: Table) -> Table:
-    """A table of the same schema whose columns are shuffled within the classes of the target, without a row of `table`.
+    """Return a table of the same schema with columns shuffled within the target's classes, without a row of `table`.
 
-    Values of which the table has few are shuffled once more, over all classes: one that occurs once would tell the
-    class of its row to whoever has read it, and so be memory of the table. Numbers go to near ones' places, so that
-    they stay as likely in their class as their neighbours are. Rows that were never published, where they are given,
-    are shuffled with the others: who has read the twin has read as much of these. A row that falls on a real one swaps
-    single cells with others of its class, or is dropped. Planted digits, where the owner gives the key, are drawn anew
-    before: who has read the twin has read none of them. Of texts that are read the words are shuffled, so that none of
-    the table's stands in it. The same table has always the same twin. Raises `Skip` where the table enumerates its
+    Values that occur few times are shuffled once more, over all classes: one that occurs once would reveal the class of
+    its row to a model that has read it, and so be memory of the table. Numbers go to the places of near ones, so that
+    they stay as likely in their class as their neighbours are. Rows that were never published, if given, are shuffled
+    with the others: a model that has read the twin has read as much of these. A row that equals a real one swaps single
+    cells with others of its class, or is dropped. Planted digits, if the owner gives the key, are drawn anew before: a
+    model that has read the twin has read none of them. The words of texts to read are shuffled, so that none of the
+    table's texts stands in it. The same table has always the same twin. Raises `Skip` where the table enumerates its
     domain or keeps less than half of its rows.
     """
     if table.enumerates_domain:
@@ -42,7 +42,7 @@ def twin(table: Table) -> Table:
 
 
 def _other_words(table: Table, rows: Sequence[Row]) -> Iterable[Row]:
-    """The rows, with the words of their texts in another order, where columns of the table are texts to read."""
+    """Yield the rows, with the words of their texts in another order, where columns of the table are texts to read."""
     texts = {table.columns.index(name) for name in table.text.texts} if table.text else set()
     rng = Random(f"words {table.sha256}")
     for row in rows:
@@ -56,7 +56,7 @@ def _in_disorder(cell: Cell, rng: Random) -> Cell:
 
 
 def twin_rows(table: Table, salt: str = "") -> list[tuple[int, Row]]:
-    """Rows of a twin for decoys, each with the row whose place it takes; the same in any order of rows and columns.
+    """Return rows of a twin for decoys, each with the place of its row; equal for any order of rows and columns.
 
     Made of at most `MOST` rows; another `salt` makes another twin. Raises `Skip` where the table has no twin.
     """
@@ -85,7 +85,7 @@ def _twin_rows(table: Table, salt: str) -> list[tuple[int, Row]]:
 
 
 def _apart_from(table: Table, mixed: Iterable[tuple[int, Row]]) -> list[tuple[int, Row]]:
-    """The mixed rows that are none of the table's. Raises `Skip` where less than half of them are left."""
+    """Return the mixed rows that are none of the table's. Raises `Skip` where less than half of them are left."""
     rows = list(mixed)
     kept = [(place, row) for place, row in rows if not table.is_row(row)]
     if len(kept) < 2 or 2 * len(kept) < len(rows):
@@ -94,10 +94,10 @@ def _apart_from(table: Table, mixed: Iterable[tuple[int, Row]]) -> list[tuple[in
 
 
 def _mixed(table: Table, few: int = 0, is_row: Callable[[Row], bool] | None = None) -> list[Row]:
-    """Each row shuffled within its class and, where that can be, parted from the real row that it fell on.
+    """Return each row shuffled within its class and, if possible, separated from a real row that it equals.
 
     Cells of features that at most `few` rows have are shuffled over all classes, numbers among those that are near.
-    Which rows are real is told by `is_row`, where the table is a part of another one.
+    `is_row` decides which rows are real, where the table is a part of another one.
     """
     rng = Random(table.sha256)
     members = list(grouped(range(len(table.rows)), _classes(table).__getitem__).values())
@@ -109,7 +109,7 @@ def _mixed(table: Table, few: int = 0, is_row: Callable[[Row], bool] | None = No
 
 
 def _classes(table: Table) -> list[Hashable]:
-    """The class of each row: its target's value, side of the question's threshold or quartile; missing is one.
+    """Return each row's class: its target's value, side of the question's threshold or quartile; missing is one.
 
     A target of many texts is no class.
     """
@@ -126,7 +126,7 @@ def _classes(table: Table) -> list[Hashable]:
 
 
 def _quartiles(table: Table, target: str) -> list[float]:
-    """The three cuts of a numeric target with many values; none for another."""
+    """Return the three cuts of a numeric target with many values; none for another."""
     if len(table.distinct(target)) <= MANY_TARGETS or not table.is_numeric(target):
         return []
     cells = (cell for cell in table.column(target) if cell is not None and not table.is_missing(cell))
@@ -134,7 +134,7 @@ def _quartiles(table: Table, target: str) -> list[float]:
 
 
 def _shuffled(table: Table, groups: Sequence[Sequence[int]], rng: Random, few: int) -> list[list[Cell]]:
-    """The rows with each column shuffled within each group of rows, rare cells of features among all of them."""
+    """Return the rows with each column shuffled within each group of rows, rare cells of features among all of them."""
     columns = [list(column) for column in zip(*table.rows, strict=True)]
     for group in groups:
         for column in columns:
@@ -147,7 +147,7 @@ def _shuffled(table: Table, groups: Sequence[Sequence[int]], rng: Random, few: i
 
 
 def _rare(table: Table, name: str, column: Sequence[Cell], few: int) -> list[list[int]]:
-    """The places of a column's rare cells: all of them or, of numbers, groups of those that are near in size."""
+    """Return the places of a column's rare cells: all of them or, of numbers, groups of those that are near in size."""
     times = Counter(column)
     rare = [index for index, cell in enumerate(column) if times[cell] <= few and not table.is_missing(cell)]
     if not table.is_numeric(name):
@@ -164,7 +164,7 @@ def _shuffle(column: list[Cell], places: Sequence[int], rng: Random) -> None:
 
 
 def _part(rows: list[list[Cell]], index: int, group: Sequence[int], is_row: Callable[[Row], bool], rng: Random) -> None:
-    """Swap a cell of a row that is a real one with another row of its group so that neither is one, if that can be."""
+    """Swap a cell of a row that equals a real one with a row of its group so that neither does, if possible."""
     row = rows[index]
     if not is_row(tuple(row)):
         return

@@ -1,8 +1,8 @@
-"""Rows of a table's source that were never published: what is compared with the published ones, and what is left out.
+"""Rows of a table's source that were never published, and the rows of both kinds that can be compared.
 
-Published and withheld rows are exchangeable where which of them were withheld was left to chance. Contents that stand
-twice among all of them are left out on both sides: to leave out the withheld rows alone that were published as well
-would leave the common contents to one side.
+Published and withheld rows are exchangeable if chance decided which were withheld. Contents that occur twice among all
+of them are left out on both sides: to leave out only the withheld rows that were also published would leave the common
+contents to one side.
 """
 
 from collections import Counter
@@ -18,7 +18,7 @@ from tabcontam.tables.table import Table, load_table
 
 @dataclass(frozen=True)
 class Compared:
-    """The places of the published and of the withheld rows whose contents stand once among all of them."""
+    """The places of the published and of the withheld rows whose contents occur once among all of them."""
 
     published: tuple[int, ...]
     withheld: tuple[int, ...]
@@ -27,7 +27,7 @@ class Compared:
 def with_withheld(
     tables: Sequence[Table], files: Iterable[str], form: TextFormat = FOUND_OUT
 ) -> tuple[tuple[Table, ...], tuple[str, ...]]:
-    """The tables, each with the rows of those files that have its columns; and a line on each that has rows of a table.
+    """Return the tables, each with the rows of the files with its columns, and a line on each file that repeats rows.
 
     Raises `UsageError` for a file that fits no table, or several, and for one that has no row besides a table's.
     """
@@ -49,7 +49,7 @@ def with_withheld(
 
 
 def compared(table: Table) -> Compared:
-    """The rows that are compared: none of those that an LLM may know."""
+    """Return the rows that are compared: none that an LLM may know."""
 
     def find() -> Compared:
         every = (*table.rows, *table.withheld)
@@ -75,7 +75,7 @@ def _also_published(table: Table) -> int:
 
 
 def digest_of(rows: Sequence[Row]) -> str:
-    """A digest of rows in whatever order; empty where there are none."""
+    """Return a digest of rows in any order; empty where there are none."""
     import json
     from hashlib import sha256
 

@@ -1,4 +1,4 @@
-"""What a twin is: its rows, each beside the row of the table that it stands for; what its kind keeps and changes."""
+"""The classes of twins: a twin's rows, each with the row of the table that it stands for, and the kinds of twins."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, replace
@@ -18,9 +18,10 @@ class Unseen:
     """A twin: for each of some rows of a table another one, with its features' names, its cells and its class.
 
     `of` has the table's rows, `rows` the features of their twins in the order of `features`, `labels` their classes as
-    the question's answers. `own` and `twins` are what gradient boosting and logistic regression, which learned from
-    other rows of the table, say of each row and of its twin: how hard they are. They are empty until the twin is
-    checked. So are `own_chances` and `twin_chances`: how likely the two find each of the `classes`, on average.
+    the question's answers. `own` and `twins` are the predictions of gradient boosting and logistic regression, which
+    learned from other rows of the table, for each row and for its twin; they measure its difficulty. They are empty
+    until the twin is checked. So are `own_chances` and `twin_chances`: the chance of each of the `classes`, on average
+    over the two learners.
     `kept` names the features that no row of it changes, since nobody can say what another value would mean.
     """
 
@@ -38,11 +39,11 @@ class Unseen:
 
     @cached_property
     def place(self) -> dict[int, int]:
-        """Where the twin of a row of the table is."""
+        """The place of the twin of each of the table's rows."""
         return {row: place for place, row in enumerate(self.of)}
 
     def table(self, source: Table) -> Table:
-        """The twin as a table of its own, whose target has the answers of the question for values."""
+        """Return the twin as a table of its own, whose target has the answers of the question for values."""
         target, question = source.target or "", source.question
         rows = tuple((*row, label) for row, label in zip(self.rows, self.labels, strict=True))
         return replace(
@@ -66,10 +67,13 @@ class Twin(ABC):
     kind: ClassVar[str]
     keeps: ClassVar[str]
     changes: ClassVar[str]
-    like: ClassVar[bool] = True  # whether nobody who has not read the table should tell its rows from the table's
-    retold: ClassVar[bool] = False  # whether a model has to learn the twin's own words before it answers for it
+    like: ClassVar[bool] = True  # whether its rows should look like the table's to anyone who has not read the table
+    retold: ClassVar[bool] = False  # whether a learner has to learn the twin's own words before it predicts for it
     tries: ClassVar[int] = 1  # draws of it, until one passes its check
 
     @abstractmethod
     def make(self, found: Sample, guesser: Conditional, rng: np.random.Generator) -> Unseen:
-        """A twin of the sample's first rows. Raises `Skip` with the reason where this kind cannot be made of them."""
+        """Return a twin of the sample's first rows.
+
+        Raises `Skip` with the reason if this kind cannot be made of them.
+        """

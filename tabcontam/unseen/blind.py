@@ -1,4 +1,4 @@
-"""A blind classifier: it is to tell a twin's rows from the table's, with their labels, on rows it did not learn from.
+"""A blind classifier that has to tell a twin's rows from the table's, by rows and labels that it did not learn from.
 
 It judges a finished twin and, before, which of several draws of a row look most like the table's.
 """
@@ -43,11 +43,11 @@ class Blind:
         return np.asarray(self.sample.rng("blind", self.salt).permutation(len(self.rows)) % HALVES)
 
     def read(self, rows: Sequence[Row], codes: Ints) -> Floats:
-        """Rows and the codes of their classes as numbers."""
+        """Return rows and the codes of their classes as numbers."""
         return np.column_stack([self.encoder.plain(rows), codes])
 
     def taught(self, twins: Floats) -> list[Any]:
-        """Two classifiers: each learned from the rows, and the twins, that are not of its half."""
+        """Return two classifiers: each learned from the rows, and the twins, that are not of its half."""
         from sklearn.ensemble import HistGradientBoostingClassifier
 
         found = []
@@ -59,7 +59,7 @@ class Blind:
         return found
 
     def ranking(self, twins: Floats) -> Ranking:
-        """How well the twins are told from the rows: the AUC on held-out rows, with a 95 % interval."""
+        """Return how well classifiers separate twins from rows: the AUC on held-out rows, with a 95 % interval."""
         classifiers, scores = self.taught(twins), np.zeros((2, len(self.rows)))
         for part, model in enumerate(classifiers):
             asked = self.half == part
@@ -68,7 +68,7 @@ class Blind:
         return paired(scores[1].tolist(), scores[0].tolist())
 
     def chosen(self, draws: Floats, of: Ints, rng: np.random.Generator) -> Ints:
-        """Of several draws of each row the one that is taken: by chance, the likelier the more it looks like the table.
+        """Return a random one of several draws of each row, the likelier the more it looks like the table.
 
         `draws` has them as numbers, `of` the place of the row of each. The chance is in proportion to the odds that the
         draw is the table's, by classifiers that learned from other rows (Azadi et al. 2019, "Discriminator rejection
@@ -85,12 +85,12 @@ class Blind:
 
 
 def _odds(model: Any, rows: Floats) -> Floats:
-    """The log-odds that rows are a twin's."""
+    """Return the log-odds that rows are a twin's."""
     return np.asarray(model.decision_function(rows), dtype=np.float64) if len(rows) else np.zeros(0)
 
 
 def _taken(looks: Floats, of: Ints, rng: np.random.Generator) -> Ints:
-    """For each row one of its draws, in proportion to the exponential of how they look (Gumbel's way to draw)."""
+    """Return one draw for each row, in proportion to the exponential of its `looks` (by Gumbel's method)."""
     keys = looks + rng.gumbel(size=len(looks))
     order = np.lexsort((-keys, of))
     _, first = np.unique(of[order], return_index=True)

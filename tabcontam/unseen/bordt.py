@@ -1,7 +1,7 @@
-"""A table's versions after Bordt et al. 2024, "Elephants Never Forget": each recipe goes on from the one before.
+"""A table's versions after Bordt et al. 2024, "Elephants Never Forget": each recipe continues the one before.
 
 The authors published a recipe of each version for some datasets, written by hand (`tabmemcheck`). Here it follows from
-the table's cells. `benchmarks.versions` puts both beside each other.
+the table's cells. `benchmarks.versions` compares the two.
 """
 
 import re
@@ -20,8 +20,8 @@ from tabcontam.unseen.conditional import Conditional
 from tabcontam.unseen.moves import Moves, written
 from tabcontam.unseen.sample import Sample
 
-NOISE = 0.01  # of a feature's standard deviation: so far a number is moved at most, and by its last digit at least
-VALUES = 10  # of a feature of numbers, beyond which they measure something and are moved
+NOISE = 0.01  # of a feature's standard deviation: the farthest that a number is moved, but at least its last digit
+VALUES = 10  # of a feature of numbers, beyond which they are measurements and are moved
 FINER = 0.2  # of the last digit: the standard deviation of the digit that the task version adds
 FACTOR, BLUR, DIGITS = -3.33, 0.05, 2  # of standardised numbers: published, as is that they are rounded
 JOINTS = re.compile(r"[_\s]+|(?<=[^\W\d_])[-.](?=[^\W\d_])|(?<=[a-z])(?=[A-Z])")
@@ -30,11 +30,11 @@ Columns = list[list[Cell]]
 
 @dataclass(frozen=True)
 class Original(Twin):
-    """The rows as they are: what the other three versions are held against.
+    """The rows as they are, with which the other three versions are compared.
 
     Keeps: all. Changes: nothing but that the target is the last feature, as it is in every prompt here.
 
-    Cannot show anything by itself: who recalls a row recalls this one.
+    Cannot show anything by itself: a model that recalls a row recalls this one.
     """
 
     kind: ClassVar[str] = "bordt_original"
@@ -43,35 +43,35 @@ class Original(Twin):
     like: ClassVar[bool] = False
 
     def make(self, found: Sample, guesser: Conditional, rng: np.random.Generator) -> Unseen:
-        """The rows that may have twins."""
+        """Return the rows that may have twins."""
         return _made(self.kind, found, found.features, _columns(found))
 
 
 @dataclass(frozen=True)
 class LastDigits(Twin):
-    """The perturbed version: numbers are moved by their last digits, and names are others.
+    """The perturbed version: numbers are moved by their last digits, and names are replaced.
 
     Keeps: the label, the names of features and categories, missing cells, and zeros of features that have nothing
-    below, which often mark what was not measured.
+    below, which often mark a missing measurement.
 
     Changes: each number of a feature with more than ten values by up to a hundredth of the feature's standard deviation
-    and by one unit of its last digit at least, within the feature's smallest and largest value; numbers that number the
+    and by at least one unit of its last digit, within the feature's smallest and largest value; numbers that number the
     rows, all by one amount; names, codes and numbers of tickets, to ones that no row has. A feature of numbers that
     follows from another feature stays.
 
     Cannot be taken for more rows of the table: a number that many rows share is moved in each, and a blind classifier
-    may tell that. Nothing holds a row's label fixed but that the noise is small; a table is refused where models that
-    learned from it are right more or less often on this version than on the rows. Of `perturbed` more is checked.
+    may see that. Nothing holds a row's label fixed but the small size of the noise; a table is refused if learners that
+    saw it are right more or less often on this version than on the rows. For `perturbed` more is checked.
     """
 
     kind: ClassVar[str] = "bordt_perturbed"
     keeps: ClassVar[str] = "the label, names and categories, and numbers but for their last digits"
     changes: ClassVar[str] = "the last digits of numbers, and names to ones that nobody has"
     like: ClassVar[bool] = False
-    retold: ClassVar[bool] = True  # numbers of rows go on behind the last one, where no model has learned anything
+    retold: ClassVar[bool] = True  # numbers of rows go on after the last one, where no learner has learned anything
 
     def make(self, found: Sample, guesser: Conditional, rng: np.random.Generator) -> Unseen:
-        """A twin of each row. Raises `Skip` where no feature can be moved so."""
+        """Return a twin of each row. Raises `Skip` if no feature can be moved so."""
         moves = Moves(found)
         if texts := moves.texts():
             raise Skip(f"{', '.join(map(repr, texts))} has texts, in which there are no last digits to move")
@@ -87,13 +87,13 @@ class LastDigits(Twin):
 class Task(Twin):
     """The task version: the perturbed one, with features and categories in other words of the same meaning.
 
-    Keeps: the label, the question, and what each feature and category means.
+    Keeps: the label, the question, and the meaning of each feature and category.
 
-    Changes: what `bordt_perturbed` changes; names of features and categories are written as words are
-    (`HoursPerWeek` as `Hours Per Week`, `Self-emp-not-inc` as `Self emp not inc`); numbers with a point get one more
-    digit. The authors reworded them by hand, and so further from the file.
+    Changes: what `bordt_perturbed` changes; names of features and categories are written as words (`HoursPerWeek` as
+    `Hours Per Week`, `Self-emp-not-inc` as `Self emp not inc`); numbers with a point get one more digit. The authors
+    reworded them by hand, and so further from the file.
 
-    Cannot reword a name that is one word: it gets a capital letter and is what it was.
+    Cannot reword a name that is one word: it gets a capital letter and no other change.
     """
 
     kind: ClassVar[str] = "bordt_task"
@@ -103,7 +103,7 @@ class Task(Twin):
     retold: ClassVar[bool] = True
 
     def make(self, found: Sample, guesser: Conditional, rng: np.random.Generator) -> Unseen:
-        """A twin of each row. Raises `Skip` where a feature has texts to read."""
+        """Return a twin of each row. Raises `Skip` if a feature has texts to read."""
         moves, columns = _with_more_digits(found, guesser, rng)
         worded = [
             cells if moves.numeric(place) or moves.named(place) else _called(found, cells, _words)
@@ -116,12 +116,12 @@ class Task(Twin):
 class Standardised(Twin):
     """The statistical version: the task version as numbers without names.
 
-    Keeps: the class of each row under another name, which cells are missing, and how numbers lie to each other.
+    Keeps: the class of each row under another name, which cells are missing, and the relative positions of numbers.
 
     Changes: features are X1, X2, … in the table's order; numbers are standardised, multiplied by -3.33, blurred by
     noise with a standard deviation of 0.05 and rounded to two digits; categories are whole numbers in a shuffled order.
 
-    Cannot tell memory from knowledge: what an LLM knows of the world is of no use on it, nor what it recalls; only what
+    Cannot tell memory from knowledge: neither an LLM's knowledge of the world nor its memory is of use on it; only what
     it learns from shown examples is.
     """
 
@@ -132,7 +132,7 @@ class Standardised(Twin):
     retold: ClassVar[bool] = True
 
     def make(self, found: Sample, guesser: Conditional, rng: np.random.Generator) -> Unseen:
-        """A twin of each row. Raises `Skip` where a feature has texts to read."""
+        """Return a twin of each row. Raises `Skip` if a feature has texts to read."""
         moves, columns = _with_more_digits(found, guesser, rng)
         told = [
             _standardised(found, cells, rng)
@@ -151,14 +151,15 @@ def _made(kind: str, found: Sample, features: Sequence[str], columns: Columns) -
 
 
 def _columns(found: Sample) -> Columns:
-    """The cells of each feature, of the rows that may have twins."""
+    """Return the cells of each feature, of the rows that may have twins."""
     return [list(cells) for cells in zip(*found.rows[: found.twins], strict=True)]
 
 
 def _perturbed(moves: Moves, guesser: Conditional, rng: np.random.Generator) -> Columns:
-    """The cells of each feature with other last digits or names. Raises `Skip` where the label is told by last digits.
+    """Return the cells of each feature with other last digits or names.
 
-    What numbers the rows stays what it is while the guesser looks: it has learned nothing of larger numbers.
+    Raises `Skip` if last digits determine the label. Row numbers are unchanged while the baseline predicts: it has
+    learned nothing of larger numbers.
     """
     own = _columns(moves.sample)
     numbering = {place for place in range(len(own)) if moves.numeric(place) and _numbers_rows(moves, place)}
@@ -180,13 +181,13 @@ def _moved(moves: Moves, place: int, cells: list[Cell], rng: np.random.Generator
 
 
 def _counted_on(moves: Moves, cells: Sequence[Cell], rng: np.random.Generator) -> list[Cell]:
-    """Numbers of rows, all larger by one amount, so that they number none of the table's."""
+    """Return numbers of rows, all larger by one amount, so that they number none of the table's."""
     added = int(rng.integers(2 * len(moves.sample.table.rows), 10 * len(moves.sample.table.rows)))
     return [cell if moves.sample.table.is_missing(cell) else str(int(str(cell)) + added) for cell in cells]
 
 
 def _check_label(found: Sample, guesser: Conditional, columns: Columns) -> None:
-    """Raises `Skip` where the guesser is not as often right on these cells as on the rows' own, by 95 %."""
+    """Raise `Skip` if the baseline is not right as often on these cells as on the rows' own, by 95 %."""
     rows, codes = found.rows[: found.twins], found.codes[: found.twins]
     both = rows, tuple(zip(*columns, strict=True))
     own, other = (guesser.chances(cells, range(len(rows))).argmax(axis=1) == codes for cells in both)
@@ -199,7 +200,7 @@ def _check_label(found: Sample, guesser: Conditional, columns: Columns) -> None:
 
 
 def _numbers_rows(moves: Moves, place: int) -> bool:
-    """Whether a feature has another whole number for each row, and few are left out between."""
+    """Return whether a feature has a different whole number for each row, with few gaps between them."""
     cells = [str(cell) for cell in moves.columns[place] if not moves.sample.table.is_missing(cell)]
     if not all(cell.isdigit() and cell.isascii() for cell in cells) or len(set(cells)) < len(moves.columns[place]):
         return False
@@ -208,7 +209,7 @@ def _numbers_rows(moves: Moves, place: int) -> bool:
 
 
 def _shifted(moves: Moves, place: int, cells: list[Cell], rng: np.random.Generator) -> list[Cell]:
-    """Each number with other last digits, between the smallest and the largest one."""
+    """Return each number with other last digits, between the smallest and the largest one."""
     digits, same = moves.digits(place)
     numbers = moves.plain[:, place]
     low, high = (Decimal(written(bound(numbers), digits, same=True)) for bound in (np.nanmin, np.nanmax))
@@ -225,7 +226,7 @@ def _shifted(moves: Moves, place: int, cells: list[Cell], rng: np.random.Generat
 
 
 def _with_more_digits(found: Sample, guesser: Conditional, rng: np.random.Generator) -> tuple[Moves, Columns]:
-    """The perturbed cells, numbers with a point in one digit more. Raises `Skip` for texts to read."""
+    """Return the perturbed cells, with numbers with a point in one digit more. Raises `Skip` for texts to read."""
     moves = Moves(found)
     if texts := moves.texts():
         raise Skip(f"{', '.join(map(repr, texts))} has texts, which cannot be told in other words here")
@@ -244,7 +245,7 @@ def _with_more_digits(found: Sample, guesser: Conditional, rng: np.random.Genera
 
 
 def _words(names: Sequence[str]) -> list[str]:
-    """Names as words are written; all stay as they are where two would become one.
+    """Return names written as words; all stay as they are if two would become one.
 
     >>> _words(["HoursPerWeek", "Self-emp-not-inc", "petal_width (cm)", "1st-4th", "BMI"])
     ['Hours Per Week', 'Self emp not inc', 'Petal width (cm)', '1st-4th', 'BMI']
@@ -257,14 +258,17 @@ def _words(names: Sequence[str]) -> list[str]:
 
 
 def _called(found: Sample, cells: Sequence[Cell], names: Callable[[list[str]], Iterable[str]]) -> list[Cell]:
-    """The cells with other `names` for their different values, which it is given sorted; missing cells stay missing."""
+    """Return the cells with other names for their different values; missing cells stay missing.
+
+    `names` is called with the values, sorted.
+    """
     known = sorted({str(cell) for cell in cells if not found.table.is_missing(cell)})
     named = dict(zip(known, names(known), strict=True))
     return [None if found.table.is_missing(cell) else named[str(cell)] for cell in cells]
 
 
 def _standardised(found: Sample, cells: Sequence[Cell], rng: np.random.Generator) -> list[Cell]:
-    """Numbers on a scale of their own; a feature of one number is noise alone."""
+    """Return numbers on a scale of their own; a feature of one number is only noise."""
     numbers = np.array([np.nan if found.table.is_missing(cell) else float(str(cell)) for cell in cells])
     if np.isnan(numbers).all():
         return [None] * len(cells)

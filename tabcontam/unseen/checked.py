@@ -1,4 +1,4 @@
-"""Whether a twin is what it claims: as hard as the table for models that learned, and not told from its rows."""
+"""The check of a twin: it must be as hard as the table for learners, and not be distinguishable from its rows."""
 
 from dataclasses import replace
 
@@ -11,18 +11,18 @@ from tabcontam.unseen.blind import Blind
 from tabcontam.unseen.conditional import BOOSTING, LINEAR, models
 from tabcontam.unseen.sample import Floats, Ints, Sample
 
-DIGITS = 4  # of a chance that is kept
+DIGITS = 4  # of a chance that is stored
 MOST_AUC = 0.55  # to which the interval of a blind classifier's AUC has to reach down
 
 
 def checked(found: Sample, twin: Twin, made: Unseen) -> Unseen:
-    """The twin with what both models say of it. Raises `Skip` with the reason where it fails its check.
+    """Return the twin with both learners' predictions. Raises `Skip` with the reason if it fails its check.
 
-    Gradient boosting and logistic regression, which learned from other rows than the asked one, in other parts than the
-    guesser's, must be right on the twins as often as within the exact 95 % interval of how often they are right on
-    the rows. Where the twin's words are its own, they learn from the twins, and from the same rows. A twin that claims
-    to be like the table is put to a classifier that is to tell its rows, with their labels, from the table's: on rows
-    that it did not learn from the AUC must have a 95 % interval that reaches down to 0.55.
+    Gradient boosting and logistic regression learn from other rows than the asked one, in other parts than the
+    baseline's. They must be right on the twins as often as within the exact 95 % interval of how often they are right
+    on the rows. If the twin's words are its own, they learn from the twins, and from the same rows. A twin that claims
+    to be like the table is tested by a classifier that has to tell its rows, with their labels, from the table's: on
+    held-out rows the AUC must have a 95 % interval that reaches down to 0.55.
     """
     place = {row: number for number, row in enumerate(found.places)}
     rows = [place[row] for row in made.of]
@@ -46,7 +46,7 @@ def checked(found: Sample, twin: Twin, made: Unseen) -> Unseen:
 
 
 def _chances(found: Sample, made: Unseen, rows: list[int], kind: str, retold: bool) -> tuple[Floats, Floats]:
-    """How likely models of a kind find each class of the rows, and of their twins: shapes (rows, classes)."""
+    """Return a learner's chances of each class for the rows, and for their twins: shapes (rows, classes)."""
     parts, own = found.parts("checked"), tuple(found.rows[row] for row in rows)
     if not retold:
         learned = models(found, kind, parts)

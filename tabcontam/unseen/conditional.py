@@ -1,9 +1,8 @@
-"""How likely each class is, given the other cells: by models that learned from other rows.
+"""The chance of each class, given the other cells, by learners that see other rows.
 
-This is the guesser of a row's label for rows that the table does not have, too. It is gradient boosting and logistic
-regression, which looks at the products of each two numbers, too, together; their chances are set so that they come
-true: one temperature for all, by the log-loss of rows that the models did not learn from (Guo et al. 2017, "On
-calibration of modern neural networks", section 4.2).
+This is the baseline of a row's label also for rows that the table does not have. It combines gradient boosting and
+logistic regression, which also sees the products of each two numbers. Their chances are calibrated: one temperature for
+all, by the log-loss of held-out rows (Guo et al. 2017, "On calibration of modern neural networks", section 4.2).
 """
 
 from collections.abc import Callable, Sequence
@@ -18,12 +17,12 @@ from tabcontam.unseen.sample import PARTS, Floats, Ints, Row, Sample
 BOOSTING, LINEAR = "gradient boosting", "logistic regression"
 PRODUCTS = "logistic regression with products"
 TEMPERATURES = tuple(2.0 ** (step / 16) for step in range(-24, 25))
-LEAST = 1e-4  # that a class is ever likely
+LEAST = 1e-4  # the least chance of a class
 
 
 @dataclass(frozen=True, eq=False)
 class Models:
-    """Models of the classes, one for each part of a sample's rows, which learned from the others."""
+    """Learners of the classes, one for each part of a sample's rows, which learned from the others."""
 
     encoder: Encoder
     parts: Ints
@@ -32,7 +31,7 @@ class Models:
     classes: int
 
     def chances(self, rows: Sequence[Row], of: Sequence[int]) -> Floats:
-        """The chance of each class: shape (rows, classes). `of` has the sample's row that each stands in place of."""
+        """Return the chance of each class, of shape (rows, classes). `of` has the sample's row that each stands for."""
         read = self.read(self.encoder.plain(rows))
         parts, found = self.parts[list(of)], np.zeros((len(rows), self.classes))
         for part, model in enumerate(self.fitted):
@@ -43,7 +42,7 @@ class Models:
 
 
 def models(found: Sample, kind: str, parts: Ints) -> Models:
-    """Models of a kind, out of fold: `parts` has the part of each of the sample's rows."""
+    """Return learners of a kind, out of fold: `parts` has the part of each of the sample's rows."""
     encoder = Encoder.of(found)
     looks: dict[str, Callable[[Floats], Floats]] = {LINEAR: encoder.spread_of, PRODUCTS: encoder.products_of}
     reads = looks.get(kind, np.asarray)
@@ -71,29 +70,29 @@ def _linear() -> Callable[[Floats, Ints], Any]:
 
 @dataclass(frozen=True, eq=False)
 class Conditional:
-    """The chance of each class given the other cells, of rows and of what stands in their place."""
+    """The chance of each class given the other cells, for rows and for rows that stand in their place."""
 
     sample: Sample
     members: tuple[Models, ...]
     temperature: float
 
     def chances(self, rows: Sequence[Row], of: Sequence[int]) -> Floats:
-        """Shape (rows, classes); each row's add up to 1. `of` has the sample's row that each stands in place of."""
+        """Return chances of shape (rows, classes); each row's add up to 1. `of` has the sample's row of each."""
         return _tempered(sum(one.chances(rows, of) for one in self.members) / len(self.members), self.temperature)
 
     def each(self, rows: Sequence[Row], of: Sequence[int]) -> list[Floats]:
-        """The same by each of its models."""
+        """Return the chances by each of the learners."""
         return [_tempered(one.chances(rows, of), self.temperature) for one in self.members]
 
     def drawn(self, rows: Sequence[Row], of: Sequence[int], rng: np.random.Generator) -> tuple[str, ...]:
-        """A class for each row, drawn by these chances."""
+        """Return a class for each row, drawn by these chances."""
         edges = self.chances(rows, of).cumsum(axis=1)
         places = (rng.random((len(rows), 1)) * edges[:, -1:] > edges).sum(axis=1)
         return tuple(self.sample.classes[place] for place in places)
 
 
 def conditional(found: Sample) -> Conditional:
-    """Learned from a sample's rows."""
+    """Return the conditional that is learned from a sample's rows."""
     parts = found.parts("guesser")
     members = (models(found, BOOSTING, parts), models(found, PRODUCTS, parts))
     every = range(len(found.rows))

@@ -1,4 +1,4 @@
-"""Rows as numbers, for models of scikit-learn: learned from some rows, applied to these and to their twins."""
+"""Rows as numbers, for learners of scikit-learn: fitted to some rows, applied to these and to their twins."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -10,10 +10,10 @@ from tabcontam.tables.cells import is_number
 from tabcontam.tables.table import Cell
 from tabcontam.unseen.sample import Floats, Row, Sample
 
-USUAL = 20  # values of a feature that are told apart
+USUAL = 20  # values of a feature that have a code of their own
 MULTIPLIED = 20  # features of numbers, at most, of which products are looked at
 OTHER = -1.0  # any other value
-FARTHEST = 1e50  # that a number is from 0: squares of larger ones are beyond what a float holds
+FARTHEST = 1e50  # the largest size of a number: squares of larger ones are beyond what a float holds
 
 
 @dataclass(frozen=True)
@@ -28,11 +28,11 @@ class Feature:
     codes: Mapping[str, float] | None = None
 
     def numbers(self, cells: Sequence[Cell]) -> Floats:
-        """A number for each cell: its own, or its value's code; not a number where it is missing."""
+        """Return a number for each cell: its own, or its value's code; NaN if it is missing."""
         return np.array([np.nan if self._is_missing(cell) else self._number(str(cell)) for cell in cells])
 
     def standard(self, numbers: Floats) -> Floats:
-        """Numbers as deviations from the centre; a missing one has none."""
+        """Return numbers as deviations from the centre; a missing one has none."""
         return np.clip(np.nan_to_num((numbers - self.centre) / self.spread), -10, 10)
 
     def _is_missing(self, cell: Cell) -> bool:
@@ -52,21 +52,21 @@ class Encoder:
 
     @classmethod
     def of(cls, found: Sample) -> "Encoder":
-        """The encoder that knows these rows' columns."""
+        """Return the encoder that knows these rows' columns."""
         columns = zip(*found.rows, strict=True)
         return cls(tuple(_feature(found, name, cells) for name, cells in zip(found.features, columns, strict=True)))
 
     def plain(self, rows: Sequence[Row]) -> Floats:
-        """A column a feature, for trees: shape (rows, features), NaN where a cell is missing."""
+        """Return a column for each feature, for trees: shape (rows, features), NaN if a cell is missing."""
         columns = list(zip(*rows, strict=True)) if rows else [()] * len(self.features)
         return np.column_stack([one.numbers(cells) for one, cells in zip(self.features, columns, strict=True)])
 
     def spread(self, rows: Sequence[Row]) -> Floats:
-        """Numbers standardised, a column for each usual value of others: shape (rows, columns), without NaN."""
+        """Return standardised numbers, and a column for each usual value of others: (rows, columns), without NaN."""
         return self.spread_of(self.plain(rows))
 
     def spread_of(self, plain: Floats) -> Floats:
-        """The same of rows that are numbers by now."""
+        """Return the columns of `spread` for rows that are already numbers."""
         columns: list[Floats] = []
         for place, one in enumerate(self.features):
             own = plain[:, place]
@@ -77,7 +77,7 @@ class Encoder:
         return np.column_stack(columns) if columns else np.zeros((len(plain), 1))
 
     def products_of(self, plain: Floats) -> Floats:
-        """The columns of `spread_of`, and of a few features of numbers the products of each two, and squares."""
+        """Return the columns of `spread_of`, and, for a few features of numbers, all products of two and squares."""
         spread = self.spread_of(plain)
         numeric = [place for place, one in enumerate(self.features) if one.numeric]
         if not 1 <= len(numeric) <= MULTIPLIED:
@@ -88,7 +88,7 @@ class Encoder:
 
 
 def for_trees(plain: Floats) -> Floats:
-    """What trees may learn from: a column of which no row has a value tells nothing, and they do not take it."""
+    """Return the numbers with zeros in every column that has no value at all, which trees cannot take."""
     return np.where(np.isnan(plain).all(axis=0), 0.0, plain)
 
 

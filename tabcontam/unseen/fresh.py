@@ -1,4 +1,4 @@
-"""Fresh rows beside the table's: which of its rows are asked, and how hard both are for models that learned."""
+"""Fresh rows next to the table's: the rows that are asked, and the difficulty of both for learners."""
 
 from dataclasses import dataclass
 
@@ -16,7 +16,7 @@ Said = tuple[str, ...]
 
 @dataclass(frozen=True)
 class Beside:
-    """What gradient boosting and logistic regression say of rows of the table, by their places, and of fresh rows.
+    """The predictions of gradient boosting and logistic regression for rows, by their places, and for fresh rows.
 
     They learned from other rows of the table, and from no fresh one.
     """
@@ -26,10 +26,10 @@ class Beside:
 
 
 def beside(table: Table) -> Beside:
-    """Of at most 1,000 rows of the table, chosen by its content, and of all its fresh rows.
+    """Return the predictions for at most 1,000 rows of the table, chosen by its content, and for its fresh rows.
 
-    Each fresh row is put to models that learned from four fifths of the rows, as each of the table's is: which four is
-    left to a seed. Raises `Skip` with the reason where models cannot learn from the table.
+    Each fresh row, like each of the table's, is predicted by learners that saw four fifths of the rows; a seed chooses
+    which four. Raises `Skip` with the reason if learners cannot learn from the table.
     """
     return cached_fact(table, "fresh rows", lambda: _find(table))
 

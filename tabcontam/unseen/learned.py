@@ -1,14 +1,13 @@
-"""Of which features models have learned all that the table's labels tell of their values: these alone may be moved.
+"""The features whose values mean no more for the label than learners found out: these alone may be moved.
 
-An LLM may know what a value means, as of a postcode, a harbour or a norm, where models see a number or a word. Where
-the rows show that values mean more than models found out, or are too few to show that they do not, a moved value may go
-with another label, and skill would be taken for memory. So such features stay as they are.
+An LLM may know what a value means, such as a postcode, a harbour or a norm, where learners see a number or a word. If
+the rows show that values mean more than learners found out, or are too few to show that they do not, a moved value may
+go with another label, and skill would be taken for memory. So such features stay as they are.
 
-What models missed is in their residuals: if these have something in common in rows that share a value, the value says
-more of the label than models learned. With r the residual of a row (its label, as 0 or 1 for each class, less the
-chance by models that did not learn from it), the mean of r·r' over pairs of rows that share a value estimates the
-variance of what the value says besides; its own variance is estimated from the same products as if rows were
-independent.
+The residuals show what learners missed: if these have something in common in rows that share a value, the value carries
+more information about the label than was learned. With r the residual of a row (its label, as 0 or 1 for each class,
+less the chance by learners that did not see it), the mean of r·r' over pairs of rows that share a value estimates the
+variance of what the value adds; its own variance is estimated from the same products as if rows were independent.
 """
 
 from dataclasses import dataclass
@@ -21,53 +20,53 @@ from tabcontam.unseen.conditional import Conditional
 from tabcontam.unseen.moves import Moves
 from tabcontam.unseen.sample import Flags, Floats, Ints
 
-LEVEL = 0.05  # of the one-sided test, and of the limit, of what values say besides
-FOUND = 0.1**2  # variance of a class's chance by values, from which on what is found to be said besides counts
-LIMIT = 0.15**2  # to which what repeated values say besides is bounded, where they may be moved
+LEVEL = 0.05  # of the one-sided test, and of the limit, of what values add
+FOUND = 0.1**2  # variance of a class's chance by values, from which on a found addition counts
+LIMIT = 0.15**2  # bound of what repeated values may add if they are to be moved
 ORDERED = 0.01  # level at which whole numbers have to go with the label by their order
 BINS = 10  # by ranks, of numbers that hardly repeat
-REPEATS = 2.0  # rows to a value, on average, from which on rows are compared that share it
-PARTNERED = 4  # rows, about, that each of the groups has that two features form together
+REPEATS = 2.0  # rows to a value, on average, from which on rows that share it are compared
+PARTNERED = 4  # rows, about, in each of the groups that two features form together
 FEWEST = 3  # groups of a partner
 
 
 @dataclass(frozen=True)
 class Besides:
-    """What values say of the label besides what models learned: a variance of a class's chance, and its error."""
+    """The information of values beyond what was learned: a variance of a class's chance, and its error."""
 
     variance: float
     error: float
 
     def is_found(self, tests: int = 1) -> bool:
-        """Whether something is said, by a test at 0.05 over so many tests, and it is no trifle."""
+        """Return whether the information is more than a trifle, by a test at 0.05 over `tests` tests."""
         return self.variance > FOUND and self.variance > float(special.ndtri(1 - LEVEL / tests)) * self.error
 
     @property
     def is_bounded(self) -> bool:
-        """Whether the upper limit with a confidence of 95 % is small."""
+        """True if the upper limit with a confidence of 95 % is small."""
         return self.variance + float(special.ndtri(1 - LEVEL)) * self.error <= LIMIT
 
 
 @dataclass(frozen=True, eq=False)
 class Learned:
-    """What models learned of the features of a sample's rows, by rows that they did not learn from."""
+    """The knowledge of learners about the features of a sample's rows, by held-out rows."""
 
     moves: Moves
     guesser: Conditional
 
     @cached_property
     def staying(self) -> frozenset[int]:
-        """The places of the features that stay: with what is not known of them a twin would have another label."""
+        """The places of the features that stay: with the unknown part of their meaning, a twin's label could change."""
         places = range(len(self.moves.columns))
         return frozenset(place for place in places if not self._may_move(place))
 
     def _may_move(self, place: int) -> bool:
-        """Whether a feature's values may be moved.
+        """Return whether a feature's values may be moved.
 
-        Names stay. Nothing may be found that values say besides what models learned, alone or together with another
-        feature. Of whole numbers, and of others that repeat, what they say besides has to be bounded; and whole ones,
-        or numbers that they hang together with, have to go with the label by their order: else they may be codes, or
-        parts of a date, which say what no order tells.
+        Names stay. A feature stays if its values are found to add to what was learned, alone or together with another
+        feature. For whole numbers, and for others that repeat, the addition has to be bounded; and whole ones, or
+        numbers that are related to them, have to go with the label by their order: else they may be codes, or parts of
+        a date, whose meaning has no order.
         """
         moves = self.moves
         if moves.named(place):
@@ -85,20 +84,20 @@ class Learned:
         return not any(self._together(place, other).is_found(len(others)) for other in others)
 
     def _together(self, place: int, other: int) -> Besides:
-        """What two features' values say together, besides what the other one's say alone."""
+        """Return the information of two features' values together, beyond that of the other one's alone."""
         both = self._besides(BINS * self._groups[place] + self._coarse[other])
         alone = self._besides(self._coarse[other])
         return Besides(both.variance - max(0.0, alone.variance), float(np.hypot(both.error, alone.error)))
 
     @cached_property
     def _residuals(self) -> Floats:
-        """Shape (rows, classes)."""
+        """The labels less their chances: shape (rows, classes)."""
         found = self.moves.sample
         chances = self.guesser.chances(found.rows, range(len(found.rows)))
         return np.asarray(np.eye(len(found.classes))[found.codes] - chances)
 
     def _besides(self, groups: Ints) -> Besides:
-        """What rows of a group have in common, on average over pairs of rows and as half the sum over the classes."""
+        """Return what rows of a group have in common, a mean over pairs of rows and half the sum over the classes."""
         residuals = self._residuals
         sizes = np.bincount(groups).astype(np.float64)
         pairs = float((sizes * (sizes - 1)).sum())
@@ -110,7 +109,7 @@ class Learned:
 
     @cached_property
     def _groups(self) -> list[Ints]:
-        """For each feature the rows that share a value, or of numbers that hardly repeat those that are near."""
+        """For each feature the rows that share a value, or, for numbers that hardly repeat, those that are near."""
         return [self._grouped(place) for place in range(len(self.moves.columns))]
 
     def _grouped(self, place: int) -> Ints:
@@ -146,7 +145,7 @@ class Learned:
         return bool(np.all(np.isnan(numbers) | (numbers == np.floor(numbers))))
 
     def _is_ordered(self, place: int) -> bool:
-        """Whether the label goes with the order of whole numbers (Kruskal and Wallis 1952)."""
+        """Return whether the label goes with the order of whole numbers (Kruskal and Wallis 1952)."""
         numbers = self.moves.plain[:, place]
         there: Flags = np.isfinite(numbers)
         codes = self.moves.sample.codes
@@ -157,7 +156,7 @@ class Learned:
 
 
 def _most_frequent(values: Ints, groups: int) -> Ints:
-    """The place of each value among the most frequent ones; all others are the last of so many groups."""
+    """Return the place of each value among the most frequent ones; all others are the last of `groups` groups."""
     order = np.argsort(-np.bincount(values), kind="stable")
     place = np.empty(len(order), dtype=np.int64)
     place[order] = np.arange(len(order))
@@ -165,6 +164,6 @@ def _most_frequent(values: Ints, groups: int) -> Ints:
 
 
 def _paired(groups: Ints, values: Floats) -> float:
-    """The sum of v·v' over ordered pairs of different rows of a group."""
+    """Return the sum of v·v' over ordered pairs of different rows of a group."""
     sums, squares = np.bincount(groups, values), np.bincount(groups, values**2)
     return float((sums**2 - squares).sum())

@@ -1,4 +1,4 @@
-"""A twin of a table: made, checked, and kept on disk under the table's content for the runs to come."""
+"""The twins of tables: made, checked, and cached on disk under the table's content for later runs."""
 
 from collections.abc import Mapping
 from itertools import chain
@@ -19,16 +19,17 @@ from tabcontam.unseen.resampled import Resampled
 from tabcontam.unseen.sample import Sample, sample
 from tabcontam.unseen.statistical import Statistical
 
-VERSION = 8  # of the twins: what another one made is not read
+VERSION = 8  # of the twins: cached twins of other versions are not read
 BORDT = (Original(), LastDigits(), Task(), Standardised())
 TWINS: Mapping[str, Twin] = {one.kind: one for one in (Recoded(), Resampled(), Perturbed(), Statistical(), *BORDT)}
 
 
 def unseen(table: Table, kind: str, seed: int = 0) -> Unseen:
-    """The twin of a table, of one of the kinds in `TWINS`: the same for the same rows, in whatever order, and seed.
+    """Return the twin of a table, of one of the kinds in `TWINS`.
 
-    At most 1,000 rows get a twin, chosen by the table's content; models learn from at most 2,000. Raises `Skip` with
-    the reason where the table has no such twin, and where the twin fails its check: see `checked`.
+    It depends on the rows and the seed, not on the rows' order. At most 1,000 rows get a twin, chosen by the table's
+    content; learners see at most 2,000. Raises `Skip` with the reason if the table has no such twin, and if the twin
+    fails its check: see `checked`.
     """
     found = cached_fact(table, ("unseen", kind, seed), lambda: _kept(table, TWINS[kind], seed))
     if isinstance(found, str):
@@ -74,7 +75,7 @@ def _read(table: Table, twin: Twin, held: Any) -> Unseen:
 
 
 def _made(table: Table, twin: Twin, seed: int) -> Unseen | str:
-    """The first draw that passes, or why the first one did not."""
+    """Return the first draw that passes, or why the first one did not."""
     why = ""
     for number in range(twin.tries):
         try:

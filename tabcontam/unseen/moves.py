@@ -1,6 +1,6 @@
-"""How cells are moved a little: numbers among near ones, categories as in rows nearby, names to names nobody has.
+"""Small moves of cells: numbers to near ones, categories as in rows nearby, names to names that nobody has.
 
-Features that hang together are moved together, so that no moved row breaks what holds in the table.
+Related features are moved together, so that no moved row breaks what holds in the table.
 """
 
 import re
@@ -17,26 +17,26 @@ from tabcontam.unseen.encoded import Encoder
 from tabcontam.unseen.sample import Flags, Floats, Ints, Sample
 
 NEAR = 10  # rows that lend their cells
-REACH = 0.05  # of a column's cells: so far in rank a number is moved at most
-PULLED = (0.2, 0.6)  # of the way to a near row that numbers which hang together are moved
+REACH = 0.05  # of a column's cells: the farthest in rank that a number is moved
+PULLED = (0.2, 0.6)  # of the way to a near row that related numbers are moved
 TIED = 0.8  # a correlation of ranks from which on two features of numbers are moved together
-USUALLY = 0.95  # of the rows: a feature that has one value in so many is told by anything
+USUALLY = 0.95  # of the rows: a feature that has one value in so many follows from anything
 FOLLOWS = 0.995  # of the rows in which one feature follows from another: then both are moved together
-KNOWN = 30  # rows of a category, at least, from which models can learn what it means for the label: a rarer one stays
+KNOWN = 30  # rows of a category from which learners can learn its meaning for the label: a rarer one stays
 WORDS = 10  # of a cell, on average, from which on a feature has texts to read
 RENAMED = 5  # draws of a name, until one is nobody's
 PIECES = re.compile(r"[^\W\d_]+|\d+|[\W_]+")
 
 
 def decimals(cells: Iterable[Cell], missing: Iterable[str]) -> int:
-    """The most digits behind the point in a column of numbers."""
+    """Return the most digits after the point in a column of numbers."""
     marks = set(missing)
     written = (cell.partition(".")[2] for cell in cells if cell is not None and cell not in marks)
     return max((len(digits) for digits in written if digits.isdigit()), default=0)
 
 
 def written(number: float | Decimal, digits: int, same: bool) -> str:
-    """A number with so many digits behind the point, or fewer where zeros would be the last and not all are the `same`.
+    """Return a number with `digits` digits after the point, without last zeros unless all have the `same` number.
 
     >>> written(2.5, 2, same=False), written(2.5, 2, same=True)
     ('2.5', '2.50')
@@ -66,12 +66,12 @@ class Moves:
 
     @cached_property
     def plain(self) -> Floats:
-        """The rows as numbers, a column a feature."""
+        """The rows as numbers, a column for each feature."""
         return self.encoder.plain(self.sample.rows)
 
     @cached_property
     def near(self) -> Ints:
-        """For each row that gets a twin the rows nearest to it: shape (twins, near)."""
+        """The nearest rows of each row that gets a twin: shape (twins, near)."""
         from sklearn.neighbors import NearestNeighbors
 
         spread = self.encoder.spread_of(self.plain)
@@ -105,11 +105,11 @@ class Moves:
         return found
 
     def follows(self, first: int, second: int) -> bool:
-        """Whether one of two features follows from the other, whose values occur several times."""
+        """Return whether one of two features follows from the other, whose values occur several times."""
         return self._told(first, second) or self._told(second, first)
 
     def _told(self, first: int, second: int) -> bool:
-        """Whether a feature tells another one: by its values' most frequent partners."""
+        """Return whether a feature determines another one: by its values' most frequent partners."""
         own, others, rows = self.counts(first), self.counts(second), len(self.sample.rows)
         if 3 * len(own) > rows or max(others.values()) >= USUALLY * rows:
             return False
@@ -120,29 +120,32 @@ class Moves:
         return sum(best.values()) >= FOLLOWS * rows
 
     def counts(self, place: int) -> Counter[Cell]:
-        """How many rows have each value of a feature."""
+        """Return how many rows have each value of a feature."""
         if place not in self._counts:
             self._counts[place] = Counter(self.columns[place])
         return self._counts[place]
 
     def numeric(self, place: int) -> bool:
-        """Whether a feature's cells are numbers."""
+        """Return whether a feature's cells are numbers."""
         return self.sample.table.is_numeric(self.sample.features[place])
 
     def named(self, place: int) -> bool:
-        """Whether a feature has nearly as many texts as rows, as names and numbers of tickets are."""
+        """Return whether a feature has nearly as many texts as rows, as names and numbers of tickets are."""
         known = [cell for cell in self.columns[place] if not self.sample.table.is_missing(cell)]
         values = len(set(known))
         return not self.numeric(place) and values > MOST_CATEGORIES and 2 * values > len(known)
 
     def lent(self, rows: Sequence[int], rng: np.random.Generator) -> Ints:
-        """For each of the rows one of those near it."""
+        """Return for each of the rows one of those near it."""
         return np.asarray(self.near[list(rows), rng.integers(0, self.near.shape[1], len(rows))])
 
     def moved(
         self, group: tuple[int, ...], rows: Sequence[int], rng: np.random.Generator, far: float = 1.0
     ) -> list[tuple[Cell, ...]]:
-        """Other cells of a group's features for these rows, in the order of the group; `far` is of the usual way."""
+        """Return other cells of a group's features for these rows, in the order of the group.
+
+        `far` is a factor of the usual distance.
+        """
         if self.staying.intersection(group):
             return [self._cells(group, row) for row in rows]
         if len(group) == 1 and self.named(group[0]):
@@ -160,7 +163,7 @@ class Moves:
 
     @cached_property
     def kept(self) -> tuple[str, ...]:
-        """The names of the features that stay, those among them that hang together with one that has to."""
+        """The names of the features that stay, with those that are related to one that has to."""
         groups = (group for group in self.groups if self.staying.intersection(group))
         return tuple(sorted(self.sample.features[place] for group in groups for place in group))
 
@@ -169,10 +172,10 @@ class Moves:
 
     @cached_property
     def known(self) -> Flags:
-        """Of which cells models can know what they mean; of a rare category an LLM may know what they do not.
+        """Flags of cells whose meaning learners can know; an LLM may know more of a rare category than they do.
 
-        Shape (rows, features); a number can be compared with others, and is known; so is a frequent category that
-        models tell from others.
+        The shape is (rows, features). A number can be compared with others, and is known; so is a frequent category
+        that learners distinguish.
         """
         found = np.ones((len(self.sample.rows), len(self.columns)), dtype=bool)
         for place, cells in enumerate(self.columns):
@@ -184,7 +187,7 @@ class Moves:
         return found
 
     def texts(self) -> list[str]:
-        """The names of features whose cells are texts to read."""
+        """Return the names of features whose cells are texts to read."""
         return [
             name
             for place, name in enumerate(self.sample.features)
@@ -192,7 +195,7 @@ class Moves:
         ]
 
     def _continuous(self, place: int) -> bool:
-        """Whether numbers between those of a feature can be written as it writes them."""
+        """Return whether numbers between those of a feature can be written as it writes them."""
         values = self.counts(place)
         return (
             self.numeric(place)
@@ -201,7 +204,7 @@ class Moves:
         )
 
     def _shifted(self, place: int, rows: Sequence[int], rng: np.random.Generator, far: float) -> list[Cell]:
-        """Numbers as the column has them, a few ranks away; a missing one stays."""
+        """Return numbers as the column has them, a few ranks away; a missing one stays."""
         numbers, cells = self.plain[:, place], self.columns[place]
         order = np.argsort(numbers, kind="stable")[: int(np.isfinite(numbers).sum())]
         rank = np.full(len(numbers), -1)
@@ -215,7 +218,7 @@ class Moves:
         return [cells[row] if rank[row] < 0 else cells[order[to]] for row, to in zip(rows, targets, strict=True)]
 
     def _pulled(self, place: int, rows: Sequence[int], lent: Ints, share: Floats) -> list[Cell]:
-        """Numbers between the row's own and a near row's, in as many digits as the column has; else the row's own."""
+        """Return numbers between a row's own and a near row's, in the column's form; else the row's own."""
         cells, numbers = self.columns[place], self.plain[:, place]
         digits, same = self.digits(place)
         found: list[Cell] = []
@@ -228,7 +231,7 @@ class Moves:
         return found
 
     def digits(self, place: int) -> tuple[int, bool]:
-        """How many digits a feature's numbers have behind the point, and whether all have as many."""
+        """Return how many digits a feature's numbers have after the point, and whether all have as many."""
         if place not in self._digits:
             missing = self.sample.table.missing
             known = [cell for cell in self.columns[place] if not self.sample.table.is_missing(cell)]
@@ -237,7 +240,7 @@ class Moves:
         return self._digits[place]
 
     def renamed(self, place: int, rows: Sequence[int], rng: np.random.Generator) -> list[Cell]:
-        """Names made of several: what few rows have is spliced of two other rows' pieces, digits are drawn."""
+        """Return new names: rare pieces are spliced from two other rows' pieces, and digits are drawn."""
         cells = self.columns[place]
         pieces = [
             PIECES.findall(cell) if cell is not None and not self.sample.table.is_missing(cell) else []
@@ -271,7 +274,7 @@ def _other(piece: str, is_rare: bool, rare: Sequence[str], rng: np.random.Genera
 
 
 def _words(cells: Sequence[Cell]) -> float:
-    """The mean number of words of the cells that have any."""
+    """Return the mean number of words of the cells that have any."""
     counts = [len(cell.split()) for cell in cells if cell]
     return sum(counts) / max(1, len(counts))
 

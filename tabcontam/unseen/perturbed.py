@@ -1,4 +1,4 @@
-"""The same rows with their values moved, so little that the label cannot change by it."""
+"""The perturbed twin: the same rows with their values moved so little that the label cannot change."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,30 +19,30 @@ ROUNDS = 24  # of moving the cells of rows, less far in each
 DRAWS = 8  # of a row, among which one is chosen that looks like the table's rows
 STAYING = 0.5  # of the groups of features, at least, are moved: more in the first rounds
 MOVED = 1 / 6  # of a row's features, at least, that have another value
-NOISE = 0.1  # by so much, at most, the chance of any class may change
+NOISE = 0.1  # largest change of the chance of any class
 LEAST = 0.5  # of the rows, at least, that have to get a twin
 
 
 @dataclass(frozen=True)
 class Perturbed(Twin):
-    """Each row's values are moved within noise that cannot change its label, by the guesser.
+    """Each row's values are moved within noise that cannot change its label, by the baseline.
 
-    Keeps: the names of features and categories, the label, and by each of the guesser's models how likely each class
-    is, to within 0.1 and with the same class the likeliest. Features that hang together are moved together. A category
-    that fewer than 30 rows have stays: models cannot know what it means for the label, and an LLM may. So does a whole
-    feature of which models have not learned what its values mean, or nobody can tell whether they have (see `Learned`):
-    names, codes, identifiers, dates. So knowledge of the task, of what features and categories mean, and of who or what
-    is named, does as well on the twin as on the row.
+    Keeps: the names of features and categories, the label, and by each of the baseline's learners the chance of each
+    class, to within 0.1 and with the same class the likeliest. Related features are moved together. A category that
+    fewer than 30 rows have stays: learners cannot know its meaning for the label, and an LLM may. So does a whole
+    feature if learners have not learned what its values mean, or if nobody can tell whether they have (see `Learned`):
+    names, codes, identifiers, dates. So knowledge of the task, of the meaning of features and categories, and of named
+    persons or things, does as well on the twin as on the row.
 
     Changes: at least a sixth of the row's values and two of them, and as many as can be: numbers by up to 5 % of their
     ranks or towards a similar row, frequent categories to those of similar rows. No twin is a row of the table, however
     its values are written.
 
-    Refused where models learn nothing about the label, and where a column has texts to read: then nobody can say by
-    what noise the label does not change.
+    Refused if learners learn nothing about the label, and if a column has texts to read: then nobody can say which
+    noise leaves the label unchanged.
 
-    Cannot show memory of a row that is recalled by the cells that stayed, as by its name or number, or by rows like it:
-    what recall adds there, it adds on the twin, too, so that memory's share is then too small. Where the true label
+    Cannot show memory of a row that is recalled by the cells that stayed, such as its name or number, or by rows like
+    it: what recall adds there, it adds on the twin, too, so that memory's share is then too small. If the true label
     follows from a law that is finer than the rows show, such as one of single digits of measured numbers or of three
     features together, a twin may have a wrong label, and skill would be taken for memory.
     """
@@ -52,7 +52,7 @@ class Perturbed(Twin):
     changes: ClassVar[str] = "a sixth of a row's values or more, within noise that cannot change the label"
 
     def make(self, found: Sample, guesser: Conditional, rng: np.random.Generator) -> Unseen:
-        """Twins of the rows that can be moved so. Raises `Skip` where fewer than half can."""
+        """Return twins of the rows that can be moved so. Raises `Skip` if fewer than half can."""
         moves = Moves(found, Learned(Moves(found), guesser).staying)
         own = guesser.each(found.rows[: found.twins], range(found.twins))
         if reason := _unknown(found, moves, guesser.chances(found.rows[: found.twins], range(found.twins))):
@@ -82,7 +82,7 @@ class Perturbed(Twin):
 
 
 def _chosen(found: Sample, rows: Sequence[int], draws: Sequence[Sequence[Row]], rng: np.random.Generator) -> list[Row]:
-    """Of each row's draws one that looks like the table's rows."""
+    """Return for each row one of its draws that looks like the table's rows."""
     blind = Blind(found, rows, "choice")
     flat = [twin for own in draws for twin in own]
     of = np.repeat(np.arange(len(rows)), [len(own) for own in draws])
@@ -91,7 +91,7 @@ def _chosen(found: Sample, rows: Sequence[int], draws: Sequence[Sequence[Row]], 
 
 
 def _proposed(moves: Moves, rows: Sequence[int], far: float, rng: np.random.Generator) -> list[Row]:
-    """The rows with most of their groups of features moved."""
+    """Return the rows with most of their groups of features moved."""
     found = [list(moves.sample.rows[row]) for row in rows]
     for group in moves.groups:
         chosen = rng.random(len(rows)) < STAYING + (1 - STAYING) * far
@@ -105,7 +105,7 @@ def _proposed(moves: Moves, rows: Sequence[int], far: float, rng: np.random.Gene
 def _accepted(
     found: Sample, guesser: Conditional, own: Sequence[Floats], rows: Sequence[int], proposed: Sequence[Row]
 ) -> dict[int, Row]:
-    """Those whose label stays as likely, that are moved enough, and are no row of the table."""
+    """Return the proposed rows whose label stays as likely, that are moved enough, and are no row of the table."""
     others = guesser.each(proposed, rows)
     stays = np.all([_stays(chances[list(rows)], other) for chances, other in zip(own, others, strict=True)], axis=0)
     return {
@@ -116,15 +116,15 @@ def _accepted(
 
 
 def _stays(own: Floats, other: Floats) -> Flags:
-    """Of which rows a model finds the label as likely when they are moved."""
+    """Return for which rows a learner finds the label as likely after they are moved."""
     return np.asarray((np.abs(other - own).max(axis=1) <= NOISE) & (other.argmax(axis=1) == own.argmax(axis=1)))
 
 
 def _unknown(found: Sample, moves: Moves, chances: Floats) -> str | None:
-    """Why the guesser does not know what moves a label; None where it does.
+    """Return why the baseline does not know what changes a label, or None if it does.
 
-    It has to say more of the labels of rows that it did not learn from than how frequent each class is: the one-sided
-    95 % limit of the mean gain in log-likelihood, by Student's t, lies above 0.
+    It has to predict the labels of held-out rows better than the frequency of each class does: the one-sided 95 % limit
+    of the mean gain in log-likelihood, by Student's t, lies above 0.
     """
     if texts := moves.texts():
         return f"{', '.join(map(repr, texts))} has texts, of which no model here knows what they mean for the label"

@@ -1,4 +1,4 @@
-"""The same information in other letters."""
+"""The recoded twin: the same information in other letters."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,12 +21,12 @@ class Recoded(Twin):
     """Features and categories have other names, numbers other units.
 
     Keeps: the class, the order of a feature's numbers and the distances between them but for a factor, which cells are
-    equal, which are missing; the question and its answers. So a model that learns from its rows alone does as well.
+    equal, which are missing; the question and its answers. So a learner that sees only its rows does as well.
 
     Changes: features are called X1, X2, … in a shuffled order, the values of a feature A, B, C, … in a shuffled order,
     and each feature of numbers is multiplied by a factor of its own.
 
-    Cannot show memory: whoever knows what the names mean does worse without them and has recalled no row.
+    Cannot show memory: a model that knows what the names mean does worse without them and has recalled no row.
     """
 
     kind: ClassVar[str] = "recoded"
@@ -36,7 +36,7 @@ class Recoded(Twin):
     retold: ClassVar[bool] = True
 
     def make(self, found: Sample, guesser: Conditional, rng: np.random.Generator) -> Unseen:
-        """A twin of each row."""
+        """Return a twin of each row."""
         columns = []
         for name, cells in zip(found.features, zip(*found.rows, strict=True), strict=True):
             recode = _rescaled if found.table.is_numeric(name) else _renamed
@@ -70,7 +70,7 @@ def _is_missing(found: Sample, cell: Cell) -> bool:
 
 
 def _letters(number: int) -> str:
-    """A, B, …, Z, AA, AB, …
+    """Return A, B, …, Z, AA, AB, … by their number, from 0.
 
     >>> _letters(0), _letters(26)
     ('A', 'AA')

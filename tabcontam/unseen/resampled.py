@@ -1,4 +1,4 @@
-"""The same rows with other labels, as likely as the guesser says."""
+"""The resampled twin: the same rows with other labels, drawn by the baseline's chances."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -12,15 +12,15 @@ from tabcontam.unseen.sample import Sample
 
 @dataclass(frozen=True)
 class Resampled(Twin):
-    """Each row's label is redrawn from the guesser's conditional given the other cells.
+    """Each row's label is redrawn from the baseline's conditional given the other cells.
 
     Keeps: every cell but the label, and how often a label comes with cells like these.
 
-    Changes: the label. A recalled label is right no oftener than one that the guesser draws.
+    Changes: the label. A recalled label is right no more often than one that the baseline draws.
 
-    Cannot tell memory from skill beyond the guesser's: whoever knows better than the guesser how the label follows from
-    the cells loses as whoever recalls it does. And who recalls a label misses here where a guess might be right, so
-    that the difference is more than what memory adds.
+    Cannot tell memory from skill beyond the baseline's: a model that knows better than the baseline how the label
+    follows from the cells loses as one that recalls it does. And a model that recalls a label misses here where a guess
+    might be right, so that the difference is more than what memory adds.
     """
 
     kind: ClassVar[str] = "resampled"
@@ -29,7 +29,7 @@ class Resampled(Twin):
     tries: ClassVar[int] = 5
 
     def make(self, found: Sample, guesser: Conditional, rng: np.random.Generator) -> Unseen:
-        """A twin of each row."""
+        """Return a twin of each row."""
         rows = found.rows[: found.twins]
         labels = guesser.drawn(rows, range(len(rows)), rng)
         return Unseen(self.kind, found.places[: found.twins], found.features, rows, labels)

@@ -1,4 +1,4 @@
-"""The rows that a twin is made of: those whose class is known, of a large table some, chosen by the content alone."""
+"""The rows that a twin is made of: those whose class is known, of a large table some, chosen only by the content."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -14,11 +14,11 @@ from tabcontam.tables.draws import by_content, pool, seeded
 from tabcontam.tables.known import not_known
 from tabcontam.tables.table import Cell, Table
 
-LEARNED = 2000  # rows of a table, at most, that models learn from
+LEARNED = 2000  # rows of a table, at most, that learners see
 TWINS = 1000  # rows of it, at most, that get a twin
 FEWEST = 40  # rows without which nothing can be learned or checked
 WIDEST = 300  # features of a table that gets twins: of more they take minutes, and no prompt holds such rows
-PARTS = 5  # of the rows: models that learned from the others answer for each
+PARTS = 5  # of the rows: learners that saw the others predict for each
 Row = tuple[Cell, ...]
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -26,7 +26,7 @@ Flags = NDArray[np.bool_]
 
 
 def labelled(table: Table, target: str, question: Question) -> dict[int, str]:
-    """The answer of every row that has one, whatever the order of the rows."""
+    """Return the answer of every row that has one, whatever the order of the rows."""
     column = table.column(target)
     cells = ((row, column[row]) for row in by_content(table))
     return {row: question.answer(cell) for row, cell in cells if cell is not None and not table.is_missing(cell)}
@@ -36,7 +36,7 @@ def labelled(table: Table, target: str, question: Question) -> dict[int, str]:
 class Sample:
     """Rows of a table: their places in it, their features in the order of the columns' names, and their classes.
 
-    The first `twins` of them are those that may get a twin: none that an LLM may know from elsewhere.
+    The first `twins` of them may get a twin: none of these is a row that an LLM may know from elsewhere.
     """
 
     table: Table
@@ -59,11 +59,11 @@ class Sample:
         return np.array([place[label] for label in self.labels], dtype=np.int64)
 
     def is_real(self, row: Row) -> bool:
-        """Whether these are the features of a row of the table, or of a known file, however its values are written."""
+        """Return whether a row of the table or of a known file has these features, however its values are written."""
         return self._key(row) in self._real or self._in_large_file(row)
 
     def _in_large_file(self, row: Row) -> bool:
-        """Whether a row of a large file that is not kept has these features, as they are written here."""
+        """Return whether a row of a large file that is not stored has these features, as they are written here."""
         if self.table.whole is None:
             return False
         cells = dict(zip(self.features, row, strict=True))
@@ -71,7 +71,7 @@ class Sample:
 
     @cached_property
     def _real(self) -> frozenset[Row]:
-        """The features of every row, those without a class among them, by what equal values share."""
+        """The features of every row, also of those without a class, as keys that equal values share."""
         places = [self.table.columns.index(name) for name in self.features]
         files = (self.table.with_beside, *self.table.known)
         return frozenset(self._key([row[place] for place in places]) for rows in files for row in rows)
@@ -80,24 +80,24 @@ class Sample:
         return tuple(map(self.key, row))
 
     def key(self, cell: Cell) -> Cell:
-        """What equal cells share: `5.10` and `5.1` have one key, and all that are missing have none."""
+        """Return the key of a cell: `5.10` and `5.1` share one, and missing cells have None."""
         if cell not in self._keys:
             self._keys[cell] = None if cell is None or self.table.is_missing(cell) else value_key(cell)
         return self._keys[cell]
 
     def rng(self, *parts: object) -> np.random.Generator:
-        """A generator for this table and these parts, the same whatever the order of its rows and columns."""
+        """Return a generator for this table and these parts, independent of the order of its rows and columns."""
         return np.random.default_rng(seeded(self.table, "unseen", *parts).getrandbits(64))
 
     def parts(self, *named: object) -> Ints:
-        """The part of each row, from 0, by chance: rows that are equal in all features are of one part."""
+        """Return the random part of each row, from 0: rows that are equal in all features are of one part."""
         drawn = self.rng("parts", *named).permutation(len(self.rows)) % PARTS
         first: dict[Row, int] = {}
         return np.array([first.setdefault(row, int(part)) for row, part in zip(self.rows, drawn, strict=True)])
 
 
 def sample(table: Table) -> Sample:
-    """The rows that twins of a table are made of. Raises `Skip` with the reason where there are no twins of it."""
+    """Return the rows that twins of a table are made of. Raises `Skip` with the reason if it has no twins."""
     target, question = table.target, table.question
     if target is None or question is None:
         raise Skip("no classification question, so that there is no accuracy to compare")

@@ -1,4 +1,4 @@
-"""Rows drawn from a model of the table, labels from the guesser's conditional."""
+"""The statistical twin: rows drawn from a model of the table, labels from the baseline's conditional."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -18,18 +18,18 @@ LEAST = 0.5  # of the rows, at least, that have to get a twin
 
 @dataclass(frozen=True)
 class Statistical(Twin):
-    """New rows like the table's: each is drawn around one of its rows, with a label from the guesser's conditional.
+    """New rows like the table's: each is drawn around one of its rows, with a label from the baseline's conditional.
 
-    The model of the table is a kernel: each group of features that hang together takes its cells from a row of its own
-    among the ten nearest ones, or is moved towards it.
+    The model of the table is a kernel: each group of related features takes its cells from a row of its own among the
+    ten nearest ones, or is moved towards it.
 
-    Keeps: the names of features and categories, and how cells hang together among similar rows.
+    Keeps: the names of features and categories, and how cells are related among similar rows.
 
     Changes: every group of features but those with a category that fewer than 30 rows have, and the label, which is
     drawn.
 
-    Cannot tell memory from skill beyond the guesser's, as `resampled`: labels are as likely as the guesser says, and
-    whoever knows better does worse on them.
+    Cannot tell memory from skill beyond the baseline's, as `resampled`: labels are as likely as in the baseline, and a
+    model that knows better does worse on them.
     """
 
     kind: ClassVar[str] = "statistical"
@@ -38,7 +38,7 @@ class Statistical(Twin):
     tries: ClassVar[int] = 3
 
     def make(self, found: Sample, guesser: Conditional, rng: np.random.Generator) -> Unseen:
-        """A twin of each row whose draws are not all rows of the table. Raises `Skip` where fewer than half are."""
+        """Return a twin of each row that has a draw outside the table. Raises `Skip` if fewer than half have one."""
         moves = Moves(found)
         if texts := moves.texts():
             raise Skip(f"{', '.join(map(repr, texts))} has texts, of which no model here knows how they hang together")

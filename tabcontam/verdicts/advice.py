@@ -1,4 +1,4 @@
-"""What a user can do about a test that an LLM cannot take."""
+"""Advice on a test that an LLM cannot take."""
 
 from collections.abc import Sequence
 
@@ -7,11 +7,11 @@ from tabcontam.evidence.registry import by_id
 from tabcontam.evidence.samples import sampled
 from tabcontam.verdicts.wording import phrase
 
-LOG_PROBABILITIES = "log-probabilities"  # how it is said that a test needs them
+LOG_PROBABILITIES = "log-probabilities"  # the need of a test as messages name it
 
 
 def instead(tests: Sequence[str], lacks: str) -> str:
-    """What to do where an LLM does not tell the log-probabilities that these tests need; nothing for all else."""
+    """Return advice for an LLM without the token log-probabilities that `tests` need; "" if it lacks another thing."""
     if lacks != LOG_PROBABILITIES:
         return ""
     known = by_id()

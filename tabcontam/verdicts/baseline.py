@@ -1,8 +1,8 @@
-"""The gate against a baseline, an earlier run: what was contaminated there is known, and only what is new fails.
+"""The gate against an earlier run, called the baseline: only contamination that is new compared with it fails.
 
-The same LLM, by its name, on the same edition, written and worded the same way: a table that was not tested in the
-baseline is new, and so is one of which rows are found now, where only tests of knowledge had found the dataset. Where
-the gate could not tell before, what is found now is new. What it cannot tell now stays so.
+Results are compared for the same LLM (by its name), edition, serializer and prompt set. A contaminated table is new if
+the baseline did not test it, if the gate could not tell in the baseline, or if rows are found now where only tests of
+knowledge had found the dataset. A table of which the gate cannot tell now stays undecided.
 """
 
 from collections.abc import Sequence
@@ -34,7 +34,7 @@ class Baseline:
 
     @property
     def name(self) -> str:
-        """The folder, as a line can show it."""
+        """The folder, made safe to print in a line."""
         return visible(self.folder, line=True)
 
 
@@ -48,9 +48,9 @@ def judge_new(
     min_power: float | None = None,
     max_memory_share: float | None = None,
 ) -> Judgement:
-    """The gate's decision as `judge` makes it, but what is contaminated in the baseline as well is known.
+    """Decide as `gate.judge` does, but report as known what is contaminated in the baseline as well.
 
-    So is a memory's share above the limit that was above it there.
+    A memory's share above the limit is known, too, if it was above the limit in the baseline.
 
     Raises `UsageError` as `judge` does, and for a baseline that is not a run's results.
     """
@@ -62,7 +62,7 @@ def judge_new(
     if (shard := baseline.results.run.shard) is not None:
         raise UsageError(f"the baseline {baseline.name} has {shard} of a run alone; join all parts with report")
     by_rows = rulings(view, llms, datasets)
-    named = baseline.results.llms  # also controls, which are tested where they are named
+    named = baseline.results.llms  # includes controls, which are tested if the user named them
     before = {knowledge: rulings(baseline.results, named, knowledge=knowledge) for knowledge in (False, True)}
     past = findings_of(baseline.results, named, (), (), None, max_memory_share)
     shares = {tested: finding.conclusion for tested, finding in past if finding.of == SHARE}
@@ -78,7 +78,7 @@ def judge_new(
 
 
 def _compared(finding: Finding, before: Conclusion | None, baseline: Baseline) -> Finding:
-    """A finding with what the baseline says of the same."""
+    """Return the finding, marked as known or as new by the conclusion of the baseline on the same LLM and table."""
     if finding.conclusion is not Conclusion.CONTAMINATED:
         return finding
     if before is Conclusion.CONTAMINATED:

@@ -1,7 +1,7 @@
-"""Tables whose rows are dated: how an LLM classifies those from before its training data end, and those from after it.
+"""Tables with dated rows: an LLM's accuracy on rows from before its training data end, and on rows from after it.
 
-The table and the question are the same on both sides, so that only the rows differ. A row of a public record may be
-harder in one year than in another, and what is older has been told more often: this has no verdict, either.
+The table and the question are the same on both sides; only the rows differ. Rows of a public record may be harder in
+one year than in another, and older rows have been retold more often, so no verdict follows from the comparison.
 """
 
 from collections.abc import Sequence
@@ -17,8 +17,7 @@ BEFORE, AFTER = "before", "after"
 
 
 class Right:
-    """What follows from how many answers were right, of how many, and what the majority class gets: a dataclass that
-    has these fields inherits from it."""
+    """Accuracy and lift from counts of answers: the base of a dataclass that has these three fields."""
 
     hits: int
     answered: int
@@ -26,18 +25,18 @@ class Right:
 
     @property
     def accuracy(self) -> float:
-        """The share that is right."""
+        """The share of answers that are right."""
         return self.hits / self.answered
 
     @property
     def lift(self) -> float:
-        """The accuracy less the majority's."""
+        """The accuracy minus that of the majority class."""
         return self.accuracy - self.majority
 
 
 @dataclass(frozen=True)
 class Rows(Right):
-    """The rows on one side: how many answers were right, of how many, what the majority class gets, and the split."""
+    """The rows on one side of a cut-off: right answers, all answers, the majority class's accuracy, and the split."""
 
     split: str
     hits: int
@@ -60,7 +59,7 @@ class BothSides:
 
 
 def side_of_split(split: str, cutoff: str) -> str:
-    """Which side of a cut-off the rows of a split by dates are on; "" where some of them are on the other one.
+    """Return the side of a cut-off that the rows of a split by dates are on; "" if they are on both sides.
 
     >>> side_of_split("after-2024-06", "2023-10"), side_of_split("after-2023-09", "2023-10")
     ('after', '')
@@ -70,8 +69,10 @@ def side_of_split(split: str, cutoff: str) -> str:
 
 
 def both_sides(view: RunResults, cells: Sequence[Result]) -> tuple[BothSides, ...]:
-    """The LLMs and tables that have classification on both sides of the LLM's cut-off; of several splits of a side the
-    first. `cells` are those of splits by dates."""
+    """Return the LLMs and tables with classification on both sides of the LLM's cut-off.
+
+    `cells` are the results of splits by dates; of several splits on a side the first counts.
+    """
     found = []
     for (llm, dataset, test), own in grouped(cells, lambda cell: (cell.llm, cell.dataset, cell.test)).items():
         entry = entry_of(view, llm)

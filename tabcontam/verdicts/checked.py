@@ -1,6 +1,6 @@
-"""The types of numbers in results.json, as they are checked when a file is read and described in its JSON Schema.
+"""The number types of results.json, as pydantic checks them in a file and a JSON Schema describes them.
 
-The results are plain dataclasses that pydantic reads: who makes or shows results does not import it.
+The results are plain dataclasses that pydantic reads, so code that makes or shows results does not import it.
 """
 
 import operator
@@ -13,25 +13,25 @@ KINDS: dict[type, tuple[str, type | tuple[type, ...]]] = {
     int: ("integer", int),
     float: ("number", (int, float)),
 }
-TYPES = {"boolean": "bool", "integer": "int", "number": "float"}  # as pydantic calls them
+TYPES = {"boolean": "bool", "integer": "int", "number": "float"}  # pydantic's names
 LIMITS: dict[str, tuple[Callable[[Any, Any], bool], str]] = {  # by their names in a JSON Schema
     "minimum": (operator.ge, "at least"),
     "maximum": (operator.le, "at most"),
     "exclusiveMinimum": (operator.gt, "above"),
     "exclusiveMaximum": (operator.lt, "below"),
 }
-RIGHT, SAID = "<right>", "<said>"  # where pydantic takes a number, and where it is told what is wrong with it
+RIGHT, SAID = "<right>", "<said>"  # steps of an error's path: pydantic's own check, and ours
 
 
 class Checked:
-    """Takes a number for nothing else: no text, no truth value, no NaN; and within limits such as `minimum=0`."""
+    """A check that accepts numbers of one type within limits such as `minimum=0`: no text, truth value or NaN."""
 
     def __init__(self, kind: type, **limits: float) -> None:
         self.word, self.right = KINDS[kind]
         self.limits = limits
 
     def __call__(self, value: object) -> object:
-        """The value as it is; raises ValueError for another."""
+        """Return the value unchanged; raises `ValueError` if it is of another type or outside the limits."""
         if not isinstance(value, self.right) or (isinstance(value, bool) and self.right is not bool):
             raise ValueError(f"{value!r} is no {self.word}")
         if isinstance(value, float) and not isfinite(value):
@@ -43,11 +43,11 @@ class Checked:
         return value
 
     def __get_pydantic_core_schema__(self, kind: object, handler: object) -> dict[str, Any]:
-        """What is right is known to pydantic without a call of Python; what is wrong with the rest is said here."""
+        """Return a schema that accepts right values without a call to Python and calls this check to explain others."""
         said = {"type": "function-plain", "function": {"type": "no-info", "function": self}}
         limits = {LIMITS[name][0].__name__: limit for name, limit in self.limits.items()}
         right: dict[str, Any] = {"type": TYPES[self.word], "strict": True, **limits}
-        if self.word == "number":  # an int stays one
+        if self.word == "number":  # so that an int stays an int
             exact = {"type": "is-instance", "cls": float}
             right = {"type": "chain", "steps": [exact, {**right, "allow_inf_nan": False}]}
         return {"type": "union", "mode": "left_to_right", "choices": [(right, RIGHT), (said, SAID)]}

@@ -1,7 +1,8 @@
-"""Accuracies before and after training data end, from what runs hold: the chronological analysis of Li and Flanigan.
+"""Accuracies before and after training data end: the chronological analysis of Li and Flanigan.
 
-Li and Flanigan (2024), *Task Contamination*, section 4. Accuracies have no verdict, and this has none: it says whether
-tables that an LLM may have read are classified better than those that it cannot have read, beside how hard they are.
+Li and Flanigan (2024), *Task Contamination*, section 4. Accuracies have no verdict, and neither has this analysis: it
+tests whether an LLM classifies tables that it may have read better than tables that it cannot have read, and shows how
+hard these tables are.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -24,14 +25,15 @@ from tabcontam.verdicts.results import RunResults
 
 ALL = "all"
 OPENNESS = ("closed", "semi-open", "open")
-Baselines = Mapping[str, float]  # the lift of a supervised baseline over the majority class, by the table
+Baselines = Mapping[str, float]  # the lift of a supervised baseline over the majority class, by table
 Rule = Callable[[tuple[str, str], str], int]  # from a table's release and completion, and a cut-off, to a side
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Side:
-    """The pairs before, or those after: how many, above the majority, significantly so; and their mean lift."""
+    """The pairs on one side of the cut-off: all, those above the majority, those significantly so; and the mean
+    lift."""
 
     pairs: int
     above: int
@@ -42,10 +44,11 @@ class Side:
 
 @dataclass(frozen=True)
 class Group:
-    """LLMs of one openness, or all: both sides, and the p-values of the paper's tests and of ours.
+    """The LLMs of one openness, or all: both sides, and the p-values of the paper's tests and of ours.
 
-    `above_p` and `significant_p` are Mann and Whitney's of which pairs are above the majority, and significantly so;
-    `signs` are the LLMs with the larger share above the majority before, after, and the paired sign test's p-value.
+    `above_p` and `significant_p` are from the Mann-Whitney test of which pairs are above the majority, and
+    significantly so; `signs` holds the numbers of LLMs with the larger share above the majority before and after, and
+    the p-value of the paired sign test.
     """
 
     name: str
@@ -60,7 +63,7 @@ class Group:
 
 @dataclass(frozen=True)
 class OfLlm:
-    """One LLM: its pairs in the order of release, both sides, and how its lift goes with the year of release."""
+    """One LLM: its pairs in the order of release, both sides, and the trend of its lift over the years of release."""
 
     llm: str
     title: str
@@ -75,10 +78,11 @@ class OfLlm:
 
 @dataclass(frozen=True)
 class Difficulty:
-    """A supervised baseline on the tables: how its lift goes with release, and what is left of LLMs' without it.
+    """A supervised baseline on the tables: the trend of its lift, and the LLMs' difference once difficulty is removed.
 
-    `tables` are (table, release, the baseline's lift), `unknown` the tables without one. `drift` is its trend over
-    years, `dates` the LLMs' difference on these tables as it is, `left` without what goes with the baseline.
+    `tables` are (table, release, the baseline's lift), `unknown` the tables without a baseline. `drift` is the trend of
+    the baseline's lift over years, `dates` the LLMs' difference on these tables, `left` that difference with the part
+    that the baseline predicts removed.
     """
 
     tables: tuple[tuple[str, str, float], ...]
@@ -89,7 +93,7 @@ class Difficulty:
 
     @property
     def explains(self) -> bool:
-        """Whether the difference that was found is no longer there once difficulty is taken off."""
+        """True if the LLMs' difference is significant, and no longer so once difficulty is removed."""
         found, left = self.dates, self.left
         return found is not None and found.p_value <= LEVEL and (left is None or left.p_value > LEVEL)
 
@@ -108,14 +112,14 @@ class Chronology:
 
     @property
     def whole(self) -> Group:
-        """All LLMs."""
+        """The group of all LLMs."""
         return self.groups[0]
 
 
 def chronologies(
     view: RunResults, baselines: Baselines | None = None, seed: int = 0
 ) -> tuple[tuple[Chronology, ...], tuple[str, ...]]:
-    """What each classification test of a run comes to by dates, and a line on each LLM and table that is left out."""
+    """Return the chronology of each classification test of a run, and a line on each LLM and table that is left out."""
     pairs, left_out = dated(view)
     by_dates = cells_by_dates(view)
     sides = both_sides(view, by_dates)
@@ -134,7 +138,7 @@ def chronologies(
 def chronology(
     test: str, title: str, pairs: Sequence[Pair], baselines: Baselines | None = None, seed: int = 0
 ) -> Chronology:
-    """What pairs of LLMs and tables come to by dates; each LLM and table is there once at most."""
+    """Return the chronology of pairs of an LLM and a table; each LLM and table occurs once at most."""
     groups = groups_of(pairs, seed)
     llms = [_of_llm(own) for own in grouped(pairs, lambda pair: pair.llm).values()]
     ordered = tuple(sorted(llms, key=lambda one: (one.cutoff, one.llm)))
@@ -146,7 +150,10 @@ def _by_precision(dates: tuple[str, str], cutoff: str) -> int:
 
 
 def groups_of(pairs: Sequence[Pair], seed: int = 0, rule: Rule = _by_precision) -> tuple[Group, ...]:
-    """All LLMs, and where there are several kinds of openness those of each; `rule` says on which side a table is."""
+    """Return the group of all LLMs and, if there are several kinds of openness, one for each.
+
+    `rule` decides on which side of a cut-off a table is.
+    """
     groups = {ALL: pairs}
     kinds = [name for name in OPENNESS if any(pair.openness == name for pair in pairs)]
     for name in kinds if len(kinds) > 1 else ():
@@ -197,7 +204,7 @@ def _of_llm(pairs: Sequence[Pair]) -> OfLlm:
 
 
 def _exchanged(pairs: Sequence[Pair], baselines: Baselines, seed: int, rule: Rule = _by_precision) -> Exchanged | None:
-    """The test of dates; of the lifts without what goes with the baselines, where there are any."""
+    """Return the permutation test of dates; with `baselines`, on the lifts without the part that they predict."""
     llms = list(dict.fromkeys(pair.llm for pair in pairs))
     released = {pair.dataset: (pair.released, pair.completed) for pair in pairs}
     datasets = [one for one in sorted(released) if not baselines or one in baselines]
@@ -215,7 +222,7 @@ def _exchanged(pairs: Sequence[Pair], baselines: Baselines, seed: int, rule: Rul
 
 
 def _difficulty(pairs: Sequence[Pair], baselines: Baselines | None, seed: int) -> Difficulty | None:
-    """What the baselines say; None where they were not asked for."""
+    """Return the analysis of difficulty by the baselines; None if `baselines` is None."""
     if baselines is None:
         return None
     released = {pair.dataset: pair.released for pair in pairs}

@@ -1,9 +1,9 @@
-"""Large results beside results.json as Parquet, from which single columns and cells are read.
+"""Large results as Parquet files next to results.json, from which single columns and results are read.
 
-`results.parquet` has the cells, a row each, and three files beside it the tables, the comparisons and the durations;
-what is left of results.json stands as JSON in the metadata of the first. A column is a field: texts, numbers and truth
-values are those of results.json, and what has parts, as an interval, is JSON text. The metadata has the size and the
-CRC-32 of the results.json that the file was written with: beside another one it is not read.
+`results.parquet` holds the results, one per row; three more files hold the tables, the comparisons and the durations,
+and the metadata of the first holds the rest of results.json as JSON. A column is a field: texts, numbers and truth
+values are those of results.json, and a value with parts, such as an interval, is JSON text. The metadata also has the
+size and CRC-32 of the results.json that was written with the files; next to any other one they are not read.
 """
 
 import json
@@ -33,18 +33,18 @@ FILES: Mapping[str, tuple[str, type]] = {
 REST = b"tabcontam.results"
 STAMP = b"tabcontam.of"
 GROUP = 5_000  # rows that are read at once
-PLAIN = {str: "string", bool: "bool_", int: "int64", float: "float64"}  # as pyarrow calls them
+PLAIN = {str: "string", bool: "bool_", int: "int64", float: "float64"}  # pyarrow's names
 
 
 class Stamp(NamedTuple):
-    """What tells one results.json from another: its size in bytes, and its CRC-32."""
+    """The identity of a results.json: its size in bytes, and its CRC-32."""
 
     size: int
     crc: int
 
     @classmethod
     def of(cls, path: Path) -> "Stamp":
-        """That of a file. Raises OSError."""
+        """Return the stamp of a file. Raises `OSError`."""
         size = crc = 0
         with path.open("rb") as file:
             while text := file.read(2**20):
@@ -53,24 +53,24 @@ class Stamp(NamedTuple):
 
 
 def at_hand() -> bool:
-    """Whether Parquet can be written and read here."""
+    """Return whether Parquet can be written and read here."""
     return find_spec("pyarrow") is not None
 
 
 class ColumnFiles:
-    """The files as they are written into a folder: the cells at once, all else once it is known.
+    """The Parquet files while they are written into a folder: the results at once, the rest when it is known.
 
-    Where a text is no UTF-8 they cannot be written, and none is left.
+    If a text is not UTF-8, the files cannot be written, and none remains.
     """
 
     def __init__(self, folder: Path, cells: Sequence[Result]) -> None:
-        """Write the cells. Raises OSError."""
+        """Write the results of tests. Raises `OSError`."""
         self._folder, self._whole = folder, True
         self._cells = _opened(folder / FILES["cells"][0], Result)
         self._try(lambda: _write(self._cells, Result, cells))
 
     def end(self, results: RunResults, stamp: Stamp) -> bool:
-        """Write all but the cells of these results; whether that could be. Raises OSError."""
+        """Write all but the results of tests; return whether the files could be written. Raises `OSError`."""
         rest = replace(results, cells=(), tables=(), comparisons=(), run=replace(results.run, durations=()))
         parts = {"tables": results.tables, "comparisons": results.comparisons, "durations": results.run.durations}
         about = {REST: json.dumps(rest, default=asdict).encode(), STAMP: json.dumps(stamp).encode()}
@@ -89,7 +89,7 @@ class ColumnFiles:
         return self._whole
 
     def close(self) -> None:
-        """Close what is open."""
+        """Close the open file."""
         self._cells.close()
 
     def _try(self, write: Callable[[], None]) -> None:
@@ -103,7 +103,7 @@ class ColumnFiles:
 
 
 def _opened(path: Path, kind: type) -> Any:
-    """A file for rows of a kind."""
+    """Return a writer of rows of a dataclass to a Parquet file."""
     from pyarrow import parquet
 
     texts = [name for name, base in _columns(kind) if base is str]
@@ -130,7 +130,7 @@ def _write(writer: Any, kind: type, rows: Sequence[object]) -> None:
 
 @cache
 def _columns(kind: type) -> list[tuple[str, type | None]]:
-    """The fields of a dataclass with the plain type of each; None where it has parts."""
+    """Return the fields of a dataclass with the plain type of each; None for a field with parts."""
     return [(name, _plain(hint)) for name, hint in get_type_hints(kind).items()]
 
 
@@ -148,12 +148,12 @@ def _is_literal(hint: Any) -> bool:
 
 
 def _held(values: list[Any], base: type | None) -> list[Any]:
-    """Values as their column holds them."""
+    """Return the values as their column stores them."""
     return values if base is not None else [_as_text(value) for value in values]
 
 
 def _as_text(value: Any) -> str | None:
-    """What has parts, as JSON text."""
+    """Return a value with parts as JSON text."""
     if value is None:
         return None
     return compact(value) if value else "{}" if isinstance(value, Mapping) else "[]"
@@ -171,7 +171,7 @@ class Columns:
 
     @classmethod
     def in_folder(cls, folder: Path, results: Path) -> "Columns | None":
-        """Those that were written with this results.json; None where there are none, or they cannot be read here."""
+        """Return the files that belong to this results.json; None if there are none, or they cannot be read here."""
         if not at_hand() or not (folder / FILES["cells"][0]).is_file():
             return None
         import pyarrow as pa
@@ -190,16 +190,16 @@ class Columns:
         return metadata
 
     def rest(self) -> dict[str, Any]:
-        """The document of results.json without the lists that have files of their own."""
+        """Return the document of results.json without the lists that have files of their own."""
         document: dict[str, Any] = json.loads(self._metadata[REST])
         return document
 
     def read(
         self, part: str, columns: Sequence[str] | None = None, **wanted: Sequence[str]
     ) -> Iterator[dict[str, Any]]:
-        """The rows of a part, each by its fields; of `columns` alone, and where fields have one of the `wanted` values.
+        """Yield the rows of a part as dicts: only `columns`, and only rows whose fields have a `wanted` value.
 
-        Groups of rows in which there is none are passed over.
+        Row groups without such a row are skipped.
         """
         import pyarrow as pa
         from pyarrow import compute, parquet
@@ -226,7 +226,7 @@ class Columns:
 
 
 def _may_have(file: Any, group: int, wanted: Mapping[str, Sequence[str]]) -> bool:
-    """Whether a group of rows may have one of the wanted values in each field, by what it says of itself."""
+    """Return whether a row group may hold one of the wanted values in each field, by its minima and maxima."""
     rows = file.metadata.row_group(group)
     for place in range(rows.num_columns):
         column = rows.column(place)

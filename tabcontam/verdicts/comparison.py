@@ -1,11 +1,10 @@
-"""Cells that differ in one thing, side by side: versions of a family, serializers, prompt sets, runs; what changed, and
-is it more than chance?
+"""Pairs of results that differ in one thing: versions of a family, serializers, prompt sets or runs.
 
-A verdict says that one cell cannot be explained by guessing, a comparison that two cells differ. The one does not
-follow from the other: a verdict appears where a p-value crosses its level, and may do so by a single answer more; and
-of two contaminated cells one may be right far oftener. So `change` tells what became of the verdict, and
-`beyond_chance` whether the shares of right answers differ by more than the luck of the answers. What does differ need
-not be memory: the verdicts weigh what guessing explains, the comparison does not.
+A verdict states that chance does not explain one result, a comparison that two results differ. Neither follows from the
+other: a verdict appears where a p-value crosses its level, perhaps by a single answer, and of two contaminated results
+one may be right far more often. So `change` states what became of the verdict, and `beyond_chance` whether the shares
+of right answers differ by more than the luck of the answers. A difference need not be memory: verdicts take account of
+what the baseline explains, comparisons do not.
 """
 
 import json
@@ -31,51 +30,51 @@ VERSIONS: CompareBy = "versions"
 SERIALIZERS: CompareBy = "serializers"
 PROMPTS: CompareBy = "prompts"
 RUNS: CompareBy = "runs"
-WAYS: Mapping[CompareBy, str] = {SERIALIZERS: "serializer", PROMPTS: "prompts"}  # of asking one LLM the same
-MOST_APART = 0.5  # of the queries: with fewer in common, two cells count as asked different ones
-ROUNDED = 1e-4  # how exactly a score is recorded
+WAYS: Mapping[CompareBy, str] = {SERIALIZERS: "serializer", PROMPTS: "prompts"}  # ways to ask one LLM the same queries
+MOST_APART = 0.5  # of the queries: two results with fewer in common count as asked different ones
+ROUNDED = 1e-4  # the precision of a recorded score
 Line = Mapping[str, object]
-Differing = tuple[float | None, float | None, int, float | None]  # the sides' shares, the queries of both, the p-value
+Differing = tuple[float | None, float | None, int, float | None]  # the two shares, common queries, the p-value
 UNTESTED: Differing = (None, None, 0, None)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Comparison(InCell):
-    """One test of two cells that differ in one thing, and whether they differ by more than chance.
+    """One test in two results that differ in one thing, and whether they differ by more than chance.
 
-    The LLM, the serializer or the prompt set is empty where that is what differs.
+    The LLM, the serializer or the prompt set is empty if that is the difference.
     """
 
     kind: CompareBy
-    """In what they differ: versions of a family of LLMs, serializers, prompt sets, or runs that were merged."""
+    """The kind of difference: versions of a family of LLMs, serializers, prompt sets, or merged runs."""
     first: str
-    """The one LLM, serializer, prompt set or run's folder."""
+    """The first LLM, serializer, prompt set or run's folder."""
     second: str
-    """The other one."""
+    """The second one."""
     first_verdict: Verdict | None = None
-    """The verdict on the first."""
+    """The verdict of the first."""
     second_verdict: Verdict | None = None
-    """The verdict on the second."""
+    """The verdict of the second."""
     first_share: Share | None = None
-    """The share of right answers of the first among the queries compared; null where it is not known."""
+    """The first one's share of right answers among the compared queries; null if it is not known."""
     second_share: Share | None = None
-    """The same of the second."""
+    """The second one's share of right answers among the compared queries."""
     queries: Count = 0
-    """How many queries both were asked; 0 where they were asked different ones."""
+    """The number of queries that both were asked; 0 if they were asked different ones."""
     p_value: Share | None = None
-    """That both are right equally often; null where that could not be tested."""
+    """The p-value of the hypothesis that both are right equally often; null if it could not be tested."""
     q_value: Share | None = None
     """The p-value corrected for all comparisons of the kind (Benjamini and Hochberg)."""
     beyond_chance: Truth = False
-    """Whether the shares of right answers differ by more than chance: q_value is at most alpha."""
+    """True if the shares of right answers differ by more than chance: q_value is at most alpha."""
     change: Change
-    """What became of the verdict; unknown where one of the two was not decided, same for two scores."""
+    """The change of the verdict; unknown if one of the two was not decided, same for two scores."""
 
 
 class Answers(NamedTuple):
-    """What comparisons need of a cell's trials: whether it has any, and which of its queries were answered right.
+    """The answers to one test as comparisons need them: whether there are trials, and the right and other queries.
 
-    `right` and `others` have what makes each query with a reply the same query elsewhere, in a few bytes.
+    `right` and `others` hold a digest for each query with a reply, which is equal for the same query of another result.
     """
 
     there: bool = False
@@ -88,7 +87,7 @@ NO_ANSWERS = Answers()
 
 @dataclass(frozen=True)
 class Side:
-    """A cell with the answers to it; recorded answers have none."""
+    """A result with the answers to it; recorded answers have none."""
 
     cell: Result
     answers: Answers = NO_ANSWERS
@@ -96,7 +95,7 @@ class Side:
 
 @dataclass(frozen=True)
 class Pair:
-    """Two cells that differ in one thing, named `first` and `second`."""
+    """Two results that differ in one thing, named `first` and `second`."""
 
     kind: CompareBy
     first: str
@@ -105,7 +104,7 @@ class Pair:
 
 
 class Named(NamedTuple):
-    """The names of two cells that differ in one thing, named `first` and `second`."""
+    """The keys of two results that differ in one thing, named `first` and `second`."""
 
     kind: CompareBy
     first: str
@@ -116,7 +115,7 @@ class Named(NamedTuple):
 def comparisons(
     run: RunFacts, cells: Iterable[Result], lines: Iterable[Line], runs: Sequence[Pair] = ()
 ) -> tuple[Comparison, ...]:
-    """The comparisons of a run from its trials, as `compared` makes them of the answers."""
+    """Return the comparisons of a run, with the answers read from its trials; see `compared`."""
     counted = list(_counted(cells).values())
     own = grouped(lines, lambda line: CellName(*(str(line[name] or "") for name in CellName._fields)))
     by_id = planned_alike(run)
@@ -132,11 +131,11 @@ def compared(
     answers: Mapping[CellName, Answers],
     runs: Sequence[Pair] = (),
 ) -> tuple[Comparison, ...]:
-    """The comparisons of a run: versions, serializers, prompt sets, and the cells that two of the merged runs have.
+    """Return the comparisons of a run: versions, serializers, prompt sets, and results that two merged runs have.
 
-    `pairs` are those that `to_compare` finds, and `answers` those to their cells. Benjamini and Hochberg's q-value is
-    over all comparisons of a kind that could be tested; `beyond_chance` where it is at most the run's alpha. Controls
-    that joined are not compared.
+    `pairs` come from `to_compare`, and `answers` hold those to their results. The q-value (Benjamini and Hochberg) is
+    over all comparisons of a kind that could be tested; `beyond_chance` is true if it is at most the run's alpha.
+    Controls that joined the run are not compared.
     """
     counted = _counted(cells)
     sides = {key: Side(cell, answers.get(key, NO_ANSWERS)) for key, cell in counted.items()}
@@ -154,26 +153,26 @@ def compared(
 
 
 def to_compare(run: RunFacts, cells: Iterable[Result]) -> list[Named]:
-    """The cells of a run that are compared with others of it, two and two."""
+    """Return the pairs of results of one run that are compared."""
     return _pairs(run, _counted(cells))
 
 
 def compared_cells(pairs: Iterable[Named]) -> frozenset[CellName]:
-    """The names of all cells of some pairs."""
+    """Return the keys of all results in these pairs."""
     return frozenset(key for one in pairs for key in one.keys)
 
 
 def planned_alike(run: RunFacts) -> bool:
-    """Whether all cells, or merged runs, were planned alike, so that equal ids are the same queries."""
+    """Return whether all results, or merged runs, have one plan, so that equal ids mean the same query."""
     return len({(part.seed, part.version) for part in run.runs}) <= 1
 
 
 def answers_of(lines: Sequence[Line], by_id: bool) -> Answers:
-    """The answers to a cell: the newest trial of each of its queries.
+    """Return the answers to one test: the newest trial of each of its queries.
 
-    `by_id`: queries are the same where their ids, what was asked and what was expected are; else only where the prompts
-    are, too. Decoys are left out, as are queries without a reply and answers that are no hit or miss by themselves. An
-    answer that declines is not right.
+    With `by_id`, two queries are the same if their ids, the cells asked and the expected ones are equal; otherwise
+    their prompts have to be equal, too. Decoys are left out, as are queries without a reply and answers that are no hit
+    or miss by themselves. A declined answer is not right.
     """
     same = ("query", "asked", "expected") if by_id else ("query", "asked", "expected", "prompt")
     own = [line for line in lines if not line.get("decoy_of") and line.get("state") != State.FAILED]
@@ -187,11 +186,14 @@ def _digest(fields: object) -> bytes:
     return blake2b(json.dumps(fields).encode(), digest_size=12).digest()
 
 
-Reading = Callable[[CellName], Sequence[Line]]  # the trials of a cell
+Reading = Callable[[CellName], Sequence[Line]]  # from the key of a result to its trials
 
 
 def of_runs(runs: Iterable[tuple[str, Iterable[Result], Iterable[Line] | Reading]]) -> list[Pair]:
-    """Each cell of a run beside that of the last run before it that has it; a run is a name, its cells and trials."""
+    """Return each result of a run paired with that of the last earlier run that has it.
+
+    A run is its name, its results and its trials.
+    """
     runs = list(runs)
     held: dict[CellName, tuple[str, Result, Reading]] = {}
     pairs: list[Pair] = []
@@ -217,10 +219,10 @@ def _read(lines: Iterable[Line]) -> Reading:
 
 
 def _difference(pair: Pair) -> Differing:
-    """Whether one side was right oftener: McNemar's exact test on the queries that both were asked.
+    """Return whether one side was right more often, by McNemar's exact test on the queries that both were asked.
 
-    Where they share less than half of their queries, Fisher's exact test on all of them; and on the cells' own counts
-    where there are no trials and each hit is a query. Both tests take queries as independent of each other.
+    If the sides share less than half of their queries, the test is Fisher's exact test on all of them. Without trials
+    it is on the results' own counts, if each hit is a query. Both tests take queries as independent of each other.
     """
     first, second = (side.answers for side in pair.sides)
     asked, other = first.right | first.others, second.right | second.others
@@ -243,7 +245,7 @@ def _unpaired(first: tuple[int, int] | None, second: tuple[int, int] | None) -> 
 
 
 def _counts(cell: Result) -> tuple[int, int] | None:
-    """Hits and queries of a cell without trials; None where its hits are no queries but words, or there are none."""
+    """Return hits and queries of a result without trials; None if there are none, or if its hits are words."""
     hits, queries, score = cell.hits, cell.queries, cell.score
     if not queries or score is None or hits is None or not isclose(hits / queries, score, abs_tol=ROUNDED):
         return None
@@ -251,7 +253,7 @@ def _counts(cell: Result) -> tuple[int, int] | None:
 
 
 def _counted(cells: Iterable[Result]) -> dict[CellName, Result]:
-    """The cells that count. Of one that was recorded twice, that which found something."""
+    """Return the results by key, without controls; of a result that was recorded twice the contaminated one."""
     counted: dict[CellName, Result] = {}
     for cell in cells:
         if not cell.control and ((key := cell.key) not in counted or cell.verdict is Verdict.CONTAMINATED):
@@ -260,12 +262,12 @@ def _counted(cells: Iterable[Result]) -> dict[CellName, Result]:
 
 
 def _pairs(run: RunFacts, cells: Mapping[CellName, Result]) -> list[Named]:
-    """The cells of a run that differ in one thing."""
+    """Return the pairs of results of a run that differ in one thing."""
     return [*_versions(run, cells), *_ways(cells)]
 
 
 def _versions(run: RunFacts, cells: Iterable[CellName]) -> list[Named]:
-    """Each cell of an LLM beside that of the next version of its family."""
+    """Return each result of an LLM paired with that of the next version of its family."""
     own = grouped(cells, lambda key: key.llm)
     known = [llm for llm, entry in run.catalogue.items() if entry.family and llm in own]
     versions = sorted(known, key=lambda llm: run.catalogue[llm].order)
@@ -279,9 +281,9 @@ def _versions(run: RunFacts, cells: Iterable[CellName]) -> list[Named]:
 
 
 def _ways(cells: Iterable[CellName]) -> list[Named]:
-    """Each two serializers, and each two prompt sets, that asked an LLM the same.
+    """Return each two serializers, and each two prompt sets, that asked an LLM the same.
 
-    A main run of recorded answers names none of either.
+    A main run of recorded answers names neither.
     """
     pairs = []
     for kind, way in WAYS.items():
@@ -292,7 +294,7 @@ def _ways(cells: Iterable[CellName]) -> list[Named]:
 
 
 def _alike_but(cells: Iterable[CellName], place: int) -> Iterator[tuple[CellName, CellName]]:
-    """Each two cells that differ in one field of their names, and have something there."""
+    """Yield each two keys that differ in one field alone, in which both have a value."""
     named = (key for key in cells if key[place])
     for keys in grouped(named, lambda key: (*key[:place], *key[place + 1 :])).values():
         yield from combinations(keys, 2)
@@ -325,7 +327,7 @@ def _compared(pair: Pair, difference: Differing, q_value: float | None, alpha: f
 
 
 def change(first: Verdict | None, second: Verdict | None) -> Change:
-    """What became of a verdict: "appeared", "vanished", "same", or "unknown" where one of the two was not decided.
+    """Return the change of a verdict: "appeared", "vanished", "same", or "unknown" if one of the two was not decided.
 
     Two scores, on which nothing is decided, are the "same".
     """
@@ -337,7 +339,7 @@ def change(first: Verdict | None, second: Verdict | None) -> Change:
 
 
 def facts_apart(runs: Sequence[RunFacts], names: Sequence[str]) -> list[Note]:
-    """What a reader of several runs must know of how they differ."""
+    """Return notes on the facts in which several runs differ."""
     notes = []
     for kind, what, values in (
         (NoteKind.SEEDS, "seeds, so that their queries are different ones", [str(run.seed) for run in runs]),

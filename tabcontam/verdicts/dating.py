@@ -1,4 +1,4 @@
-"""When a table came out and when an LLM's training data end: dates as far as they are stated, and which is earlier."""
+"""The dates of tables and of LLMs' training cut-offs, as precise as they are stated, and their order."""
 
 from calendar import isleap
 from datetime import date
@@ -11,7 +11,7 @@ from tabcontam.verdicts.results import RunResults
 
 
 def card_of(view: RunResults, table: InTable) -> Card | None:
-    """The card of a table: by the SHA-256 of its file, in recorded answers by its name; None for a FILE without one."""
+    """Return the card of a table, by its file's SHA-256 or, in recorded answers, by name; None without a card."""
     if view.run.recorded:
         return find_card(table.dataset)
     digests = {one.sha256 for one in view.run.datasets if one.key == (table.dataset, table.edition, table.split or "")}
@@ -22,16 +22,16 @@ def card_of(view: RunResults, table: InTable) -> Card | None:
 
 
 def entry_of(view: RunResults, llm: str) -> Entry | None:
-    """What the catalogue says of an LLM of a run; None where it does not have it."""
+    """Return the catalogue's entry of an LLM of a run; None if it has none."""
     return load_catalogue().get(view.run.catalogue[llm].name) if llm in view.run.catalogue else None
 
 
 def side(released: str, cutoff: str, completed: str = "") -> int:
-    """Whether a table came out before (1) or after (-1) training data end; 0 where that cannot be told.
+    """Return whether a table came out before (1) or after (-1) training data end; 0 if that is not known.
 
-    All are YYYY, YYYY-MM or YYYY-MM-DD, and are compared as far as both are stated: what came out in the month, or the
-    year, in which training data end is on neither side. A table that was `completed` later, as by a season, is before
-    only if its last row is.
+    All dates are YYYY, YYYY-MM or YYYY-MM-DD, and are compared at the precision that both have: a table that came out
+    in the month, or the year, in which training data end is on neither side. A table that was `completed` later, such
+    as the data of a season, is before only if its last row is.
 
     >>> side("2021", "2021-09"), side("2020", "2021-09"), side("2021-10-03", "2021-09")
     (0, 1, -1)
@@ -47,7 +47,7 @@ def side(released: str, cutoff: str, completed: str = "") -> int:
 
 
 def year_of(stated: str) -> float:
-    """A date as a number of years: the middle of what is stated.
+    """Return a date as a number of years: the middle of the stated year, month or day.
 
     >>> year_of("2020"), round(year_of("2020-06"), 2), year_of("2020-01-01")
     (2020.5, 2020.46, 2020.0)

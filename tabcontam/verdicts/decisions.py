@@ -1,8 +1,7 @@
-"""The one place that turns what was measured into verdicts.
+"""The one place that turns measurements into verdicts.
 
-`calibrated` decides over all cells of an LLM and a family of tests at once: Benjamini-Hochberg on their p-values, at
-one level for the run.
-`paper` repeats the published decisions on the text as it came, cell by cell.
+`calibrated` decides over all results of an LLM and a family of tests at once: Benjamini-Hochberg on their p-values, at
+one level for the run. `paper` repeats the published decisions on the replies as they came, result by result.
 """
 
 from collections import Counter
@@ -14,29 +13,29 @@ from tabcontam.evidence.base import READ, Evidence, PublishedRule, Reply, State,
 from tabcontam.groups import grouped
 from tabcontam.statistics.exact import benjamini_hochberg
 
-# The share of queries that must have an answer that was read before a cell, or a table by all of its row tests, can be
-# called "not detected": below it the rows that an LLM keeps silent about outnumber those that it was seen to answer.
+# The share of queries that must have a readable answer before a result, or a table by all of its row tests, can be
+# called "not detected": below it the rows on which an LLM is silent outnumber those that it was seen to answer.
 ENOUGH = 0.5
-REASONS = 3  # why answers were not read that are named
+REASONS = 3  # the number of reasons for unread answers that are named
 
 Key = TypeVar("Key", bound=Hashable)
 
 
 @dataclass(frozen=True)
 class Decision:
-    """A verdict, None where there is only a score, and the reason where one is needed."""
+    """A verdict, None for a score alone, and the reason if one is needed."""
 
     verdict: Verdict | None
     reason: str | None = None
 
 
 def level(alpha: float, cells: int) -> float:
-    """The p-value at which one of so many cells of an LLM and family is a finding for sure, whatever the rest show."""
+    """Return the p-value at which one of so many results of an LLM and family is a finding whatever the rest show."""
     return alpha / max(cells, 1)
 
 
 def corrected(p_values: Mapping[Key, float], budget: Callable[[Key], Hashable]) -> dict[Key, float]:
-    """The q-value of each p-value, over those that share its error budget (Benjamini and Hochberg 1995)."""
+    """Return the q-value of each p-value, over those that share its error budget (Benjamini and Hochberg 1995)."""
     q_values: dict[Key, float] = {}
     for sharing in grouped(p_values, budget).values():
         q_values |= zip(sharing, benjamini_hochberg([p_values[key] for key in sharing]), strict=True)
@@ -44,12 +43,12 @@ def corrected(p_values: Mapping[Key, float], budget: Callable[[Key], Hashable]) 
 
 
 def without_evidence(evidence: Evidence, trials: Sequence[Trial], test: Test, level: float) -> Decision:
-    """What a cell is called under the calibrated rules where its p-value is no finding.
+    """Return the decision on a result under the calibrated rules if its p-value is no finding.
 
-    It is clean only if what was answered could have reached `level`: not where too few decoys were, for example, or
-    where the published rules asked what the calibrated ones would not have.
+    It is clean only if its answers could have reached `level`. That fails, for example, if too few decoys were
+    answered, or if the published rules asked queries that the calibrated ones would not have.
     """
-    if test.decides and trials and not evidence.asked:  # no query has a null: whatever is answered says nothing
+    if test.decides and trials and not evidence.asked:  # no query has a null model: no answer can be evidence
         reason = test.uninformative([trial.query for trial in trials], level)
         if reason:
             return Decision(Verdict.UNINFORMATIVE, reason)
@@ -67,7 +66,7 @@ def without_evidence(evidence: Evidence, trials: Sequence[Trial], test: Test, le
 
 
 def published(rule: PublishedRule, trials: Sequence[Trial]) -> Decision:
-    """By the published algorithms, on every text that came; a failed or refused call is still no answer."""
+    """Return the decision of the published algorithms on every text; a failed or declined call is no answer."""
     detected = rule.finds(trials)
     if detected:
         return Decision(Verdict.CONTAMINATED)
@@ -80,12 +79,12 @@ def published(rule: PublishedRule, trials: Sequence[Trial]) -> Decision:
 
 
 def texts(trials: Sequence[Trial]) -> int:
-    """How many replies brought a text, which is all that the published algorithms ask for."""
+    """Return the number of replies with a text, which is all that the published algorithms ask for."""
     return sum(trial.reply.state in READ for trial in trials)
 
 
 def unanswered(trials: Sequence[Trial]) -> str:
-    """How many queries had no readable answer, and the most frequent reasons; of decoys, where there is none else."""
+    """Return the number of queries, or else decoys, without a readable answer, and the most frequent reasons."""
     own = [trial for trial in trials if not trial.query.decoy_of]
     silent = [trial for trial in own if not trial.readable]
     if own and not silent:
@@ -108,7 +107,7 @@ def _why_unread(trial: Trial) -> str:
 
 
 def answers_read(trials: Sequence[Trial]) -> str:
-    """Return how many answers in words were read; decoys and what is not weighed aside, "" where there are none."""
+    """Return how many answers in words were read, without decoys and queries that are not weighed; "" if none."""
     own = [trial for trial in trials if not trial.query.decoy_of and isinstance(trial.reply, Reply)]
     own = [trial for trial in own if trial.query.chance] or own
     if not own:

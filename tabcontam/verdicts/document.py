@@ -1,4 +1,4 @@
-"""results.json read, checked, written, and described as a JSON Schema: all of it made from the results' own types."""
+"""The reading, checking, writing and JSON Schema of results.json, all derived from the results' own types."""
 
 import ast
 import inspect
@@ -28,14 +28,14 @@ if TYPE_CHECKING:
 
 RESULTS = "results.json"
 LONGEST = 100  # characters of a foreign value
-AT_ONCE = 1_000  # cells that are held as Parquet has them, beside those that are made of them
+AT_ONCE = 1_000  # rows of Parquet in memory at once, besides the results made of them
 FIRST = ("schema", "run", "cells")  # fields of results.json, in their order
 LATER = tuple(name.name for name in fields(RunResults))[len(FIRST) :]
-LINES = {"cells": "cell", "tables": "table"}  # what one of a list is called
+LINES = {"cells": "cell", "tables": "table"}  # the names of one item of a list
 
 
 def read_results(folder: Path) -> RunResults:
-    """The checked `results.json` of a run's folder. Raises `UsageError`."""
+    """Return the checked `results.json` of a run's folder. Raises `UsageError`."""
     check_own_files(folder)
     path = folder / RESULTS
     with suppress(WrittenOtherwise, OSError):
@@ -64,7 +64,7 @@ def read_results(folder: Path) -> RunResults:
 
 
 def typed(document: object) -> RunResults:
-    """The results that a JSON document holds; `UsageError` says in one line what is foreign in it."""
+    """Return the results that a JSON document holds. Raises `UsageError`, with one line on the first foreign value."""
     from pydantic import ValidationError
 
     if not isinstance(document, Mapping) or "schema" not in document:
@@ -80,7 +80,7 @@ def typed(document: object) -> RunResults:
 
 
 def _of_known_tests(results: RunResults) -> RunResults:
-    """The results. Raises `UsageError` where a cell is of a test of which nothing is said."""
+    """Return the results. Raises `UsageError` for a result of a test that `run.tests` does not describe."""
     unknown = {part.test for part in (*results.cells, *results.comparisons)} - results.facts.keys()
     if unknown:
         raise UsageError(f"run: tests says nothing of {_shown(min(unknown))}, which the cells are of")
@@ -95,7 +95,7 @@ def _adapter() -> "TypeAdapter[RunResults]":
 
 
 def _fault(error: "ValidationError") -> str:
-    """The first thing that is wrong, and where: `cell 3: p_value: Input should be a valid number, not 'small'`."""
+    """Return the first fault and its place: `cell 3: p_value: Input should be a valid number, not 'small'`."""
     first = next(one for one in error.errors(include_url=False) if RIGHT not in one["loc"])
     part, *rest = (str(name) for name in first["loc"] if name != SAID)
     if rest and rest[0].isdigit():
@@ -113,18 +113,18 @@ def _shown(value: object) -> str:
 
 
 def as_json(document: object) -> str:
-    """The text of a JSON file; results are written as results.json holds them."""
+    """Return a document as the text of a JSON file; results as results.json holds them."""
     return "".join(pieces(document))
 
 
 def as_document(results: RunResults) -> dict[str, Any]:
-    """The results as a reader of results.json finds them."""
+    """Return the results as a reader of results.json finds them."""
     document: dict[str, Any] = json.loads(json.dumps(results, default=asdict))
     return document
 
 
 def json_schema() -> dict[str, Any]:
-    """The JSON Schema of results.json: every field, with what the types' own docstrings say of it."""
+    """Return the JSON Schema of results.json: every field, described by the docstrings of the types."""
     from pydantic.json_schema import GenerateJsonSchema
 
     class Described(GenerateJsonSchema):
@@ -141,7 +141,7 @@ def json_schema() -> dict[str, Any]:
 
 
 def _describe(schema: dict[str, Any], kind: type) -> None:
-    """Close a part of the schema, and say of each field what the docstring below it says."""
+    """Forbid other properties in a part of the schema, and describe each field by the docstring below it."""
     words = {
         field.target.id: text.value.value
         for part in kind.__mro__[:-1]
@@ -160,9 +160,9 @@ def _describe(schema: dict[str, Any], kind: type) -> None:
 
 
 def write_results(folder: Path, results: RunResults) -> None:
-    """Write results.json into a folder, in one step; a large one as Parquet as well, where that is at hand.
+    """Write results.json into a folder in one step; a large one also as Parquet, if that is available.
 
-    Raises OSError.
+    Raises `OSError`.
     """
     with results_file(folder) as file:
         file.begin(results)
@@ -171,20 +171,20 @@ def write_results(folder: Path, results: RunResults) -> None:
 
 @contextmanager
 def results_file(folder: Path) -> Iterator["ResultsFile"]:
-    """The same for results whose comparisons are not known yet, and which take time to write.
+    """Yield a results.json to write in two parts: `begin`, and `end` once the comparisons are known.
 
-    What is written takes the places of older files at the end. Raises OSError.
+    The new files replace older ones at the end. Raises `OSError`.
     """
     with replaced_together(folder) as new:
         with closing(ResultsFile(new)) as file:
             yield file
         has_columns = file.has_columns
     for name, _ in FILES.values() if not has_columns else ():
-        (folder / name).unlink(missing_ok=True)  # those of an earlier results.json
+        (folder / name).unlink(missing_ok=True)  # belongs to an earlier results.json
 
 
 class ResultsFile:
-    """results.json as it is written into a folder: `begin` writes up to the cells, and `end` what is behind them."""
+    """results.json while it is written: `begin` writes the run and its results, `end` the fields after them."""
 
     def __init__(self, folder: Path) -> None:
         self._folder, self._file = folder, (folder / RESULTS).open("wb")
@@ -193,20 +193,20 @@ class ResultsFile:
         self.has_columns = False
 
     def begin(self, results: RunResults) -> None:
-        """Write the run and its cells, which `end` is given as well. Raises OSError."""
+        """Write the run and its results, which `end` is given as well. Raises `OSError`."""
         self._write(some_pieces(results, FIRST))
         if self._size >= LARGE and at_hand():
             self._columns = ColumnFiles(self._folder, results.cells)
 
     def end(self, results: RunResults) -> None:
-        """Write all else. Raises OSError."""
+        """Write all other fields. Raises `OSError`."""
         self._write((*some_pieces(results, LATER), end(LATER)))
         if self._columns is None and self._size >= LARGE and at_hand():
             self._columns = ColumnFiles(self._folder, results.cells)
         self.has_columns = self._columns is not None and self._columns.end(results, Stamp(self._size, self._crc))
 
     def close(self) -> None:
-        """Close what is open."""
+        """Close the open files."""
         self._file.close()
         if self._columns:
             self._columns.close()
@@ -219,13 +219,13 @@ class ResultsFile:
 
 
 def columns_of(folder: Path) -> Columns | None:
-    """What the Parquet files of a folder hold of its results; None where it has none that go with its results.json."""
+    """Return the Parquet files of a folder; None if it has none that belong to its results.json."""
     check_own_files(folder)
     return Columns.in_folder(folder, folder / RESULTS)
 
 
 def rest_of(columns: Columns) -> RunResults:
-    """The results in Parquet files without cells, comparisons and durations. Raises `UsageError`."""
+    """Return the results in Parquet files without `cells`, comparisons and durations. Raises `UsageError`."""
     tables = list(columns.read("tables"))
     results = typed({**columns.rest(), "tables": tables})
     joined = {row["llm"] for row in columns.read("cells", ("llm", "control")) if row["control"]}
@@ -234,7 +234,7 @@ def rest_of(columns: Columns) -> RunResults:
 
 
 def cells_of(columns: Columns, **wanted: Sequence[str]) -> tuple[Result, ...]:
-    """Those of the cells in Parquet files whose fields have one of the wanted values. Raises `UsageError`."""
+    """Return the results in Parquet files whose fields have one of the wanted values. Raises `UsageError`."""
     from pydantic import TypeAdapter, ValidationError
 
     rows, kind, found = columns.read("cells", **wanted), TypeAdapter(list[Result]), list[Result]()
@@ -248,7 +248,7 @@ def cells_of(columns: Columns, **wanted: Sequence[str]) -> tuple[Result, ...]:
 
 
 def whole_of(columns: Columns) -> RunResults:
-    """All results in Parquet files, as results.json gives them. Raises `UsageError`."""
+    """Return the complete results in Parquet files, as results.json holds them. Raises `UsageError`."""
     document, lists = columns.rest(), {name: list(columns.read(name)) for name in FILES if name != "cells"}
     run = {**document["run"], "durations": lists.pop("durations")}
     return replace(typed({**document, "run": run, **lists}), cells=cells_of(columns))

@@ -1,4 +1,4 @@
-"""What an evaluation found: how well an LLM classifies the rows of a table, by the number of rows that it is shown."""
+"""The results of an evaluation: an LLM's accuracy on the rows of a table, by the number of shots."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,10 +13,11 @@ UNTOLD = "is not shown to change with shots"
 
 @dataclass(frozen=True, kw_only=True)
 class Evaluation(InTable):
-    """An LLM's accuracies on a table at each number of shots; none where nothing was asked.
+    """An LLM's accuracies on a table at each number of shots; none if nothing was asked.
 
-    `reason` says why there are fewer answers than were planned, if so, and `unanswered` how many fewer. `notes` say
-    what is not as it was wanted: shots that cannot be shown, twins or learners that are not to be had.
+    `reason` states why there are fewer answers than were planned, if so, and `unanswered` how many fewer. `notes` state
+    where the evaluation departs from the order: shots that cannot be shown, or twins or learners that are not
+    available.
     """
 
     reason: str
@@ -27,12 +28,12 @@ class Evaluation(InTable):
 
     @property
     def learners(self) -> list[str]:
-        """The names of those that learned from the same shots."""
+        """The names of the learners that learned from the same shots."""
         return list(dict.fromkeys(one.name for at in self.at for one in at.learners))
 
 
 def evaluation(cell: Result, trials: Sequence[Trial], notes: Sequence[str]) -> Evaluation:
-    """What the read trials of a cell come to."""
+    """Return the evaluation of the read trials of a result."""
     unanswered = (cell.queries or 0) - len(trials)
     return Evaluation(
         llm=cell.llm,
@@ -50,6 +51,6 @@ def evaluation(cell: Result, trials: Sequence[Trial], notes: Sequence[str]) -> E
 
 
 def trend(found: Fading) -> str:
-    """Whether memory's share fades with shots, by the interval of the difference."""
+    """Return in words whether memory's share changes with shots, by the interval of the difference."""
     low, high = found.interval
     return ABOVE if low > 0 else BELOW if high < 0 else UNTOLD

@@ -1,4 +1,4 @@
-"""The facts of a run, as they stand in results.json: what ran, who was asked about what, how it ended."""
+"""The facts of a run, as results.json holds them: its inputs and settings, who was asked about which table, its end."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -19,7 +19,7 @@ FILE = "file"  # the edition of a user's own FILE in a published report, in plac
 
 
 def known_tests() -> dict[str, Facts]:
-    """What is known of each test that is installed, and of that which only recorded answers have, by its id."""
+    """Return the facts of each installed test by id, including the tests that only recorded answers have."""
     return dict(_known(all_tests()))
 
 
@@ -34,7 +34,7 @@ def _known(tests: tuple[Test, ...]) -> dict[str, Facts]:
 
 
 def in_words(tests: Iterable[Facts]) -> str:
-    """The tests by their numbers in the paper's Table 1, or else by their titles: `7 to 9 and matched membership`."""
+    """Return the tests by their numbers in the paper's Table 1, or else by title: `7 to 9 and matched membership`."""
     tests = tuple(tests)
     numbers = enumerate(sorted(test.number for test in tests if test.number))
     spans = [[number for _, number in span] for span in grouped(numbers, lambda one: one[1] - one[0]).values()]
@@ -44,7 +44,7 @@ def in_words(tests: Iterable[Facts]) -> str:
 
 
 def in_order(facts: Iterable[Facts]) -> tuple[Facts, ...]:
-    """The tests as a report shows them, each once: those of the paper's Table 1 first, those of others last."""
+    """Return the tests in the order of a report, each once: those of the paper's Table 1 first, others last."""
     order = {test: place for place, test in enumerate(known_tests())}
     found = {one.id: one for one in facts}
     return tuple(sorted(found.values(), key=lambda one: order.get(one.id, len(order))))
@@ -52,10 +52,10 @@ def in_order(facts: Iterable[Facts]) -> tuple[Facts, ...]:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Duration(InCell):
-    """How long the answers of a cell took that were asked now."""
+    """The time that those answers of a result took that this run asked for."""
 
     seconds: Amount
-    """The time of its answers, added up, in seconds."""
+    """The sum over its answers, in seconds."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,36 +63,36 @@ class LlmFacts:
     """An LLM of the run."""
 
     spec: str
-    """The LLM as it was named."""
+    """The LLM as the user named it."""
     resolved: str = ""
-    """What that name stands for here, with a note where that is not quite what was named."""
+    """The model that the name stands for here, with a note if it is not quite the one named."""
     stands_for: str = ""
-    """What that name stands for, without the note: PROVIDER:MODEL."""
+    """The model that the name stands for, without the note: PROVIDER:MODEL."""
     version: str | None = None
-    """The version or digest that the server states; null where it states none."""
+    """The version or digest that the server states; null if it states none."""
     control: Truth = False
-    """Whether it is a control that joined the run."""
+    """True if it is a control that joined the run."""
     checks: Truth = False
-    """Whether it checks the tests: it knows all that it is known to have read, and nothing else of a table's rows."""
+    """True if it checks the tests: it knows all that it is known to have read, and nothing else of a table's rows."""
     requests: Count | None = None
-    """How many requests were sent."""
+    """The number of requests that were sent."""
     retries: Count | None = None
-    """How many of them were sent again."""
+    """The number of requests that were sent again."""
     dollars: Amount | None = None
-    """What they cost, in US dollars; null where no price is known."""
+    """The cost of the requests, in US dollars; null if no price is known."""
     documents: Truth = False
-    """Whether it is a body of documents, which is searched and not asked."""
+    """True if it is a corpus, which is searched and not asked."""
     ended: str | None = None
-    """Why it was asked no more, if it was not asked to the end."""
+    """The reason why asking it ended early, if it did."""
 
     @property
     def named_otherwise(self) -> str:
-        """What its name stands for; empty where that is the name itself."""
+        """The model that its name stands for; "" if that is the name itself."""
         return "" if self.resolved == self.spec else self.resolved
 
     @property
     def took(self) -> str:
-        """What it was sent and what that cost, where something was sent."""
+        """The requests that were sent and their cost in words; "" if none was sent."""
         if not self.requests:
             return ""
         again = f", {self.retries:,} of them again" if self.retries else ""
@@ -102,22 +102,22 @@ class LlmFacts:
 
 @dataclass(frozen=True, kw_only=True)
 class TrainedOn:
-    """Documents that the user declared to be what an LLM was trained on, or a part of it."""
+    """A corpus that the user declared to be training data of an LLM, or a part of it."""
 
     llm: str
-    """The LLM as it was named."""
+    """The LLM as the user named it."""
     documents: str
-    """The body of documents as it was named, which is a subject of the run."""
+    """The corpus as the user named it, which is a subject of the run."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class CatalogueFacts:
-    """What the catalogue says of an LLM."""
+    """The catalogue's entry of an LLM."""
 
     name: str
     """The name of the entry."""
     title: str
-    """What people call it."""
+    """The name in common use."""
     family: str
     """The family of versions that it belongs to; empty for none."""
     order: Count
@@ -125,9 +125,9 @@ class CatalogueFacts:
 
 
 def catalogued(specs: Mapping[str, str]) -> dict[str, CatalogueFacts]:
-    """What the catalogue says of the LLMs of a run, by their names there; others are left out.
+    """Return the catalogue's facts of the LLMs of a run, by their names there; LLMs without an entry are left out.
 
-    `specs` has the LLM as `--llm` would name it, by its name in the run.
+    `specs` maps the name of an LLM in the run to the form in which `--llm` would name it.
     """
     return {
         name: CatalogueFacts(name=entry.name, title=entry.title, family=entry.family, order=entry.order)
@@ -143,40 +143,40 @@ class DatasetFacts:
     name: str
     """The card's short name, or the file's name."""
     title: str = ""
-    """What it is called in prompts."""
+    """The name in prompts."""
     edition: str = ""
     """The edition."""
     split: str | None = None
-    """The split of the dataset that these rows are; null where it has none."""
+    """The split of the dataset that these rows are; null if it has none."""
     elsewhere: Count | None = 0
-    """How many of its rows stand in another split of the dataset, too: no query asked about one of them. Null where the
-    file of another split was not to be had."""
+    """The number of its rows that are also in another split of the dataset, about which no query asked. Null if the
+    file of another split was not available."""
     sha256: str = ""
     """The SHA-256 of its file, in hexadecimal digits."""
     rows: Count | None = None
-    """How many rows it has."""
+    """The number of its rows."""
     sampled: Count | None = None
-    """How many of them make up the sample that was asked about and learned from; null where that is all."""
+    """The number of rows in the sample that was asked about and learned from; null if that is all rows."""
     columns: Count | None = None
-    """How many columns it has."""
+    """The number of its columns."""
     features: tuple[str, ...] = ()
     """The names of its columns, in order."""
     order: str | None = None
-    """Whether its rows stand in the order that the file had when it was published."""
+    """The order of its rows: kept for the original one, or the criterion that the published rows are sorted by."""
     withheld: Count = 0
-    """How many rows of its source that were never published were given beside it."""
+    """The number of rows of its source that were never published and were given with it."""
     withheld_sha256: str = ""
-    """The SHA-256 of their cells, in hexadecimal digits; empty without such rows."""
+    """The SHA-256 of the cells of these rows, in hexadecimal digits; empty without such rows."""
     fresh: Count = 0
-    """How many rows that no LLM can have read were given beside it."""
+    """The number of rows given with it that no LLM can have read."""
     fresh_sha256: str = ""
-    """The SHA-256 of their cells, in hexadecimal digits; empty without such rows."""
+    """The SHA-256 of the cells of these rows, in hexadecimal digits; empty without such rows."""
     reading: str = ""
-    """How the user said that its text is to be read, as `delimiter ';'`; empty where that is found out."""
+    """The user's own description of its text format, such as `delimiter ';'`; empty if that is found out."""
     failed: tuple[str, ...] = ()
     """A line for each predictor of the baseline that failed on it and was left out: its name, and the error."""
     read: str = ""
-    """How a FILE was read, in a line: kind, signs, encoding, header, size, and renamed columns; empty of others."""
+    """A line on how a FILE was read: kind, signs, encoding, header, size, and renamed columns; empty for others."""
 
     @property
     def named(self) -> str:
@@ -185,12 +185,12 @@ class DatasetFacts:
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """What tells it from the other tables of a run."""
+        """The parts of its name that differ between the tables of a run: name, edition and split."""
         return self.name, self.edition, self.split or ""
 
     @property
     def is_file(self) -> bool:
-        """Whether it is a user's own FILE, whose edition is a digest of its content; no page describes it."""
+        """True if it is a user's own FILE, whose edition is a digest of its content and which no page describes."""
         if not self.sha256:
             return self.edition.partition(" ")[0] == FILE
         return bool(self.edition) and self.sha256.startswith(self.edition)
@@ -203,14 +203,14 @@ class DatasetFacts:
 
 @dataclass(frozen=True, kw_only=True)
 class KnownFacts:
-    """A file whose rows the LLMs may know: they taught the guesser, and no query asked about one of them."""
+    """A file of rows that the LLMs may know: the baseline learned from them, and no query asked about one of them."""
 
     name: str
     """The name of the file, or of the dataset."""
     sha256: str
     """The SHA-256 of its content, in hexadecimal digits."""
     rows: Count
-    """How many rows it has."""
+    """The number of its rows."""
     datasets: tuple[str, ...]
     """The tables of the run that have its columns."""
 
@@ -220,21 +220,21 @@ class KnownFacts:
 
 @dataclass(frozen=True, kw_only=True)
 class SerializerFacts:
-    """How rows were written as text."""
+    """A serializer: the form of rows as text."""
 
     name: str
     """Its name."""
     form: str = "template"
-    """The form of a row: template, csv, json, markdown or, of evaluate alone, passage. What follows is that of a
-    template or a passage, and else empty."""
+    """The form of a row: template, csv, json, markdown or, in evaluate alone, passage. The fields below belong to a
+    template or a passage, and are empty for other forms."""
     specifier: str = ""
-    """What stands before each feature."""
+    """The text before each feature."""
     value_separator: str = ""
-    """What stands between a feature and its value."""
+    """The text between a feature and its value."""
     feature_separator: str = ""
-    """What stands between two features."""
+    """The text between two features."""
     end: str = ""
-    """What stands behind each feature of a passage."""
+    """The text after each feature of a passage."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -244,7 +244,7 @@ class PromptFacts:
     name: str
     """Its name."""
     about: str = ""
-    """What its file says of it."""
+    """The description in its file."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -252,31 +252,31 @@ class MergedRun:
     """A run that was merged with others."""
 
     folder: str
-    """Its folder, as it was named."""
+    """Its folder, as the user named it."""
     version: str | None = None
     """The version of tabcontam."""
     seed: int | str | None = None
     """Its seed."""
     queries: Count | Literal["paper"] | None = None
-    """What it asked in each cell, as in the run's own field."""
+    """The queries of each result, as in the run's own field."""
     command: str | None = None
     """Its command line."""
     started: str | None = None
-    """When it started."""
+    """The time of its start."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ShardFacts:
-    """Which parts of a run these results hold, of a run that several machines made."""
+    """The parts of a run that these results hold, of a run that several machines made."""
 
     parts: tuple[Count, ...]
     """The numbers of the parts, from 1."""
     of: Count
-    """How many parts the run has."""
+    """The number of parts of the run."""
     plan: str
-    """The SHA-256 of what all parts ask, in hexadecimal digits: the same in all of them."""
+    """The SHA-256 of all queries, in hexadecimal digits: it is equal in all parts."""
     cells: Count
-    """How many cells all parts have."""
+    """The number of results that all parts have together."""
 
     @property
     def missing(self) -> tuple[int, ...]:
@@ -289,14 +289,14 @@ class ShardFacts:
 
 
 def asked_queries(run: "RunFacts | MergedRun") -> str:
-    """Which of their queries the tests of a run asked, in words."""
+    """Return in words how many of their queries the tests of a run asked."""
     if run.queries == PAPER:
         return "the paper's own queries alone"
     return "all queries" if run.queries is None else f"at most {run.queries} queries a cell"
 
 
 def turns_in_words(run: "RunFacts") -> str:
-    """Whether the row tests of a run were asked until a table was decided, in words."""
+    """Return in words whether the row tests of a run were asked until a table was decided."""
     if run.until_decided is None:
         return f"that asked all queries, without {option('until_decided')}"
     return f"with {option('until_decided')} and {option('min_power', run.until_decided)}"
@@ -313,84 +313,84 @@ class RunFacts:
     command: str = ""
     """The command line; those of merged runs, divided by semicolons."""
     started: str | None = None
-    """When the run started, in ISO 8601 with its offset from UTC."""
+    """The time of the run's start, in ISO 8601 with its offset from UTC."""
     seconds: Amount | None = None
-    """How long it took, in seconds; of merged runs the sum."""
+    """The duration of the run, in seconds; of merged runs the sum."""
     seed: int | str | None = None
     """The seed; of merged runs all of theirs, divided by commas."""
     rules: Literal["calibrated", "paper"]
-    """How answers became verdicts."""
+    """The rules by which answers became verdicts."""
     queries: Count | Literal["paper"] | None = None
-    """At most so many queries were asked in each cell, or "paper": the paper's own alone; null: all of a test."""
+    """The largest number of queries of each result; "paper" for the paper's own alone, null for all."""
     rows: Count | None = None
-    """How many rows of a table the tests were to ask about that can be asked about any number, those of classification
-    and of memory's share; null: as many as they ask by default."""
+    """The number of rows of a table that the tests were to ask about which can ask about any number: classification and
+    memory's share. Null for their default."""
     samples: Count | None = None
-    """How often an LLM that tells no log-probabilities was asked the same in their place; null: not at all."""
+    """The number of times that an LLM without log-probabilities was asked the same in their place; null for never."""
     temperature: Amount | None = None
-    """At which every query of the tests that can weigh several answers was asked `samples` times; null: asked once."""
+    """The temperature at which queries were asked `samples` times, if their test can do so; null if asked once."""
     shots: Count | None = None
-    """How many demonstrations of other tables chat models were shown in row tests; null: none."""
+    """The number of demonstrations of other tables that chat models were shown in row tests; null for none."""
     until_decided: Level | None = None
-    """Row tests were asked in turns until a table was decided, and it was let go once an LLM that remembers this share
-    of the rows would have been found; null where all queries were asked."""
+    """The share of rows for asking in turns: a table was decided as not detected once an LLM that remembers this share
+    would have been found; null if all queries were asked."""
     alpha: Level | None = None
-    """The share of an LLM's contaminated cells of one family of tests that may be false, on average."""
+    """The mean share of false findings among an LLM's contaminated results of one family of tests."""
     family_over: Over = LLM
-    """Whose cells of a family of tests share alpha: those of each LLM, or those of all LLMs under test."""
+    """The LLMs whose results of a family of tests share alpha: each LLM by itself, or all LLMs under test."""
     level: Share | None = None
-    """The p-value at which a single cell of any family counts as found whatever the others show."""
+    """The p-value at which a single result of any family counts as found whatever the others show."""
     levels: Mapping[str, Share] = field(default_factory=dict)
     """The level of each family of tests."""
     overlap: str | None = None
-    """By what Algorithm 1 of Golchin and Surdeanu compared texts, `bleurt:MODEL` or `bertscore:MODEL`; null: by
-    ROUGE-L."""
+    """The measure by which Algorithm 1 of Golchin and Surdeanu compared texts, `bleurt:MODEL` or `bertscore:MODEL`;
+    null for ROUGE-L."""
     dictionary: str = ""
-    """The dictionary that decided what is a word."""
+    """The dictionary that decided which strings are words."""
     recorded: Truth = False
-    """Whether these are recorded answers that were judged, of which there are no LLMs, tables or trials here."""
+    """True if these are recorded answers that were judged, of which there are no LLMs, tables or trials here."""
     llms: tuple[LlmFacts, ...] = ()
     """The LLMs of the run."""
     catalogue: Mapping[str, CatalogueFacts] = field(default_factory=dict)
-    """What the catalogue says of the LLMs that it has, by their names in the run."""
+    """The catalogue's entries of the LLMs that it has, by their names in the run."""
     references: tuple[LlmFacts, ...] = ()
-    """The LLMs that have not seen the tables and were asked beside: what they answer counts for nothing."""
+    """The reference LLMs, which have not seen the tables: their answers count for nothing."""
     trained_on: tuple[TrainedOn, ...] = ()
-    """Which documents of the run the user declared to be training data of which LLM: what they hold counts for it."""
+    """The corpora of the run that the user declared to be training data of an LLM: their rows count for it."""
     judge: LlmFacts | None = None
-    """The LLM that judged completions; null where none was named."""
+    """The LLM that judged completions; null if none was named."""
     known: tuple[KnownFacts, ...] = ()
-    """The files whose rows the LLMs may know."""
+    """The files of rows that the LLMs may know."""
     datasets: tuple[DatasetFacts, ...] = ()
     """The tables of the run."""
     tests: tuple[Facts, ...] = ()
-    """The contamination tests of the cells, in the order of a report."""
+    """The contamination tests of the results, in the order of a report."""
     serializers: tuple[SerializerFacts, ...] = ()
     """The serializers of the run."""
     prompts: tuple[PromptFacts, ...] = ()
     """The prompt sets of the run; empty in results that were made before there were several."""
     shard: ShardFacts | None = None
-    """Which parts of a run these are; null where they are the whole run, or all of its parts were joined."""
+    """The parts of a run that these results hold; null for the whole run, or if all of its parts were joined."""
     runs: tuple[MergedRun, ...] = ()
-    """What was merged, in order."""
+    """The merged runs, in order."""
     redacted: tuple[str, ...] | None = None
-    """Of a published report: the tables of which no cell, prompt or answer is shown; null in a run's own folder."""
+    """The tables of which a published report shows no cell, prompt or answer; null in a run's own folder."""
     notes: tuple[Note, ...] = ()
-    """What a reader must know of merged runs."""
+    """The notes for a reader of the results."""
     finished: Truth = True
-    """Whether every query was asked."""
+    """True if every query was asked."""
     interrupted: Truth = False
-    """Whether the user stopped it."""
+    """True if the user stopped it."""
     limit: str | None = None
     """The user's limit that it stopped at, if it did."""
     durations: tuple[Duration, ...] = ()
-    """How long the answers of each cell took that were asked now."""
+    """The time that the answers of each result took that this run asked for."""
 
     def level_of(self, family: str) -> float:
-        """The p-value at which a single cell of a family counts as found whatever the others show."""
+        """Return the p-value at which a single result of a family counts as found whatever the others show."""
         return self.levels.get(family, self.level or 0.0)
 
     @property
     def ended_early(self) -> bool:
-        """Whether it ended before all was asked, of all LLMs or of one."""
+        """True if the run ended before all was asked, of all LLMs or of one."""
         return bool(self.limit) or self.interrupted or not self.finished or any(llm.ended for llm in self.llms)

@@ -1,35 +1,35 @@
-"""The gate: may an experiment go on, given the results of a run? One decision for `gate`, the plugin and Python.
+"""The gate: the decision whether an experiment may go on, for `gate`, the pytest plugin and Python.
 
-It rests on the row tests, as they stand in the report: a table is contaminated where its verdict is, or that of one of
-its row tests. It is clean where its verdict is `not detected` and every row test that was to be asked was asked to the
-end. Of all else the gate cannot tell: no readable answer, asking could not have told, nothing asked, a run cut short.
+The decision rests on the row tests, as the report shows them. A table is contaminated if its verdict is, or that of one
+of its row tests. It is clean if its verdict is `not detected` and every planned row test was asked to the end.
+Otherwise the gate cannot tell: no readable answer, no power to detect memory, nothing asked, or a run cut short.
 
-The controls decide nothing, but say what a row test is worth on a table (same dataset, edition and serializer):
+Controls decide nothing, but they show the worth of a row test on a table (same dataset, edition and serializer):
 
-- One that is known to have read the table (`control:exposed`) was missed by it: it has no power there, and makes no
-  table clean.
-- One that is known to have read none of its rows (`control:unexposed`) was flagged by it: it measures plausibility
-  there, and makes no table contaminated. Where only the row tests together flagged it, this goes for the one with the
-  least p-value.
+- The test missed a control that is known to have read the table (`control:exposed`): the test has no power there, and
+  makes no table clean.
+- The test flagged a control that is known to have read none of its rows (`control:unexposed`): the test measures
+  plausibility there, and makes no table contaminated. If only the row tests together flagged the control, the test with
+  the smallest p-value is the one.
 
-Where a verdict rests on such tests, it is taken anew without them, in the same way and at the same level, with all
+A verdict that rests on such tests is computed anew without them, by the same method and at the same level, with all
 tables of the LLM that share an error budget. If the other row tests carry it, it stands; if not, the gate cannot tell.
-A control that gave no answer, was skipped or could not have told says nothing of a test, so that it counts. No control
-voids what was found of itself.
+A test counts if the control gave it no answer, was skipped, or was uninformative. No control voids findings about
+itself.
 
-A control that the user named (`--control`) and that has read none of the rows goes for the second rule as
-`control:unexposed` does. One that has read them voids nothing: that it is missed says no more than that it, or a model
-like it, has not learned them.
+A control that the user named (`--control`) and that has read none of the rows falls under the second rule like
+`control:unexposed`. One that has read them voids nothing: a miss shows only that it, or a model like it, has not
+learned them.
 
-Documents that an LLM was trained on, by the user's word, make a table contaminated of which they hold rows, and make
-none clean. No control says anything of them, and a body of documents that was searched is an LLM under test here.
+A corpus that an LLM was trained on, as declared by the user, makes a table contaminated if it holds rows of it, and
+makes none clean. Controls do not apply to it. A corpus that was searched is itself an LLM under test here.
 
-Where a limit of memory's share is given, it is a condition of its own: see `memory`. Each LLM and table then has a
-finding of its rows and one of the share, and of all of them the worst decides. A table of which scores alone were asked
-has the one of the share alone, which says so: whoever measures nothing else wants to know nothing else.
+A limit of memory's share is a condition of its own: see `memory`. Each LLM and table then has a finding on its rows and
+one on the share, and the worst of all findings decides. A table with scores alone has only the finding on the share,
+which states so: a user who measures nothing else wants no other answer.
 
-A table whose finding rests on one column is none that the gate can tell of. A results.json whose parts contradict each
-other, as after an edit by hand, is an error; and no table is clean that its cells do not show to be so.
+The gate cannot tell if the finding on a table rests on one column. A results.json whose parts contradict each other,
+for example after an edit by hand, is an error, and no table is clean unless its results show it.
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -51,7 +51,7 @@ from tabcontam.verdicts.trained import Held, Rows, held, not_held, told, who
 from tabcontam.verdicts.whole import check_whole
 from tabcontam.verdicts.wording import rounded, shorten, visible
 
-ROWS, SHARE = "rows", "memory's share"  # what a finding is of
+ROWS, SHARE = "rows", "memory's share"  # the subject of a finding
 NAMED = 3  # findings that the one line names
 LONGEST = 240  # characters of a finding there
 Tested = tuple[str, TableName]  # an LLM and a table
@@ -67,9 +67,9 @@ EXIT = {
 
 @dataclass(frozen=True)
 class Finding:
-    """What the gate says of one (LLM, table): `dataset` is its label in the report, `reason` one sentence.
+    """The gate's finding on one LLM and table: `dataset` is its label in the report, `reason` one sentence.
 
-    `of` is "rows", or "memory's share" where it is of that and its limit.
+    `of` is "rows", or "memory's share" for a finding on that share and its limit.
     """
 
     llm: str
@@ -84,10 +84,10 @@ class Finding:
 
 @dataclass(frozen=True)
 class Judgement:
-    """What the gate says of all of them together, in one line, and of each.
+    """The gate's decision on all LLMs and tables together, in one line, with the finding on each.
 
-    `undecided_fails` says that it is to stop an experiment, too, where it cannot tell. `baseline` is the folder of the
-    run whose findings are known, or empty.
+    `undecided_fails` is true if the gate also stops an experiment when it cannot tell. `baseline` is the folder of the
+    earlier run whose findings are known, or empty.
     """
 
     conclusion: Conclusion
@@ -101,12 +101,12 @@ class Judgement:
 
     @property
     def exit_code(self) -> Exit:
-        """0 clean or known, 1 contaminated, 6 cannot tell, or 1 for that as well."""
+        """0 for clean or known, 1 for contaminated, 6 for cannot tell; with `undecided_fails` 1 for that as well."""
         fails = self.undecided_fails and self.conclusion is Conclusion.CANNOT_TELL
         return Exit.CONTAMINATED if fails else EXIT[self.conclusion]
 
     def document(self) -> dict[str, Any]:
-        """What `gate --json` prints."""
+        """Return the document that `gate --json` prints."""
         findings = [asdict(finding) for finding in self.findings]
         compared = {"baseline": self.baseline} if self.baseline else {}
         return {"conclusion": self.conclusion, "reason": self.reason, **compared, "findings": findings}
@@ -114,12 +114,11 @@ class Judgement:
 
 @dataclass(frozen=True)
 class Ruling:
-    """What the gate says of one (LLM, table), for those who put it in words of their own.
+    """The gate's decision on one LLM and table, for callers that word it themselves.
 
-    `void` has the row tests that a control, named in `control`, shows to be worth nothing for what was found, or for
-    finding nothing;
-    `share`, in [0, 1]: an LLM that remembers this share of the rows would have been found by the others; None where
-    that is not known.
+    `void` holds the row tests that a control, named in `control`, shows to be worth nothing for the finding, or for
+    finding nothing. `share`, in [0, 1], is the smallest share of remembered rows that the others would have found; None
+    if it is not known.
     """
 
     conclusion: Conclusion
@@ -132,9 +131,9 @@ class Ruling:
 def rulings(
     view: RunResults, llms: Sequence[str] = (), datasets: Sequence[str] = (), *, knowledge: bool = False
 ) -> dict[Tested, Ruling]:
-    """The gate's decision on each LLM and table, chosen as by `judge`; none on recorded answers.
+    """Return the gate's decision on each LLM and table, chosen as by `judge`; none for recorded answers.
 
-    With `knowledge` tests of knowledge count as well.
+    With `knowledge`, tests of knowledge count as well.
     """
     if view.run.recorded:
         return {}
@@ -151,14 +150,15 @@ def judge(
     min_power: float | None = None,
     max_memory_share: float | None = None,
 ) -> Judgement:
-    """The gate's decision on the results of a run; the worst of what is found of each LLM and table.
+    """Return the gate's decision on the results of a run: the worst of the findings on each LLM and table.
 
-    `llms` and `datasets` choose from it (default: all but controls that joined). `fail_on` has "knowledge", "undecided"
-    or both: tests of knowledge count as well, and what cannot be told exits as what is contaminated. `min_power`, in
-    (0, 1): clean counts only where an LLM that remembers this share of the rows would have been found.
-    `max_memory_share`, in (0, 1): how much of an accuracy may be memory.
+    `llms` and `datasets` choose from the results (default: all but controls that joined). `fail_on` holds "knowledge",
+    "undecided" or both: tests of knowledge count as well, and an undecided table exits like a contaminated one. With
+    `min_power`, in (0, 1), clean counts only if an LLM that remembers this share of the rows would have been found.
+    `max_memory_share`, in (0, 1), is the largest part of an accuracy that may be memory.
 
-    Raises `UsageError` for a name that the results do not have, another condition, and what is not a run's results.
+    Raises `UsageError` for a name that the results do not have, for another condition, and if `view` is not a run's
+    results.
     """
     found = findings_of(view, llms, datasets, fail_on, min_power, max_memory_share)
     return in_parts(view, together(tuple(finding for _, finding in found), "undecided" in fail_on))
@@ -172,7 +172,7 @@ def findings_of(
     min_power: float | None,
     max_memory_share: float | None,
 ) -> list[tuple[Tested, Finding]]:
-    """What is found, with the LLM and table that it is found of. Arguments and errors are those of `judge`."""
+    """Return each finding with its LLM and table. Arguments and errors are those of `judge`."""
     for word in fail_on:
         if word not in FAILURES:
             raise unknown("condition to fail on", str(word), FAILURES)
@@ -188,7 +188,7 @@ def findings_of(
 
 
 def in_parts(view: RunResults, judgement: Judgement) -> Judgement:
-    """The judgement; of some parts of a run it says what is missing, and which conclusion waits for the others."""
+    """Return the judgement; for some parts of a run, an undecided one that names the missing parts."""
     shard = view.run.shard
     if shard is None:
         return judgement
@@ -213,7 +213,7 @@ def _found(
 
 
 def _subjects(view: RunResults, llms: Sequence[str], datasets: Sequence[str]) -> list[Tested]:
-    """Each LLM with each table that is chosen. What is named stays, so that nothing unasked is passed over."""
+    """Return each chosen LLM with each chosen table. Named pairs stay, so that none that was not asked is skipped."""
     chosen = llms_named(view, llms)
     named = dict.fromkeys(place for name in datasets for place in places_named(view, name))
     if not datasets:
@@ -233,7 +233,7 @@ def _tables_of(found: Sequence[Result | TableVerdict]) -> Iterable[TableName]:
 
 
 def together(findings: tuple[Finding, ...], undecided_fails: bool) -> Judgement:
-    """The worst decide; one line names some of them and counts the others."""
+    """Return the judgement on all findings: the worst decide; one line names some of them and counts the others."""
     numbers = {word: sum(finding.conclusion is word for finding in findings) for word in Conclusion}
     worst = next((word for word, number in numbers.items() if number), Conclusion.CANNOT_TELL)
     those = [shorten(str(finding), LONGEST) for finding in findings if finding.conclusion is worst]
@@ -245,20 +245,20 @@ def together(findings: tuple[Finding, ...], undecided_fails: bool) -> Judgement:
 
 @dataclass(frozen=True)
 class _Gate:
-    """The results of a run, and what is asked of them."""
+    """The results of a run, with the conditions of the gate."""
 
     view: RunResults
     knowledge: bool
     min_power: float | None
 
     def finding(self, llm: str, place: TableName) -> Finding:
-        """What is found of one LLM and one table."""
+        """Return the finding on the rows of one LLM and table."""
         found = self.ruling(llm, place)
         llm, label = (visible(words, line=True) for words in (llm, self._labels[place]))
         return Finding(llm, label, found.conclusion, found.reason)
 
     def of_share(self, llm: str, place: TableName, limit: float) -> Finding:
-        """What is found of memory's share of an LLM's accuracy on a table."""
+        """Return the finding on memory's share of an LLM's accuracy on a table."""
         conclusion, reason = memory.ruled(self._shares.get((llm, place), ()), limit, self.view.run.rows)
         alone = conclusion is Conclusion.CLEAN and not self.beyond_scores(llm, place)
         reason += "; whether it recalls rows was not asked" * alone
@@ -266,7 +266,7 @@ class _Gate:
         return Finding(llm, label, conclusion, visible(reason, line=True), SHARE)
 
     def beyond_scores(self, llm: str, place: TableName) -> bool:
-        """Whether anything but scores was to be asked about a table, so that there may be a finding of its rows."""
+        """Return whether more than scores was to be asked about a table, so that there may be a finding on its rows."""
         facts, here = self.view.facts, (llm, place)
         asked = (
             (cell.llm, cell.table) == here and facts[cell.test].family is not Family.SCORE for cell in self.view.cells
@@ -279,13 +279,13 @@ class _Gate:
         return grouped(shares, lambda cell: (cell.llm, cell.table))
 
     def ruling(self, llm: str, place: TableName) -> Ruling:
-        """What is found of one LLM and one table, and what it rests on."""
+        """Return the decision on one LLM and table, with its grounds."""
         cells = self._rows(llm, place)
         flagged = self._flagged(llm, place)
         missed = [cell for cell in cells if cell.verdict is Verdict.NOT_DETECTED]
         worthless = self._void(llm, place, exposed=not flagged)
         void = tuple(test for test in flagged or [cell.test for cell in missed] if test in worthless)
-        # The published rules do not say what would have been found.
+        # The published rules do not state the detectable share.
         counted = [] if self.view.run.rules == PAPER else [cell for cell in missed if cell.test not in void]
         share = min((cell.detectable_share for cell in counted if cell.detectable_share is not None), default=None)
         if void and any(cell.sequential for cell in counted):  # the share is that of all tests together
@@ -308,7 +308,7 @@ class _Gate:
         return Ruling(conclusion, visible(reason, line=True), void, share, control)
 
     def _found(self, llm: str, place: TableName, flagged: Sequence[str], void: Sequence[str]) -> tuple[Conclusion, str]:
-        """Of a table that is contaminated in the report by these row tests, of which some may be worth nothing."""
+        """Return the conclusion on a table that these row tests call contaminated; some may be worth nothing."""
         if not void:
             return Conclusion.CONTAMINATED, self._found_by(llm, place, flagged)
         control = self._controls(place, exposed=False)
@@ -334,7 +334,8 @@ class _Gate:
     def _not_found(
         self, llm: str, place: TableName, void: Sequence[str], share: float | None
     ) -> tuple[Conclusion, str]:
-        """Of a table that no row test flagged: it is clean only if its verdict says so, and enough tests carry that."""
+        """Return the conclusion on a table that no row test flagged: clean if its verdict is, and enough tests
+        agree."""
         cells, table = self._rows(llm, place), self._tables.get((llm, place))
         own = self._rows_held(llm, place)
         beside = [not_held(own)] if own is not None else []
@@ -362,7 +363,7 @@ class _Gate:
         return Conclusion.CLEAN, "; ".join([f"not found by {', '.join(missed)}{power}", *more])
 
     def _silent(self, llm: str, place: TableName) -> list[str]:
-        """The tests of a clean table that count and gave no answer that could be read."""
+        """Return a line on the tests of a clean table that count and gave no readable answer, if there are any."""
         cells = [*self._rows(llm, place), *(self._knowing(llm, place) if self.knowledge else [])]
         tests = list(dict.fromkeys(cell.test for cell in cells if cell.verdict is Verdict.NO_ANSWER))
         return (
@@ -370,7 +371,7 @@ class _Gate:
         )
 
     def _unsure(self, llm: str, place: TableName) -> str:
-        """Why it cannot be told that the dataset is not known; empty where it can."""
+        """Return why it is not known whether the LLM knows the dataset; "" if it is known."""
         cells = self._knowing(llm, place)
         if short := [cell.test for cell in cells if cut_short(cell)]:
             return f"not asked to the end: {', '.join(short)}"
@@ -378,13 +379,13 @@ class _Gate:
         return "" if missed else "no row was found, but whether the dataset is known was not decided by any test"
 
     def _knowing(self, llm: str, place: TableName) -> list[Result]:
-        """What tests of knowledge found; those that show no rows are asked in one serializer alone, and go for all."""
+        """Return the results of tests of knowledge; tests that show no rows use one serializer and count for all."""
         here, facts = (llm, place.dataset, place.edition, place.split), self.view.facts
         known = [cell for cell in self.view.cells if (cell.llm, cell.dataset, cell.edition, cell.split) == here]
         return [cell for cell in known if facts[cell.test].family is Family.KNOWLEDGE]
 
     def _checking(self, place: TableName, exposed: bool) -> dict[str, list[Result]]:
-        """The row tests' results of each control that is known to have read the table, or none of its rows."""
+        """Return the row tests' results of each control that is known to have read the table, or none of its rows."""
         checking = self.view.checking if exposed else self.view.checking | self.view.joined
         own = {llm: self._rows(llm, place) for llm in self.view.llms if llm in checking}
         return {
@@ -394,17 +395,17 @@ class _Gate:
         }
 
     def _controls(self, place: TableName, exposed: bool) -> str:
-        """Those that show a row test to be worth nothing here; in a sentence it is one of them."""
+        """Return the controls that show a row test to be worth nothing here, in words."""
         return " or ".join(self._voiding(place, exposed))
 
     def _void(self, llm: str, place: TableName, exposed: bool) -> frozenset[str]:
-        """The row tests that a control shows to be worth nothing here: for `clean`, or for `contaminated`."""
+        """Return the row tests that a control shows to be worth nothing here: for `clean`, or for `contaminated`."""
         if llm in self._checking(place, exposed):
             return frozenset()
         return frozenset().union(*self._voiding(place, exposed).values())
 
     def _voiding(self, place: TableName, exposed: bool) -> dict[str, list[str]]:
-        """The controls that show row tests to be worth nothing here, each with these tests."""
+        """Return the controls that show row tests to be worth nothing here, each with these tests."""
         checking = self._checking(place, exposed)
         if exposed:
             missed = Verdict.NOT_DETECTED
@@ -415,16 +416,16 @@ class _Gate:
 
     @cached_property
     def _without_powerless(self) -> dict[Tested, TableVerdict]:
-        """The verdicts of all tables without the row tests that miss a control which has the table."""
+        """The verdicts of all tables without the row tests that miss a control which has read the table."""
         return self._anew(exposed=True)
 
     @cached_property
     def _without_implausible(self) -> dict[Tested, TableVerdict]:
-        """The verdicts of all tables without the row tests that flag a control which has none of its rows."""
+        """The verdicts of all tables without the row tests that flag a control which has read none of its rows."""
         return self._anew(exposed=False)
 
     def _anew(self, exposed: bool) -> dict[Tested, TableVerdict]:
-        """The verdicts of all tables, as a report has them, without the row tests that a control voids."""
+        """Return the verdicts of all tables, as a report has them, without the row tests that a control voids."""
         run, alpha = self.view.run, ALPHA if self.view.run.alpha is None else self.view.run.alpha
         worth = [
             cell
@@ -437,7 +438,7 @@ class _Gate:
 
     @cached_property
     def _tables(self) -> dict[Tested, TableVerdict]:
-        """What the row tests say of each LLM and table by themselves, without documents that it was trained on."""
+        """The verdict of the row tests alone on each LLM and table, without corpora that the LLM was trained on."""
         stated, again = _verdicts(self.view.tables), self._alone
 
         def alone(key: Tested, table: TableVerdict) -> TableVerdict | None:
@@ -461,9 +462,9 @@ class _Gate:
         return self._held.get((llm, Rows(place.dataset, place.edition, place.split)))
 
     def _documents(self, llm: str, place: TableName) -> str:
-        """What documents that an LLM was trained on hold of a table, in words, where that finds it; else nothing.
+        """Return in words the rows of a table that an LLM's training corpora hold, if they make a finding; else "".
 
-        No control says anything of it: what stands in documents is no answer.
+        No control applies to it: a row in a corpus is no answer.
         """
         own = self._rows_held(llm, place)
         alpha = ALPHA if self.view.run.alpha is None else self.view.run.alpha
@@ -479,7 +480,7 @@ class _Gate:
         return {cell.table: self.view.label(cell) for cell in self.view.cells}
 
     def _flagged(self, llm: str, place: TableName) -> list[str]:
-        """The row tests that found the rows: those whose cell did, else of all together that with the least p-value."""
+        """Return the row tests that found the rows: those with a finding, or else the one with the smallest p-value."""
         cells, table = self._rows(llm, place), self._tables.get((llm, place))
         if found := [cell.test for cell in cells if cell.verdict is Verdict.CONTAMINATED]:
             return found
@@ -499,7 +500,7 @@ def _verdicts(verdicts: Sequence[TableVerdict]) -> dict[Tested, TableVerdict]:
 
 
 def cut_short(cell: Result) -> bool:
-    """Whether nothing is known of a cell because it was not asked to the end, or not at all."""
+    """Return whether nothing is known of a result because it was not asked to the end, or not at all."""
     return cell.cut_short and cell.verdict in (Verdict.SKIPPED, Verdict.NO_ANSWER)
 
 

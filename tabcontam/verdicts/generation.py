@@ -1,7 +1,7 @@
-"""Outputs that LLMs generate word for word beside how well they classify the same table: Li and Flanigan's figure 6.
+"""Outputs that LLMs generate word for word, compared with their accuracy on the same table.
 
-Li and Flanigan (2024), *Task Contamination*, section 8: over twelve LLMs, the more outputs of Spider an LLM generates
-exactly, the better it solves the task. A correlation over LLMs has no verdict: a larger LLM may do both.
+Li and Flanigan (2024), *Task Contamination*, section 8 and figure 6: over twelve LLMs, the more outputs of Spider an
+LLM generates exactly, the better it solves the task. A correlation over LLMs has no verdict: a larger LLM may do both.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,33 +16,33 @@ from tabcontam.verdicts.cells import Result
 from tabcontam.verdicts.checked import Coefficient, Count, Interval, Share
 from tabcontam.verdicts.ranks import ACCURACIES
 
-SHOWN = 3  # LLMs from which on there is a figure; a correlation takes one more
-Accuracy = tuple[float, Interval | None]  # of an LLM on a table, with its interval where one cell was asked
+SHOWN = 3  # the number of LLMs from which on there is a figure; a correlation takes one more
+Accuracy = tuple[float, Interval | None]  # of an LLM on a table, with its interval if there is one result
 
 
 @dataclass(frozen=True, kw_only=True)
 class Generated:
-    """An LLM on a table: how many outputs it generated exactly, and how well it classifies the same table."""
+    """An LLM on a table: its exactly generated outputs, and its accuracy on the same table."""
 
     llm: str
-    """The LLM as it was named."""
+    """The LLM as the user named it."""
     exact: Count
-    """How many outputs were generated word for word."""
+    """The number of outputs that were generated word for word."""
     outputs: Count
-    """How many were asked for and answered."""
+    """The number of outputs that were asked for and answered."""
     share: Share
-    """Which share that is."""
+    """The share of outputs that were generated word for word."""
     share_interval: Interval
-    """Its exact 95% interval."""
+    """The exact 95% interval of the share."""
     accuracy: Share
-    """The accuracy of classification on the same table: the mean where several cells were asked."""
+    """The accuracy of classification on the same table: the mean if there are several results."""
     accuracy_interval: Interval | None = None
-    """Its 95% interval; null where several cells were asked."""
+    """The 95% interval of the accuracy; null if there are several results."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Generation:
-    """A table: outputs generated exactly against accuracy, over LLMs, with Pearson's coefficient as in the paper."""
+    """A table: exactly generated outputs against accuracy, over LLMs, with Pearson's coefficient as in the paper."""
 
     dataset: str
     """The table."""
@@ -51,19 +51,19 @@ class Generation:
     split: str | None = None
     """Its split, if it has any."""
     accuracy: Measure
-    """Which accuracy, by the ranking's name of it."""
+    """The accuracy, by the ranking's name of it."""
     llms: tuple[Generated, ...]
     """The LLMs that have both: three or more."""
     value: Coefficient | None = None
-    """Pearson's r; null with three LLMs, or where all have the same share or the same accuracy."""
+    """Pearson's r; null with three LLMs, or if all have the same share or the same accuracy."""
     interval: Interval | None = None
-    """Its 95% interval; null where r is, and where all points lie on one line."""
+    """The 95% interval of r; null if r is, and if all points lie on one line."""
     p_value: Share | None = None
-    """That the two do not go together, from all orders; null where r is."""
+    """The p-value of no correlation, from all orders; null if r is."""
 
 
 def generations(cells: Iterable[Result], facts: Mapping[str, Facts]) -> tuple[Generation, ...]:
-    """Each table and accuracy of which three LLMs or more under test have both; see `Generation`."""
+    """Return each table and accuracy for which three LLMs or more under test have both; see `Generation`."""
     tables = grouped(
         (cell for cell in cells if not cell.control), lambda cell: (cell.dataset, cell.edition, cell.split)
     )
@@ -93,7 +93,7 @@ def _generation(cells: Sequence[Result], facts: Mapping[str, Facts], accuracy: M
 
 
 def _accuracy(cells: Sequence[Result]) -> Accuracy | None:
-    """The mean accuracy of an LLM on a table; None where no cell has one that may be averaged."""
+    """Return the mean accuracy of an LLM on a table; None if no result may be averaged."""
     scored = [cell for cell in cells if cell.score is not None and cell.answered and not cell.not_averaged]
     if not scored:
         return None

@@ -22,9 +22,9 @@ def result_in_turns(
     ended: str = "",
     reference: Reference | None = None,
 ) -> Result:
-    """The result of a cell whose table was asked in turns until it was `decided`, from the cell's own read trials.
+    """Return the result of one test of a table asked in turns until it was `decided`, from the test's own read trials.
 
-    E stands in place of its p-value and interval. `decided` is None where the run ended before.
+    E replaces its p-value and interval. `decided` is None if the run ended before.
     """
     trials = test.told_apart(trials)
     cell = result(name, test, trials, planned, CALIBRATED, ALPHA, ended, reference, in_turns=True)
@@ -48,7 +48,7 @@ def result_in_turns(
 def again_in_turns(
     cell: Result, cells: Sequence[Result], test: Test, trials: Sequence[Trial], reference: Reference | None
 ) -> Result:
-    """The result of such a cell of a past run, judged again from the read trials that were weighed then."""
+    """Return the result of such a test in a past run, judged again from the read trials that were weighed then."""
     asked = cell.decided_after
     if asked is None:
         return result_in_turns(cell.key, test, in_turn(trials), cell.queries, None, "", reference)
@@ -62,7 +62,7 @@ def again_in_turns(
 
 
 def _in_turns(cell: Result, trials: Sequence[Trial], decided: Decided | None, ended: str) -> Decision:
-    """What such a cell is called where its own bets find nothing."""
+    """Return the decision on such a result if its own bets find nothing."""
     if decided is None:
         return Decision(Verdict.NO_ANSWER, f"the run ended before the table was decided{ended and f': {ended}'}")
     if decided.found or (not trials and not decided.unread):

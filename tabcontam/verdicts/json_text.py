@@ -1,21 +1,21 @@
 """Results as the text of a JSON file, piece by piece: the text of a large run is never held as a whole.
 
-It is the text of `json.dumps(…, ensure_ascii=False, indent=1, default=asdict)`, but for how very small and very large
-numbers of a dataclass are written (1e-9 for 1e-09), and many times as fast: that encodes in Python whatever is
-indented, and copies each result before.
+The text is that of `json.dumps(…, ensure_ascii=False, indent=1, default=asdict)`, except for very small and very large
+numbers of a dataclass (1e-9 for 1e-09). It is made many times as fast: `json.dumps` encodes indented text in Python,
+and copies each result before.
 """
 
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from functools import cache
-from json.encoder import encode_basestring  # of C
+from json.encoder import encode_basestring  # implemented in C
 from math import isfinite
 from typing import Any
 
 
 def pieces(document: object) -> Iterator[str]:
-    """The text of a JSON file; of a dataclass field by field, and of its lists part by part."""
+    """Yield the text of a JSON file; of a dataclass field by field, and of its lists item by item."""
     if not is_dataclass(document) or isinstance(document, type):
         yield f"{_text(document, chr(10))}\n"
         return
@@ -25,9 +25,9 @@ def pieces(document: object) -> Iterator[str]:
 
 
 def some_pieces(document: Any, names: Collection[str]) -> Iterator[str]:
-    """The text of these fields of a dataclass, of which those before them are written, and those behind them are not.
+    """Yield the text of these fields of a dataclass, given that the fields before them are written.
 
-    `end` stands behind the last one.
+    The text of `end` follows the last field.
     """
     for place, (name, written) in enumerate(_fields(document.__class__)):
         if name not in names:
@@ -45,12 +45,12 @@ def some_pieces(document: Any, names: Collection[str]) -> Iterator[str]:
 
 
 def end(names: Collection[str]) -> str:
-    """What ends the text of a dataclass that has these fields."""
+    """Return the end of the text of a dataclass that has these fields."""
     return "\n}\n" if names else "{}\n"
 
 
 def compact(value: object) -> str:
-    """A value as JSON on one line. Raises `UnicodeError` for a text that no UTF-8 can hold."""
+    """Return a value as JSON on one line. Raises `UnicodeError` for a text that UTF-8 cannot hold."""
     encode, not_encoded = _fast_encoder()
     try:
         return encode(value, inf_nan_mode="constants").decode()
@@ -59,24 +59,24 @@ def compact(value: object) -> str:
 
 
 def _written(value: object, pad: str) -> str:
-    """The text of a value that may have hundreds of thousands of others beside it, as `_text` makes it."""
+    """Return the text of one of what may be hundreds of thousands of values; equal to that of `_text`, but faster."""
     encode, not_encoded = _fast_encoder()
     try:
         return encode(value, indent=1, inf_nan_mode="constants").decode().replace("\n", pad)
-    except not_encoded:  # a text that no UTF-8 can hold
+    except not_encoded:  # a text that UTF-8 cannot hold
         return _text(value, pad)
 
 
 @cache
 def _fast_encoder() -> tuple[Callable[..., bytes], type[ValueError]]:
-    """Pydantic's encoder, and its error."""
+    """Return Pydantic's encoder, and its error."""
     from pydantic_core import PydanticSerializationError, to_json
 
     return to_json, PydanticSerializationError
 
 
 def _text(value: Any, pad: str) -> str:
-    """The text of a value; `pad` begins a line of what it stands in."""
+    """Return the text of a value; `pad` begins a line of the value around it."""
     kind: Any = type(value)
     if kind is str:
         return str(encode_basestring(value))
@@ -107,5 +107,5 @@ def _text(value: Any, pad: str) -> str:
 
 @cache
 def _fields(kind: Any) -> tuple[tuple[str, str], ...]:
-    """The names of a dataclass's fields, each also as it is written."""
+    """Return the names of a dataclass's fields, each also in its written form."""
     return tuple((one.name, f"{encode_basestring(one.name)}: ") for one in fields(kind))

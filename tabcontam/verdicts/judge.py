@@ -1,4 +1,4 @@
-"""Trials to results: cells, tables, ranking. `run`, `rescore`, `report`, `replay` and `power` share it."""
+"""Trials to results, verdicts on tables, and the ranking, for `run`, `rescore`, `report`, `replay` and `power`."""
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -56,7 +56,7 @@ from tabcontam.verdicts.rules import ALL, ALPHA, LLM, PAPER, Over
 from tabcontam.verdicts.trained import Held, held, holds, joined, who
 from tabcontam.verdicts.wording import rounded, visible
 
-# What is said before the names of the row tests with a verdict; the first that one of them has stands for the table's.
+# The words before the names of the row tests with a verdict; the first verdict that a test has is the table's.
 BY_TESTS = {
     Verdict.CONTAMINATED: "found by",
     Verdict.NOT_DETECTED: "not found by",
@@ -70,12 +70,12 @@ Part = TypeVar("Part")
 
 
 def read_trial(test: Test, trial: Trial, serializer: Serializer, dictionary: Dictionary) -> Trial:
-    """The trial with its reading."""
+    """Return the trial with its reading."""
     return replace(trial, reading=test.read(trial.query, as_read(trial.reply), serializer, dictionary))
 
 
 def whole(test: Test, trial: Trial, serializer: Serializer) -> Trial:
-    """The trial; a reply that was cut after everything that was asked for is none that was cut."""
+    """Return the trial; a reply cut off after all that was asked counts as complete."""
     reply = trial.reply
     if not isinstance(reply, Reply) or reply.state is not State.TRUNCATED:
         return trial
@@ -96,13 +96,13 @@ def result(
     beside: Sequence[Trial] = (),
     in_turns: bool = False,
 ) -> Result:
-    """The result of a cell from its read trials; a cell with fewer than were planned is never called clean.
+    """Return the result of a test from its read trials; with fewer trials than planned it is never clean.
 
-    `at` is the p-value that a cell of this grid must reach; `ended` says why no more were asked, if something is known.
-    `beside` has the trials of the table's other tests of the same pool: they are weighed with its own where these alone
-    could not reach `at`. A cell whose table is asked `in_turns` says E in place of a p-value.
-    What the `reference` answered, too, counts for nothing. Under the calibrated rules the verdict stands once
-    `conclude` has seen all cells of the LLM.
+    `at` is the p-value that a result of this grid must reach; `ended` states why no more were asked, if that is known.
+    `beside` holds the trials of the table's other tests of the same pool: they are weighed together with its own if
+    these alone could not reach `at`. A result of a table asked `in_turns` states E in place of a p-value. Right answers
+    that the `reference` gave as well count for nothing. Under the calibrated rules the verdict is final only after
+    `conclude` has seen all results of the LLM.
     """
     trials = test.told_apart(trials)
     conceded = concede(test, trials, reference)
@@ -117,7 +117,7 @@ def result(
     e_value = 2.0 ** evidence.bets[ALL_BETS].won if evidence.bets else None
     found = f"{evidence.counted} (E = {rounded('e_value', e_value or 1.0)})" if in_turns else evidence.sentence
     share = evidence.hits / evidence.asked if evidence.asked else None
-    if evidence.p_value is None:  # without a verdict its own score, or else its statistic
+    if evidence.p_value is None:  # without a verdict: its own score, or else its statistic
         share = evidence.value if evidence.score is None else evidence.score
     memory, compared = _memory(evidence, test, trials, reference)
     said = (found, conceded.said, compared, answers_read(trials) if test.decides else "")
@@ -130,7 +130,7 @@ def result(
         asked=evidence.asked,
         score=None if share is None else round(share, 4),
         reference=reference.llm if reference else None,
-        sentence=visible("; ".join(filter(None, said)), line=True),  # which may quote documents
+        sentence=visible("; ".join(filter(None, said)), line=True),  # may quote documents
         statistic=Statistic(name=evidence.statistic, value=evidence.value, expected=evidence.expected),
         null=evidence.null,
         p_value=evidence.p_value,
@@ -153,7 +153,7 @@ def result(
 def _memory(
     evidence: Evidence, test: Test, trials: Sequence[Trial], reference: Reference | None
 ) -> tuple[MemoryShare | None, str]:
-    """Memory's share as results hold it, and in words what it is beside the reference LLM, or several of them."""
+    """Return memory's share as results hold it, and a comparison with the reference LLM, or with several, in words."""
     if evidence.twins is None:
         return None, ""
     own = MemoryShare(**vars(evidence.twins))
@@ -177,7 +177,7 @@ def _memory(
 
 
 def _among(own: MemoryShare, found: OfReferences | None) -> tuple[MemoryShare, str]:
-    """The same beside several references."""
+    """Return memory's share compared with several references, and the comparison in words."""
     if found is None:
         return own, "no row was answered by all reference LLMs and this one, or fewer than two answered any"
     references = tuple(OfReference(**vars(one)) for one in found.references)
@@ -199,10 +199,10 @@ def _among(own: MemoryShare, found: OfReferences | None) -> tuple[MemoryShare, s
 
 
 def siblings(name: CellName, test: Test, parts: Mapping[CellName, Iterable[Part]]) -> list[Part]:
-    """What is weighed with a cell that asks too little alone: the parts of its table's other tests of the same pool.
+    """Return the parts of the table's other tests of the same pool, which are weighed with a test that asks too little.
 
-    They are their trials, or before these their queries. Of a test that is asked in several serializers or prompt sets
-    they are those in this cell's, or else in the first.
+    The parts are their trials or, before there are trials, their queries. For a test that is asked in several
+    serializers or prompt sets, they are those in the serializer and prompt set of `name`, or else in the first.
     """
     pool = {other for other, known in by_id().items() if test.pool and known.pool == test.pool} - {test.id}
     found: dict[str, CellName] = {}
@@ -215,7 +215,7 @@ def siblings(name: CellName, test: Test, parts: Mapping[CellName, Iterable[Part]
 
 
 def _whole(decision: Decision, trials: Sequence[Trial], planned: int, ended: str) -> Decision:
-    """The decision, unless it calls a cell clean that was not asked to the end."""
+    """Return the decision, unless it calls a result clean that was not asked to the end."""
     if len(trials) == planned or decision.verdict is Verdict.CONTAMINATED:
         return decision
     asked = f"the run ended after {len(trials)} of {planned} queries"
@@ -223,7 +223,7 @@ def _whole(decision: Decision, trials: Sequence[Trial], planned: int, ended: str
 
 
 def published_counts(cell: Result, rule: PublishedRule, trials: Sequence[Trial]) -> Result:
-    """A cell with what was counted under the published rules, and the sentence that says so."""
+    """Return the result with the counts of the published rules, and the sentence that states them."""
     own = rule.counted(trials)
     asked, hits, answered = len(own), rule.hits(trials), texts(own)
     score = round(hits / asked, 4) if asked else None
@@ -239,9 +239,9 @@ def unjudged(
     queries: int = 0,
     lacks: str | None = None,
 ) -> Result:
-    """A cell before its trials are weighed, or one that has none: skipped, or not answered.
+    """Return a result before its trials are weighed, or one that has none: skipped, or not answered.
 
-    `lacks` says what the test needs and the LLM does not have, if it is that.
+    `lacks` names a need of the test that the LLM does not meet, if that is the reason.
     """
     return Result(
         **name._asdict(),
@@ -263,12 +263,12 @@ def conclude(
     over: Over = LLM,
     found_by: FoundBy | None = None,
 ) -> list[Result]:
-    """The cells with their q-values and, under the calibrated rules, their verdicts.
+    """Return the results with their q-values and, under the calibrated rules, their verdicts.
 
-    A q-value is over the cells of the same LLM and of the same family of tests, so that no test of another family
-    changes it (Benjamini and Hochberg 1995); with `over` "all" over those of all LLMs but controls that joined. A
-    finding counts where it stands without any one column, or where that of the row tests of its family together does.
-    `found_by` is what each family says of each table, where that is known.
+    A q-value is over the results of the same LLM and family of tests, so that no test of another family changes it
+    (Benjamini and Hochberg 1995); with `over` "all", over those of all LLMs but controls that joined. A finding counts
+    if it stands without any one column, or if that of the family's row tests together does. `found_by` is the evidence
+    of each family on each table, if it is known.
     """
     known = tests or known_tests()
     p_values = {number: p for number, cell in enumerate(cells) if (p := one_column.p_value_of(cell)) is not None}
@@ -314,12 +314,12 @@ def conclude(
 
 
 def _sharing(cell: Result, over: Over) -> str:
-    """The LLM whose cells share an error budget with this one; nothing where those of all LLMs under test do."""
+    """Return the LLM whose results share an error budget with this one; "" if all LLMs under test share one."""
     return "" if over == ALL and not cell.control else cell.llm
 
 
 def surely_found(cell: Result, rules: str, at: float) -> bool:
-    """Whether a cell is contaminated whatever the cells that are still to be asked will show."""
+    """Return whether a result is contaminated whatever the tests that are still to be asked will show."""
     if rules == PAPER:
         return cell.verdict is Verdict.CONTAMINATED
     return cell.p_value is not None and one_column.of_cell(cell).p_value <= at
@@ -330,7 +330,7 @@ def _would_find(share: float | None, family: Family) -> str | None:
 
 
 def results(run: RunFacts, cells: Sequence[Result]) -> RunResults:
-    """The run, its cells, a line for each table, the ranking of the LLMs under test, and what it shows.
+    """Return the results of a run: those of its tests, a verdict for each table, the ranking and its correlations.
 
     Comparisons need the trials, too: `runs.folder.record` adds them.
     """
@@ -359,11 +359,11 @@ def tables(
     declared: Sequence[TrainedOn] = (),
     found_by: FoundBy | None = None,
 ) -> list[TableVerdict]:
-    """One line for each LLM and table, as it was asked about: what its row tests say together, however they depend.
+    """Return the verdict of the row tests together on each LLM and table, whatever the dependence of the tests.
 
     Each family tests the table by itself, at `alpha` over all tables of the LLM, or of all LLMs. The table is
-    contaminated where one of them finds it, so that with several families it is called so by mistake with at most the
-    sum of their levels. Documents that are `declared` to be training data of an LLM are a family more of its tables.
+    contaminated if one of them finds it, so that with several families the chance of a false finding is at most the sum
+    of their levels. Corpora that are `declared` to be training data of an LLM are one more family of its tables.
     `found_by` is as in `conclude`.
     """
     known, cells = tests or known_tests(), list(cells)
@@ -402,9 +402,9 @@ def tables(
 
 
 def _read(table: TableVerdict, cells: Sequence[Result]) -> TableVerdict:
-    """Return the verdict on a table: `no answer` in place of `not detected` where its row tests were mostly unread.
+    """Return the verdict on a table: `no answer` in place of `not detected` if its row tests were mostly unread.
 
-    The share that a single test needs has to be read of all their answers together, and of the tests.
+    The share of readable answers that a single test needs applies to all their answers together, and to the tests.
     """
     weighed = [cell for cell in cells if cell.asked]
     read, asked = sum(cell.answered or 0 for cell in weighed), sum(cell.asked or 0 for cell in weighed)
@@ -418,7 +418,7 @@ def _read(table: TableVerdict, cells: Sequence[Result]) -> TableVerdict:
 
 
 def _said(found: FamilyEvidence, table: TableVerdict, cells: Sequence[Result], several: bool) -> str:
-    """What the tests of a family found together, in words."""
+    """Return the finding of a family's tests together, in words."""
     if found.family is Family.CORPUS:
         return holds(Held(tuple(cells), found))
     if table.in_turns and found.e_value is not None:
@@ -435,7 +435,7 @@ def _place(cell: Result) -> tuple[str, TableName]:
 
 
 def _found_by(cells: Iterable[Result], known: Tests, over: Over) -> FoundBy:
-    """What each family of row tests says of each LLM and table, where it weighed answers."""
+    """Return the evidence of each family of row tests on each LLM and table for which it weighed answers."""
     of_rows = [cell for cell in cells if known[cell.test].row_test and one_column.p_value_of(cell) is not None]
     own = grouped(of_rows, lambda cell: (_place(cell), known[cell.test].family))
     weighed = {key: one_column.together(cells) for key, cells in own.items()}
@@ -461,7 +461,7 @@ def _found_by(cells: Iterable[Result], known: Tests, over: Over) -> FoundBy:
 
 
 def _tests_of(family: Family, several: bool) -> str:
-    """What the row tests of a family are called: by the family where there are `several`, `rows` by what is asked."""
+    """Return the name of a family's row tests: by the family if there are `several`, except for `rows`."""
     return f"{family} tests" if several and family is not Family.ROWS else "row tests"
 
 

@@ -1,7 +1,7 @@
-"""What judges said of completions: whose word counts, how often an LLM that judges errs, and how far they agree.
+"""Judgements of completions by people and LLMs: which one counts, how often an LLM errs, and how far judges agree.
 
-A judgement is of a completion beside the true piece, not of a query: where another completion comes in its place, it
-says nothing any more.
+A judgement is of a completion and the true piece, not of a query: if another completion replaces it, the judgement no
+longer applies.
 """
 
 import hashlib
@@ -21,7 +21,7 @@ from tabcontam.statistics.kappa import agreeing
 from tabcontam.verdicts.cells import PROMPTS, CellName, Result
 from tabcontam.verdicts.checked import Coefficient, Count, Truth
 
-TEXT = "the text alone"  # who says of every completion whether it is an exact match, and nothing else
+TEXT = "the text alone"  # the judge that only knows of each completion whether it is an exact match
 COMPLETIONS: Literal["completions"] = "completions"
 SETTINGS: Literal["settings"] = "settings"
 Held = Mapping[CellName, Sequence[Compared]]
@@ -29,11 +29,11 @@ Held = Mapping[CellName, Sequence[Compared]]
 
 @dataclass(frozen=True)
 class Judgement:
-    """What one judge said of one pair; a line of judgements.jsonl.
+    """One judge's judgement of one pair; a line of judgements.jsonl.
 
-    `by` is the LLM's spec or a `person`'s name, `pair` a digest of what was compared. `word` is None where the judge
-    was asked and no word came, which is never a "no match": `detail` says why. A pair that was `made` has that
-    likeness, `begging` where its completion asks the judge for another; it belongs to no LLM, and `place.llm` is empty.
+    `by` is the LLM's spec or a `person`'s name, `pair` a digest of the compared texts. `word` is None if the judge was
+    asked and gave no word, which is never a "no match": `detail` states why. A pair that was `made` has that likeness,
+    with `begging` if its completion asks the judge for another one; it belongs to no LLM, and `place.llm` is empty.
     """
 
     place: CellName
@@ -50,17 +50,17 @@ class Judgement:
 
     @property
     def key(self) -> tuple[str, ...]:
-        """What tells it from another: a later one with the same key takes its place."""
+        """The key of the judgement: a later one with the same key replaces it."""
         return (*self.place, self.query, self.by, self.pair, self.made or "")
 
     def line(self) -> dict[str, Any]:
-        """It as judgements.jsonl holds it."""
+        """Return the judgement as a line of judgements.jsonl."""
         held = {name: value for name, value in vars(self).items() if name != "place"}
         return {**self.place._asdict(), **held}
 
 
 def judgement_of(line: Mapping[str, Any]) -> Judgement:
-    """The judgement of a line. Raises KeyError, TypeError or ValueError for a line that is none."""
+    """Return the judgement of a line. Raises `KeyError`, `TypeError` or `ValueError` for any other line."""
     named = {"prompts": PROMPTS, **line}
     place = CellName(**{name: named[name] for name in CellName._fields if name in named})
     texts = (*place, line["query"], line["by"], line["pair"])
@@ -80,7 +80,7 @@ def judgement_of(line: Mapping[str, Any]) -> Judgement:
 
 
 def pair_of(compared: Compared) -> str:
-    """A digest of what is compared: the true piece and the completion."""
+    """Return a digest of the true piece and the completion."""
     texts = json.dumps([compared.expected, compared.said])
     return hashlib.sha256(texts.encode("utf-8", "backslashreplace")).hexdigest()[:16]
 
@@ -99,13 +99,12 @@ class Judgements:
         return iter(self._all)
 
     def with_these(self, more: Iterable[Judgement]) -> "Judgements":
-        """These and later ones."""
+        """Return these judgements together with later ones."""
         return Judgements([*self._all, *more])
 
     @cached_property
     def judges(self) -> tuple[str, ...]:
-        """Those who judged completions, by whose word counts first: the LLM that judged last, then others, then people
-        in the order in which they began."""
+        """The judges in the order in which their words count: the last LLM, other LLMs, then people by their start."""
         last = {one.by: place for place, one in enumerate(self._all) if not one.person}
         people = dict.fromkeys(one.by for one in self._all if one.person)
         return (*sorted(last, key=lambda by: -last[by]), *(name for name in people if name not in last))
@@ -119,65 +118,65 @@ class Judgements:
         return found
 
     def of(self, place: CellName, compared: Compared) -> dict[str, Judgement]:
-        """What each judge said of a completion, by whose word counts first."""
+        """Return each judge's judgement of a completion, in the order in which their words count."""
         found = self._of_pairs.get((place, compared.query_id, pair_of(compared)), {})
         return {by: found[by] for by in self.judges if by in found}
 
     def made(self, by: str) -> list[Judgement]:
-        """What a judge said of the made pairs."""
+        """Return a judge's judgements of the made pairs."""
         return [one for one in self._all if one.made is not None and one.by == by]
 
     def attached(self, place: CellName, test: Test, trials: Sequence[Trial]) -> list[Trial]:
-        """The trials of a cell, each with the word that counts."""
+        """Return the trials of a test, each with the word that counts."""
         if not test.judgeable or not self._all:
             return list(trials)
         words = {one.query_id: self.word(place, one) for one in test.compared(trials)}
         return [replace(trial, judged=words.get(trial.query.id)) for trial in trials]
 
     def word(self, place: CellName, compared: Compared) -> Judged | None:
-        """What is said of a completion by the first judge who has a word for it; None where nobody has."""
+        """Return the word of the first judge that has one for a completion; None if no judge has."""
         said = self.of(place, compared).items()
         return next((Judged(one.word, by) for by, one in said if one.word is not None), None)
 
 
 @dataclass(frozen=True, kw_only=True)
 class MadeFacts:
-    """What a judge said of made pairs of one likeness."""
+    """A judge's record on made pairs of one likeness."""
 
     word: Likeness
-    """What they are."""
+    """The likeness of the pairs."""
     pairs: Count
-    """How many there are."""
+    """The number of pairs."""
     right: Count
-    """Of how many the judge said so."""
+    """The number of pairs for which the judge gave that likeness."""
     unjudged: Count
-    """Of how many it gave no word that can be read."""
+    """The number of pairs for which it gave no readable word."""
     begging: Count = 0
-    """In how many the completion asks the judge for another word."""
+    """The number of pairs whose completion asks the judge for another word."""
     led: Count = 0
-    """How many of these it did not call by their word."""
+    """The number of these that it called by another word than their own."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class JudgeFacts:
-    """Who judged completions, and how."""
+    """A judge of completions, and its record."""
 
     by: str
-    """The LLM as it was named, or a person's name."""
+    """The LLM as the user named it, or a person's name."""
     person: Truth
-    """Whether it is a person."""
+    """True if it is a person."""
     judged: Count
-    """How many completions have its word."""
+    """The number of completions that have its word."""
     unjudged: Count
-    """How many were put to it and have none: its answer was refused, cut off, failed, or no label."""
+    """The number of completions that were put to it and have no word: declined, cut off, failed, or without a label."""
     words: Mapping[str, Count]
-    """How many completions it called what."""
+    """The number of completions by the word that it gave."""
     made: tuple[MadeFacts, ...] = ()
-    """How it did on pairs whose likeness is known; empty for people, who are shown none."""
+    """Its record on pairs whose likeness is known; empty for people, who are shown none."""
 
     @property
     def said(self) -> str:
-        """How much it judged, and how often it errs, in a line."""
+        """A line on the number of its judgements and on how often it errs."""
         silent = f", {self.unjudged} not judged" if self.unjudged else ""
         counted = ", ".join(f"{count} {word}" for word, count in self.words.items())
         found = f" ({counted})" if counted else ""
@@ -186,7 +185,7 @@ class JudgeFacts:
 
     @property
     def errs(self) -> str:
-        """Its error rate on the made pairs, in words; empty where there are none."""
+        """Its error rate on the made pairs, in words; "" without such pairs."""
         pairs, right = sum(one.pairs for one in self.made), sum(one.right for one in self.made)
         if not pairs:
             return ""
@@ -205,24 +204,24 @@ class JudgeFacts:
 
 @dataclass(frozen=True, kw_only=True)
 class Agreement:
-    """How far two agree who judged the same completions, or the same settings (an LLM on a table) by their words."""
+    """The agreement of two judges on the same completions, or on settings (an LLM on a table) by their words."""
 
     of: Literal["completions", "settings"]
-    """What they judged: completions by the three words, or settings by Algorithm 2 or a paper's rule."""
+    """The judged items: completions by the three words, or settings by Algorithm 2 or a paper's rule."""
     one: str
     """A person, an LLM that judges, a test by its published rule, or the text alone."""
     other: str
     """Another of these."""
     items: Count
-    """How many both judged."""
+    """The number of items that both judged."""
     agree: Count
-    """On how many of them they agree."""
+    """The number of items on which they agree."""
     kappa: Coefficient | None = None
-    """Cohen's kappa: what of that is more than chance; null where one word alone was said."""
+    """Cohen's kappa: the agreement beyond chance; null if only one word was given."""
 
 
 def judge_facts(judgements: Judgements, compared: Held) -> tuple[JudgeFacts, ...]:
-    """Who judged the completions of a run, by whose word counts first."""
+    """Return the record of each judge of a run's completions, in the order in which their words count."""
     said = _said(judgements, compared)
     facts = []
     for by in judgements.judges:
@@ -243,7 +242,7 @@ def judge_facts(judgements: Judgements, compared: Held) -> tuple[JudgeFacts, ...
 
 
 def judged_by(judgements: Judgements, compared: Held, cells: Iterable[Result]) -> dict[str, Any]:
-    """The fields of a run's results that say who judged its completions, and how far they agree."""
+    """Return the fields of a run's results that describe its judges and their agreement."""
     facts = judge_facts(judgements, compared)
     return {"judges": facts, "agreements": agreements(judgements, compared, cells) if facts else ()}
 
@@ -261,7 +260,7 @@ def _made(word: Likeness, own: Sequence[Judgement]) -> MadeFacts:
 
 
 def _said(judgements: Judgements, compared: Held) -> dict[tuple[CellName, str], dict[str, Judgement]]:
-    """What was said of each completion that a judge is asked about, or a person may be: the exact ones, too."""
+    """Return the judgements of each completion that a judge or a person may be asked about, including exact ones."""
     return {
         (place, one.query_id): found
         for place, own in compared.items()
@@ -271,9 +270,9 @@ def _said(judgements: Judgements, compared: Held) -> dict[tuple[CellName, str], 
 
 
 def agreements(judgements: Judgements, compared: Held, cells: Iterable[Result]) -> tuple[Agreement, ...]:
-    """How far people, judges, the text alone and the methods of the papers agree, as tables 3 to 5 of Time Travel do.
+    """Return the agreement of people, judges, the text alone and published methods, as in tables 3 to 5 of Time Travel.
 
-    The text alone says exact or no match; a method is a test whose published rule decided the same setting.
+    The text alone gives exact or no match; a method is a test whose published rule decided the same setting.
     """
     said: dict[str, dict[tuple[CellName, str], Likeness]] = {by: {} for by in (TEXT, *judgements.judges)}
     for place, own in compared.items():
@@ -287,7 +286,7 @@ def agreements(judgements: Judgements, compared: Held, cells: Iterable[Result]) 
     if len(words) < 2:
         return ()
     people = {one.by for one in judgements if one.person}
-    for by, own_words in words.items():  # of what is exact an LLM is not asked: it counts as its word
+    for by, own_words in words.items():  # an LLM is not asked about exact completions: exact counts as its word
         if by != TEXT and by not in people:
             judged = {place for place, _ in own_words}
             exact = {item: word for item, word in words[TEXT].items() if word is Likeness.EXACT and item[0] in judged}
@@ -297,7 +296,7 @@ def agreements(judgements: Judgements, compared: Held, cells: Iterable[Result]) 
 
 
 def _decided(words: Mapping[tuple[CellName, str], Likeness], compared: Held) -> dict[tuple[str, ...], bool]:
-    """Algorithm 2 of each setting of which every completion has a word, or enough of them to tell."""
+    """Return Algorithm 2's decision on each setting in which all completions, or enough of them, have a word."""
     found = {}
     for place, own in compared.items():
         said = [words[place, one.query_id] for one in own if (place, one.query_id) in words]
@@ -309,7 +308,7 @@ def _decided(words: Mapping[tuple[CellName, str], Likeness], compared: Held) -> 
 
 
 def _by_method(cells: Iterable[Result], compared: Held) -> dict[str, dict[tuple[str, ...], bool]]:
-    """What tests whose answers no judge compares decided by their published rules in the same settings."""
+    """Return the published decisions, in the same settings, of tests whose answers no judge compares."""
     judged, settings = {place.test for place in compared}, {_setting(place) for place in compared}
     found: dict[str, dict[tuple[str, ...], bool]] = {}
     for cell in cells:
@@ -336,5 +335,5 @@ def _pairwise(of: Literal["completions", "settings"], said: Mapping[str, Mapping
 
 
 def compared_of(test: Test, trials: Sequence[Trial]) -> list[Compared]:
-    """The completions of a cell that judges and people may be shown: those that brought a text."""
+    """Return the completions of a test that judges and people may be shown: those with a text."""
     return [one for one in test.compared(trials) if one.arm == ARM and one.continued.strip()] if test.judgeable else []

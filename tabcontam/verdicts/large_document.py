@@ -1,7 +1,7 @@
-"""A large results.json read part by part: its cells become results a few thousand at a time.
+"""A reader of a large results.json in parts: it makes results of a few thousand items at a time.
 
-It is found by how the file is written (`json_text`): a part of a list begins and ends at a line of its own, and no text
-holds an end of a line. What is written otherwise is read as a whole.
+The parts are found by the file's layout (`json_text`): an item of a list begins and ends on a line of its own, and no
+text contains an end of line. A file with another layout is read as a whole.
 """
 
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ STEP = 2**18
 
 
 class Listed(NamedTuple):
-    """A list of parts that stands in an object, and how that is written."""
+    """A list of items in an object, and its layout."""
 
     name: str
     kind: type
@@ -38,26 +38,26 @@ class Listed(NamedTuple):
 
     @property
     def end(self) -> bytes:
-        """What stands behind its last part."""
+        """The text after its last item."""
         return b"\n%s]" % self.pad
 
     @property
     def lasts(self) -> tuple[bytes, bytes]:
-        """The last line of a part, and of the last one."""
+        """The last line of an item, and that of the last item."""
         return b"%s },\n" % self.pad, b"%s }\n" % self.pad
 
 
 CELLS, COMPARISONS = Listed("cells", Result, b" "), Listed("comparisons", Comparison, b" ")
-DURATIONS = Listed("durations", Duration, b"  ")  # of the run
+DURATIONS = Listed("durations", Duration, b"  ")  # in the facts of the run
 MANY = (CELLS, COMPARISONS, DURATIONS)  # the lists that grow with the grid
 
 
 class WrittenOtherwise(Exception):
-    """The file is not as it is written here."""
+    """A file without the layout that `json_text` writes."""
 
 
 def read_large(path: Path, adapter: "TypeAdapter[RunResults]") -> RunResults:
-    """The results in a large file. Raises `WrittenOtherwise` for what is to be read, or complained of, as a whole."""
+    """Return the results in a large file. Raises `WrittenOtherwise` for a file that has to be read as a whole."""
     with none_looked_for():
         return _read_large(path, adapter)
 
@@ -85,7 +85,7 @@ def _read_large(path: Path, adapter: "TypeAdapter[RunResults]") -> RunResults:
 
 
 def _parts(file: BinaryIO) -> Iterator[tuple[Listed | None, bytes]]:
-    """The file in pieces: parts of one of the `MANY` lists, or what stands around, of none."""
+    """Yield the file in pieces: items with their list of `MANY`, or the text around lists with None."""
     begins = {one.begin: one for one in MANY}
     while line := file.readline():
         yield None, line
@@ -105,8 +105,8 @@ def _parts(file: BinaryIO) -> Iterator[tuple[Listed | None, bytes]]:
 
 
 def _to_next(file: BinaryIO, text: bytes, of: Listed) -> tuple[bytes, bool]:
-    """The same up to the end of the part that it broke off in, and whether the list ends there."""
-    more = [text, file.readline()]  # which may be the end of a line
+    """Return the text, read on to the end of the item in which it broke off, and whether the list ends there."""
+    more = [text, file.readline()]  # the second may be the rest of a line
     while line := file.readline():
         if line.startswith(of.end[1:]):
             file.seek(-len(line), SEEK_CUR)

@@ -1,9 +1,9 @@
-"""Memory's share of an accuracy against a limit: what the gate says of it, and in which words a share is shown.
+"""Memory's share of an accuracy and its limit: the gate's conclusion, and the share in words.
 
-It is above the limit where the lower limit of its 95 % interval is, and within it where the upper one is at most the
-limit. Of all else the gate cannot tell: an interval that spans the limit, no measurement, too few answers. Who is
-silent wherever he recalls nothing is as often right on the twins that he answers: so a share is within a limit only if
-it still is where silence is a wrong answer.
+The share is above the limit if the lower end of its 95 % interval is, and within it if the upper end is at most the
+limit. Otherwise the gate cannot tell: an interval that spans the limit, no measurement, too few answers. An LLM that
+declines whenever it recalls nothing is as often right on the twins that it answers. So a share is within a limit only
+if it stays there with unread and declined answers counted as wrong.
 """
 
 from collections.abc import Sequence
@@ -20,18 +20,18 @@ from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.rules import SEVERITY, Conclusion
 from tabcontam.verdicts.wording import phrase
 
-DIGITS = 3  # of a share beside a limit, which may have two itself
+DIGITS = 3  # of a share next to a limit, which may have two digits itself
 
 
 def is_share(view: RunResults, cell: Result) -> bool:
-    """Whether a cell is of a test that measures memory's share."""
+    """Return whether a result is of a test that measures memory's share."""
     return view.facts[cell.test].measure == RECALLED
 
 
 def ruled(cells: Sequence[Result], limit: float, rows: int | None = None) -> tuple[Conclusion, str]:
-    """What the gate says of memory's share in these cells of an LLM and a table, the worst of them, and why.
+    """Return the gate's worst conclusion on memory's share in these results of an LLM and a table, and its reason.
 
-    `rows` is how many rows were to be asked about (`--rows`), so that a table that had fewer has no more.
+    `rows` is the number of rows that were to be asked about (`--rows`): a table that had fewer has no more.
     """
     found = [_ruled(cell, limit, rows) for cell in cells]
     if not found:
@@ -41,17 +41,17 @@ def ruled(cells: Sequence[Result], limit: float, rows: int | None = None) -> tup
 
 
 def share_in_words(memory: MemoryShare, digits: int = 2) -> str:
-    """The share with its interval: `0.13 (0.05 to 0.21)`."""
+    """Return the share with its interval: `0.13 (0.05 to 0.21)`."""
     return f"{signed(memory.share, digits)} ({limits_in_words(memory.interval, digits)})"
 
 
 def unseen_rows(memory: MemoryShare) -> str:
-    """What rows are compared with: "unseen twins", or "fresh rows" that take their place."""
+    """Return the rows that the LLM's rows are compared with: "unseen twins", or "fresh rows" in their place."""
     return "fresh rows" if memory.fresh else "unseen twins"
 
 
 def limits_in_words(interval: tuple[float, float], digits: int = 2) -> str:
-    """An interval of shares, which may be negative: `-0.02 to 0.04`, with a minus sign."""
+    """Return an interval of shares, which may be negative: `-0.02 to 0.04`, with a minus sign."""
     return f"{signed(interval[0], digits)} to {signed(interval[1], digits)}"
 
 
@@ -74,7 +74,7 @@ def _ruled(cell: Result, limit: float, rows: int | None) -> tuple[Conclusion, st
 
 
 def _to_settle(memory: MemoryShare, limit: float, wanted: int | None) -> str:
-    """How many rows would settle it, by how much the pairs at hand differ and how many of them were answered."""
+    """Return in words the number of rows that would settle it, from the spread of the pairs and the share answered."""
     needed = pairs_to_tell(memory.share, memory.deviation, limit)
     rows = "rows and as many fresh ones" if memory.fresh else "rows with twins"
     answered = f"{memory.pairs:,} were answered"

@@ -1,4 +1,4 @@
-"""What a name means among the results of a run: which LLMs, and which tables."""
+"""The LLMs and tables of a run that a name means."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,9 +14,9 @@ from tabcontam.verdicts.results import RunResults
 
 
 def llms_named(view: RunResults, names: Sequence[str]) -> list[str]:
-    """The LLMs of a run that these names mean: as the run has them, what that stood for, or names of the catalogue.
+    """Return the LLMs of a run that these names mean: by their names in the run, as resolved, or in the catalogue.
 
-    Without names all but the controls that joined. Raises `UsageError` for a name that no LLM of the run has.
+    Without names, return all but the controls that joined. Raises `UsageError` for a name that no LLM of the run has.
     """
     known = view.llms
     if not names:
@@ -39,18 +39,16 @@ def _llms(view: RunResults, name: str, known: Sequence[str]) -> list[str]:
 
 
 def _means(spec: str) -> set[str]:
-    """An LLM as it is written, and what the catalogue has under that name: PROVIDER:MODEL is the entry of MODEL."""
+    """Return the spec with its names in the catalogue: PROVIDER:MODEL is the entry of MODEL."""
     entry = find_entry(spec) or find_entry(spec.partition(":")[2])
     return {spec, *((entry.name, *entry.served) if entry else ())}
 
 
 def places_named(view: RunResults, name: str) -> list[TableName]:
-    """The tables of a run that a name means: a label of the report, NAME, NAME@EDITION, an alias, a FILE or a source.
+    """Return the tables of a run that a name means: a report's label, NAME, NAME@EDITION, an alias, a FILE or a source.
 
-    Behind each may stand `#SPLIT`; without it all splits are meant.
-
-    Raises `UsageError` for a name that no table of the run has, and for a FILE or a user's own card that has changed
-    since.
+    Each may end in `#SPLIT`; without it all splits are meant. Raises `UsageError` for a name that no table of the run
+    has, and for a FILE or a user's own card that has changed since.
     """
     fetched = is_source(name)
     if fetched:
@@ -84,6 +82,6 @@ def places_named(view: RunResults, name: str) -> list[TableName]:
 
 
 def _names(place: TableName) -> list[str]:
-    """The names of a table: its dataset's, with the edition or without, and both with the split that it is."""
+    """Return the names of a table: the dataset's, with and without its edition, and both with its split."""
     names = [place.dataset, f"{place.dataset}@{place.edition}"]
     return names + [f"{name}#{place.split}" for name in names if place.split]

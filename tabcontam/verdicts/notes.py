@@ -1,4 +1,4 @@
-"""What a reader must know before believing a verdict: each note has a kind, which decides how it is shown."""
+"""Notes that a reader needs before believing a verdict; the kind of a note decides how it is shown."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -11,35 +11,35 @@ from tabcontam.verdicts.wording import phrase
 
 
 class NoteKind(StrEnum):
-    """What a note is about."""
+    """The subject of a note."""
 
     RULES = "rules"
-    DEFAULTS = "defaults"  # what a project's file set, and nobody typed
-    QUERIES = "queries"  # which of them were asked
+    DEFAULTS = "defaults"  # settings from a project's file that nobody typed
+    QUERIES = "queries"  # the choice of queries
     KNOWN = "known"  # rows that the LLMs may know
-    JUDGES = "judges"  # who said which completions match, and how often they err
-    TRAINED = "trained on"  # documents whose finds count for an LLM
+    JUDGES = "judges"  # the judges of completions, and how often they err
+    TRAINED = "trained on"  # corpora whose finds count for an LLM
     REFERENCE = "reference"  # an LLM whose answers count for nothing
-    NOT_READ = "not read"  # what of documents was not searched, or not as it stands
+    NOT_READ = "not read"  # documents of a corpus that were not searched, or not as they are
     FAILED = "failed"  # predictors that were left out of the baseline
-    SENT = "sent otherwise"  # what a server does not take, and what follows for its answers
-    SAMPLED = "sampled"  # how many rows of a large table a control read
+    SENT = "sent otherwise"  # options that a server does not take, and what follows for its answers
+    SAMPLED = "sampled"  # the number of rows of a large table that a control read
     TURNS = "turns"  # tables that were asked until they were decided
-    EXPOSURE = "exposure"  # of an LLM that was made to read tables
-    FACTS = "facts"  # that stand elsewhere, and look like rows
-    REDACTED = "redacted"  # what of a run is left out of its published form
-    SEEDS = "seeds"  # merged runs differ in them
+    EXPOSURE = "exposure"  # an LLM that was made to read tables
+    FACTS = "facts"  # public facts that look like remembered rows
+    REDACTED = "redacted"  # the parts of a run that its published form leaves out
+    SEEDS = "seeds"  # differences between merged runs
     VERSIONS = "versions"
     EDITIONS = "editions"
     SHARD = "shard"  # results of some parts of a run alone
     STOPPED = "stopped"  # at the user's limit
-    ENDED = "ended"  # of one LLM
+    ENDED = "ended"  # asking one LLM ended
     INTERRUPTED = "interrupted"
     NOT_FINISHED = "not finished"
     NO_POWER = "no power"
     NOT_KNOWN = "not known"
     PLAUSIBILITY = "plausibility"
-    CONTROLS = "controls"  # what they say that is no warning
+    CONTROLS = "controls"  # what controls show, without a warning
 
 
 MEASURED = (Verdict.CONTAMINATED, Verdict.NOT_DETECTED, Verdict.NO_ANSWER)
@@ -50,7 +50,7 @@ CLAIMS = (
     NoteKind.STOPPED,
     NoteKind.INTERRUPTED,
     NoteKind.NOT_FINISHED,
-)  # said before the text
+)  # printed before the text
 
 
 @dataclass(frozen=True)
@@ -58,40 +58,38 @@ class Note:
     """A note of a run."""
 
     kind: NoteKind
-    """What it is about."""
+    """The subject of the note."""
     text: str
     """The note in words."""
 
     @property
     def warns(self) -> bool:
-        """Whether it says that a test is worth nothing here."""
+        """True if it warns that a test is worth nothing here."""
         return self.kind in WARNINGS
 
     def __str__(self) -> str:
         return f"{self.kind}: {self.text}" if self.kind in CLAIMS else self.text
 
 
-Labelled = tuple[str, Result]  # a cell and what the report calls its table
+Labelled = tuple[str, Result]  # a result, with the report's label of its table
 
 
 HAS_READ = "is known to have read"
 
 
 def of_exposure(cells: Iterable[Labelled]) -> list[Note]:
-    """What is known of the tables that LLMs have read, whose cells these are: a line an LLM, those left out of whom
-    nothing is known.
-    """
+    """Return a note on each LLM of these results with the tables that it is known to have read, if that is known."""
     by_llm = grouped(cells, lambda one: one[1].llm).items()
     return [Note(NoteKind.EXPOSURE, f"{llm} {said}") for llm, own in by_llm if (said := _read(own))]
 
 
 def is_of(note: Note, llm: str) -> bool:
-    """Whether a note of what LLMs have read is that of this one."""
+    """Return whether a note on tables that LLMs have read is about this one."""
     return note.text.startswith(f"{llm} {HAS_READ} ")
 
 
 def _read(cells: Iterable[Labelled]) -> str:
-    """What the LLM of these cells is known to have read; empty where nothing is known."""
+    """Return in words the tables that the LLM of these results is known to have read; "" if nothing is known."""
     copies = {label: cell.exposure for label, cell in cells if cell.exposure is not None}
     read = grouped((label for label in copies if copies[label]), copies.__getitem__)
     said = [
@@ -105,7 +103,7 @@ def _read(cells: Iterable[Labelled]) -> str:
 
 
 def copies_read(number: float) -> str:
-    """A mean number of copies in words.
+    """Return a mean number of copies in words.
 
     >>> copies_read(64.0)
     '64 copies, on average,'
@@ -116,10 +114,10 @@ def copies_read(number: float) -> str:
 def of_controls(
     cells: Sequence[Labelled], row_tests: frozenset[str], files: frozenset[str] = frozenset()
 ) -> list[Note]:
-    """What the controls, whose cells these are, say about the tests themselves.
+    """Return notes on what the built-in controls, whose results these are, show about the tests themselves.
 
-    Who has read a table has read a page about its dataset, too, so that only row tests tell of rows. `files` are
-    datasets that no page describes: what a test of knowledge does not find of them, it has not missed.
+    A control that has read a table has also read a page about its dataset, so only row tests are evidence of rows.
+    `files` are datasets that no page describes: a test of knowledge that does not find them has missed nothing.
     """
     notes: list[Note] = []
     for llm, own in grouped(cells, lambda one: one[1].llm).items():
@@ -145,10 +143,10 @@ def of_controls(
 
 
 def of_named_controls(cells: Sequence[Labelled], row_tests: frozenset[str]) -> list[Note]:
-    """What controls that the user named, whose cells these are, say about the row tests, each after what it has read.
+    """Return notes on what the controls that the user named show about the row tests, for each number of copies read.
 
-    One that is missed shows that a test has no power against a model that has read as much and is like it, and no more:
-    it need not have learned what it has read. In one that has read nothing whatever is found is an error.
+    A missed control only shows that a test has no power against a model that has read as much and is like it: the
+    control need not have learned the rows. A finding in a control that has read nothing is an error.
     """
     notes: list[Note] = []
     for llm, own in grouped(cells, lambda one: one[1].llm).items():
@@ -176,7 +174,7 @@ def _judged(cells: Iterable[Labelled], *verdicts: Verdict) -> list[Labelled]:
 
 
 def _by_test(kind: NoteKind, what: str, cells: Iterable[Labelled]) -> list[Note]:
-    """`what` with the tests and the datasets, tests that have the same datasets together."""
+    """Return a note for each group of tests with equal datasets: `what`, then the tests and the datasets."""
     by_test = grouped(cells, lambda one: one[1].test)
     places = {test: tuple(label for label, _ in own) for test, own in by_test.items()}
     tests = grouped(places, places.__getitem__)

@@ -1,13 +1,13 @@
-"""The rule of one column: what a single column carries alone may be facts that stand elsewhere, and is no finding.
+"""The rule of one column: evidence that a single column carries may be facts from elsewhere, and is no finding.
 
-The tests whose null is the guesser's say for each column what their p-value, and what was won by bets on their answers,
-is without its cells. A finding of theirs counts where it still stands when any one column is left out of all of them;
-columns of one entity are one. What rests on one column is told as that. A test with another null, as of free text, says
-nothing by column and is not bound.
+Tests whose null model is the baseline's state for each column their p-value, and the outcome of the bets on their
+answers, without its cells. Their finding counts if it still stands when any one column is left out of all of them; the
+columns of one entity are one. A finding that rests on one column is reported as such. A test with another null model,
+such as one of free text, has no evidence by column and is not bound.
 
-Matched membership shows whole rows: whoever knows a law by which one column follows from others sees it broken where
-one of those was altered. So it would never stand where any column is left out, and takes no part in what the tests say
-together, unless it is the only one.
+Matched membership shows whole rows: an LLM that knows a law by which one column follows from others sees it broken in a
+row in which one of these columns was altered. So its finding would never stand without any one column, and it is left
+out of the tests' joint evidence, unless it is the only one.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,19 +19,19 @@ from tabcontam.statistics.exact import any_dependence
 from tabcontam.verdicts.cells import Result
 from tabcontam.verdicts.wording import rounded
 
-GUESSED = 0.05  # a p-value above it is explained by guessing, in words
+GUESSED = 0.05  # guessing explains a p-value above this, in the words of a reason
 ELSEWHERE = "facts from elsewhere would do the same"
 
 
 class Standing(NamedTuple):
-    """A p-value that stands whichever column is left out, and the column that it is largest without, if any is."""
+    """A p-value that stands whichever column is left out, and the column without which it is largest, if any."""
 
     p_value: float
     without: str | None
 
 
 class Together(NamedTuple):
-    """What several cells of a table say together: the p-value, what of it stands, and E where answers are bet on."""
+    """The joint evidence of several results on a table: p-value, the one that stands, and E if answers are bet on."""
 
     p_value: float
     standing: Standing
@@ -39,14 +39,14 @@ class Together(NamedTuple):
 
 
 def p_value_of(cell: Result) -> float | None:
-    """The p-value of a cell: 1 / E where its table was asked in turns; None where it has neither."""
+    """Return the p-value of a result: 1 / E if its table was asked in turns; None if it has neither."""
     if cell.sequential:
         return _p_value(won(cell)[ALL]) if cell.bets else None
     return cell.p_value
 
 
 def of_cell(cell: Result) -> Standing:
-    """What stands of a cell that has a p-value."""
+    """Return the standing p-value of a result that has a p-value."""
     without = cell.without
     if cell.sequential:
         without = {group: _p_value(wealth) for group, wealth in won(cell).items() if group != ALL}
@@ -54,18 +54,18 @@ def of_cell(cell: Result) -> Standing:
 
 
 def _p_value(wealth: Wealth) -> float:
-    """1 / E, at most 1."""
+    """Return 1 / E, at most 1."""
     return float(2.0 ** -max(0.0, wealth.bits))
 
 
 def together(cells: Sequence[Result]) -> Together:
-    """The p-value of several cells of a table, whatever their dependence, and what of it stands.
+    """Return the joint evidence of several results on a table, whatever their dependence.
 
-    Cells are added up in two ways, each at half the level where there are both: by 1 / E of all bets on their answers,
-    where those of several tests are bet on, which finds memory that shows a little in each test; and by Bonferroni's
-    rule over their p-values, which finds what shows in one of them. A cell of a table that was asked in turns has no
-    p-value. A column is left out of all cells at once; a cell in which it was not asked stays as it is. Matched
-    membership would never stand, so that it counts only where no other test has a p-value or bets.
+    The results are combined in two ways, each at half the level if there are both. One is 1 / E of all bets on their
+    answers, if those of several tests are bet on; it finds memory that shows a little in each test. The other is
+    Bonferroni's rule over their p-values, which finds memory that shows in one test. A result of a table asked in turns
+    has no p-value. A column is left out of all results at once; a result in which it was not asked is unchanged.
+    Matched membership would never stand, so it counts only if no other test has a p-value or bets.
     """
     several = sum(bool(cell.bets) for cell in cells) > 1  # one test alone has its own p-value, which is exact
     bets = joined(won(cell) for cell in cells if several or cell.sequential)
@@ -84,12 +84,12 @@ def together(cells: Sequence[Result]) -> Together:
 
 
 def won(cell: Result) -> dict[str, Wealth]:
-    """What the bets on a cell's answers came to."""
+    """Return the outcome of the bets on a result's answers."""
     return {group: Wealth(own.memory, own.honest, own.rows) for group, own in cell.bets.items()}
 
 
 def _shows_whole_rows(cell: Result) -> bool:
-    """Whether it is of a test of membership whose null is the guesser's."""
+    """Return whether a result is of a test of membership whose null model is the baseline's."""
     return cell.kind is Kind.MEMBERSHIP and bool(cell.without)
 
 
@@ -101,7 +101,7 @@ def _largest(p_value: float, without: Mapping[str, float]) -> Standing:
 
 
 def reason_of(cells: Sequence[Result], group: str, p_value: float) -> str:
-    """Why a finding of these cells does not count, whose p-value without this column is `p_value`."""
+    """Return why a finding of these results does not count; `p_value` is that without the column `group`."""
     if not any(bits for cell in cells for column, bits in cell.columns.items() if column != group):
         return f"all that is right is in {group}: {ELSEWHERE}"
     without = f"(without it p = {rounded('p_value', p_value)})"

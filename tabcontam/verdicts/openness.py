@@ -1,8 +1,8 @@
-"""Contamination by openness, and by size within families: what the ranked LLMs come to in groups.
+"""Contamination by openness, and by size within families, over the ranked LLMs.
 
-Ronval, Dupont and Nijssen (2024), section 4.1, part LLMs into closed ones, those whose weights are public (semi-open)
-and those whose training data are public, too (open); section 5 compares the three. An LLM is one observation here,
-whatever it was asked: its cells go together. So a group of fewer than five LLMs is shown and nothing is said of it.
+Ronval, Dupont and Nijssen (2024), section 4.1, divide LLMs into closed ones, those with public weights (semi-open) and
+those whose training data are public, too (open); section 5 compares the three. An LLM is one observation here, however
+many results it has. So a group of fewer than five LLMs is shown without a conclusion.
 """
 
 from collections.abc import Sequence
@@ -18,16 +18,16 @@ from tabcontam.verdicts.chronology import OPENNESS
 from tabcontam.verdicts.dating import entry_of
 from tabcontam.verdicts.results import RunResults
 
-LEAST = 5  # LLMs of a group, or steps within families, of which something is said
+LEAST = 5  # the number of LLMs of a group, or of steps within families, that allows a conclusion
 CELLS, ROWS = "cells", "rows"
 
 
 @dataclass(frozen=True)
 class Placed:
-    """A ranked LLM with what the catalogue says of it: `size` is in billions of parameters, None where not stated.
+    """A ranked LLM with its entry in the catalogue: `size` is in billions of parameters, None if it is not stated.
 
-    `score` is the ranking's, with its interval; `found` says whether the row tests found one of its tables, None where
-    they decided none.
+    `score` is the ranking's, with its interval; `found` is true if the row tests found one of its tables, None if they
+    decided none.
     """
 
     llm: str
@@ -42,7 +42,7 @@ class Placed:
 
 @dataclass(frozen=True)
 class Kind:
-    """LLMs of one openness: their mean score, and of how many of those decided rows were found in some table."""
+    """The LLMs of one openness: their mean score, and the number with found rows among those with decided tables."""
 
     name: str
     llms: tuple[Placed, ...]
@@ -53,13 +53,13 @@ class Kind:
 
     @property
     def tells(self) -> bool:
-        """Whether there are enough LLMs to say something of them."""
+        """True if there are enough LLMs for a conclusion."""
         return len(self.llms) >= LEAST
 
 
 @dataclass(frozen=True)
 class Difference:
-    """Two kinds of enough LLMs: the difference of their mean scores, and Mann and Whitney's two-sided p-value."""
+    """The difference of mean scores between two kinds with enough LLMs, and Mann and Whitney's two-sided p-value."""
 
     first: str
     second: str
@@ -77,9 +77,10 @@ class Line:
 
 @dataclass(frozen=True)
 class Openness:
-    """The kinds in the order closed, semi-open, open, what tells them apart, families by size, and who is in neither.
+    """The kinds (closed, semi-open, open), the differences between them, families by size, and LLMs without an entry.
 
-    `steps` are, within families, those to a larger LLM of a higher score, of a lower one, and the sign test's p-value.
+    `steps` are, within families, the numbers of steps to a larger LLM with a higher score and with a lower one, and the
+    sign test's p-value.
     """
 
     kinds: tuple[Kind, ...]
@@ -90,7 +91,7 @@ class Openness:
 
 
 def openness(view: RunResults) -> Openness | None:
-    """What the ranked LLMs of a run come to; None where the catalogue has fewer than two of them."""
+    """Return the analysis of a run's ranked LLMs; None if the catalogue has fewer than two of them."""
     placed, unknown = [], []
     found = _rows_found(view)
     for rank in view.ranks_in_order:
@@ -116,7 +117,7 @@ def openness(view: RunResults) -> Openness | None:
 
 
 def _rows_found(view: RunResults) -> dict[str, bool]:
-    """Of each LLM whether the row tests found a table; of recorded answers, which have no tables, a cell of theirs."""
+    """Return for each LLM whether the row tests found a table or, in recorded answers without tables, had a finding."""
     decided: dict[str, bool] = {}
     tables = [(one.llm, one.verdict) for one in view.tables if one.verdict in DECIDED and not one.by_documents]
     cells = [(one.llm, one.verdict) for one in view.cells if one.test in view.row_tests and one.verdict in DECIDED]

@@ -1,4 +1,4 @@
-"""Pairs of an LLM and a table whose dates are known, from the cells of runs, and what is left out of them and why."""
+"""Pairs of an LLM and a table with known dates, from the results of runs, and the reasons why others are left out."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,12 +13,12 @@ from tabcontam.verdicts.cells import Result
 from tabcontam.verdicts.dating import card_of, entry_of, side
 from tabcontam.verdicts.results import RunResults
 
-LEVEL = 0.01  # of all that is called significant here, as in the paper
+LEVEL = 0.01  # the level of all significance here, as in the paper
 
 
 @dataclass(frozen=True, kw_only=True)
 class Pair(Right):
-    """An LLM and a table: how often it was right, what the majority class gets, and which of two dates is earlier."""
+    """An LLM and a table: right answers, the majority class's accuracy, and the table's side of the cut-off."""
 
     llm: str
     title: str
@@ -41,42 +41,42 @@ class Pair(Right):
 
     @cached_property
     def t_test(self) -> tuple[float, float]:
-        """The half-width of the t-interval at 99%, one-sided, and the p-value that it is not above the majority."""
+        """The half-width of the one-sided 99% t-interval, and the p-value of no accuracy above the majority's."""
         return statistics.t_test(self.hits, self.answered, self.majority)
 
     @cached_property
     def exact_p(self) -> float:
-        """The exact binomial p-value of the same."""
+        """The exact binomial p-value that the accuracy is not above the majority's."""
         return statistics.exceeds(self.hits, self.answered, self.majority)
 
     @property
     def above(self) -> bool:
-        """Whether it is above the majority class."""
+        """True if the accuracy is above the majority class's."""
         return self.lift > 0
 
     @property
     def significant(self) -> bool:
-        """Whether it is significantly so by the t-test, at 99%."""
+        """True if the accuracy is significantly above it by the t-test, at 99%."""
         return self.above and self.t_test[1] <= LEVEL
 
     @property
     def exactly(self) -> bool:
-        """Whether it is significantly so by the exact binomial test, at 99%."""
+        """True if the accuracy is significantly above it by the exact binomial test, at 99%."""
         return self.above and self.exact_p <= LEVEL
 
 
 def cells_by_dates(view: RunResults) -> list[Result]:
-    """The cells of classification whose rows are a part of a table: those from before a month, or from after it."""
+    """Return the results of classification on a part of a table: the rows from before a month, or from after it."""
     return [cell for cell in view.subjects if _of_accuracy(view, cell) and _is_part(view, cell)]
 
 
 def _of_accuracy(view: RunResults, cell: Result) -> bool:
-    """Whether a cell's score is an accuracy: memory's share, which asks for classes, too, is none."""
+    """Return whether a result's score is an accuracy; memory's share, which asks for classes, too, is not one."""
     return cell.kind is Kind.CLASSIFICATION and view.facts[cell.test].measure != RECALLED
 
 
 def _is_part(view: RunResults, cell: Result) -> bool:
-    """Whether a cell is of some rows of a table by their dates: a table without dated rows is on a side as a whole."""
+    """Return whether a result is on some rows of a table by their dates, not on a whole table that is on one side."""
     if not is_dated(cell.split or ""):
         return False
     card = card_of(view, cell)
@@ -84,7 +84,7 @@ def _is_part(view: RunResults, cell: Result) -> bool:
 
 
 def on_one_side(cells: Sequence[Result], found: Sequence[BothSides]) -> tuple[str, ...]:
-    """A line on each LLM and table that were asked about rows by dates and have no two sides to compare."""
+    """Return a line on each LLM and table with results on rows by dates but without two sides to compare."""
     both = {(one.llm, one.dataset) for one in found}
     alone = dict.fromkeys((cell.llm, cell.dataset) for cell in cells if (cell.llm, cell.dataset) not in both)
     why = "rows from before its training cut-off and from after it are not both there"
@@ -92,7 +92,7 @@ def on_one_side(cells: Sequence[Result], found: Sequence[BothSides]) -> tuple[st
 
 
 def dated(view: RunResults) -> tuple[Mapping[str, Sequence[Pair]], tuple[str, ...]]:
-    """The pairs of each classification test whose dates are known, and a line on each LLM and table left out."""
+    """Return the pairs with known dates of each classification test, and a line on each LLM and table left out."""
     left: dict[str, None] = {}
     pairs: dict[str, list[Pair]] = {}
     taken: set[tuple[str, str, str]] = set()
@@ -118,7 +118,7 @@ def dated(view: RunResults) -> tuple[Mapping[str, Sequence[Pair]], tuple[str, ..
 
 
 def _pair(view: RunResults, cell: Result, left: dict[str, None]) -> Pair | None:
-    """The pair of a cell; None where something is missing, which `left` is told."""
+    """Return the pair of a result; None if something is missing, in which case a line is added to `left`."""
     card, entry = card_of(view, cell), entry_of(view, cell.llm)
     majority = cell.statistic.expected if cell.statistic else None
     if entry is None or not entry.cutoff:

@@ -1,4 +1,4 @@
-"""The LLMs under test side by side: the ranking of the paper's Table 2, and how its measures go together."""
+"""The ranking of the LLMs under test, as in the paper's Table 2, and the correlations of its measures."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,15 +17,15 @@ from tabcontam.verdicts.rules import PAPER
 MEASURES: tuple[Measure, ...] = get_args(Measure)
 ACCURACIES = MEASURES[2:]
 Limits = tuple[float, float]
-Square = tuple[TableName, str]  # what a cell is about, whichever LLM was asked
+Square = tuple[TableName, str]  # the subject of a result, without the LLM
 
 
 @dataclass(frozen=True)
 class RankColumn:
     """A column of the ranking.
 
-    `name` is the field of `Rank`, `title` what heads it, `short` the same where room is scarce, `words` what a sentence
-    calls it. `about` says what it is; the words in braces depend on the run.
+    `name` is the field of `Rank`, `title` its heading, `short` the heading if room is scarce, `words` its name in a
+    sentence. `about` describes it; the words in braces depend on the run.
     """
 
     name: str
@@ -70,7 +70,7 @@ COLUMNS = (
         "how much of the accuracy is memory, the mean over the tables whose unseen twins were asked about as well",
     ),
 )
-OTHER_SCORES = ("score_all", "score_shared")  # columns that may say the same as the score
+OTHER_SCORES = ("score_all", "score_shared")  # columns that may equal the score
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,88 +78,88 @@ class Rank:
     """One LLM under test in the ranking, highest score first; controls that joined are not ranked."""
 
     llm: str
-    """The LLM as it was named."""
+    """The LLM as the user named it."""
     score: Share | None = None
-    """The share of contaminated cells: of the decided ones of the paper's tests; under its rules of all of them."""
+    """The share of contaminated results among the decided ones of the paper's tests; by the paper's rules among all."""
     membership: Share | None = None
     """The mean over tables of the area under the curve of the membership test."""
     zero_shot: Share | None = None
-    """The mean accuracy of classification without examples, over cells that are not_averaged for no reason."""
+    """The mean accuracy of classification without examples, over results for which not_averaged is null."""
     one_shot: Share | None = None
     """The mean accuracy of classification with one example of each class, over the same tables."""
     score_all: Share | None = None
-    """The share of contaminated cells of all that are of the paper's tests, decided or not."""
+    """The share of contaminated results among all of the paper's tests, decided or not."""
     score_shared: Share | None = None
-    """The share of contaminated cells of those decided (under the paper's rules: asked) for every LLM with a score."""
+    """The share of contaminated results among those decided (by the paper's rules: asked) for every ranked LLM."""
     shared_cells: Count | None = None
-    """How many cells score_shared is over; null where it is."""
+    """The number of results that score_shared is over; null if it is."""
     score_interval: Interval | None = None
-    """The 95% interval of score; null where it is not known."""
+    """The 95% interval of score; null if it is not known."""
     score_all_interval: Interval | None = None
-    """The 95% interval of score_all; null where it is not known."""
+    """The 95% interval of score_all; null if it is not known."""
     score_shared_interval: Interval | None = None
-    """The 95% interval of score_shared; null where it is not known."""
+    """The 95% interval of score_shared; null if it is not known."""
     membership_interval: Interval | None = None
-    """The 95% interval of membership; null where it is not known."""
+    """The 95% interval of membership; null if it is not known."""
     zero_shot_interval: Interval | None = None
-    """The 95% interval of zero_shot; null where it is not known."""
+    """The 95% interval of zero_shot; null if it is not known."""
     one_shot_interval: Interval | None = None
-    """The 95% interval of one_shot; null where it is not known."""
+    """The 95% interval of one_shot; null if it is not known."""
     memory_share: Number | None = None
-    """The mean over tables of memory's share of the accuracy; below 0 where twins were answered better than rows."""
+    """The mean over tables of memory's share of the accuracy; below 0 if twins were answered better than rows."""
     memory_share_interval: Interval | None = None
-    """The 95% interval of memory_share; null where it is not known."""
+    """The 95% interval of memory_share; null if it is not known."""
     zero_shot_majority: Share | None = None
-    """The accuracy of always saying the largest class, on the rows of zero_shot."""
+    """The accuracy of always answering the largest class, on the rows of zero_shot."""
     one_shot_majority: Share | None = None
-    """The accuracy of always saying the largest class, on the rows of one_shot."""
+    """The accuracy of always answering the largest class, on the rows of one_shot."""
 
     @property
     def measures(self) -> Mapping[str, float | None]:
-        """What was measured of it, by the names of the ranking's columns."""
+        """Its measures, by the names of the ranking's columns."""
         return {column.name: getattr(self, column.name) for column in COLUMNS}
 
     @property
     def intervals(self) -> Mapping[str, Limits]:
-        """The 95% intervals of the measures, where they are known."""
+        """The 95% intervals of the measures, if they are known."""
         found = {column.name: getattr(self, f"{column.name}_interval") for column in COLUMNS}
         return {name: limits for name, limits in found.items() if limits is not None}
 
     @property
     def majorities(self) -> Mapping[str, float]:
-        """What always saying the largest class gets in classification, where it is known."""
+        """The accuracies of always answering the largest class, if they are known."""
         return {name: share for name in ACCURACIES if (share := getattr(self, f"{name}_majority")) is not None}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Correlation:
-    """How two measures of the ranking go together over the LLMs: Spearman's coefficient."""
+    """Spearman's rank correlation of two measures of the ranking over the LLMs."""
 
     first: Measure
-    """The one measure."""
+    """The first measure."""
     second: Measure
-    """The other one."""
+    """The second measure."""
     llms: Count = 0
-    """How many LLMs have both."""
+    """The number of LLMs that have both."""
     value: Coefficient | None = None
-    """The coefficient; null with too few LLMs, or where all have the same."""
+    """The coefficient; null with too few LLMs, or if all have the same value."""
     interval: Interval | None = None
-    """Its 95% interval; null where the coefficient is."""
+    """The 95% interval of the coefficient; null if the coefficient is."""
     p_value: Share | None = None
-    """That the two do not go together; null where the coefficient is."""
+    """The p-value of no correlation; null if the coefficient is."""
 
 
 def ranking(cells: Iterable[Result], rules: str, facts: Mapping[str, Facts] | None = None) -> tuple[Rank, ...]:
-    """Table 2 of the paper: the LLMs under test by contamination score, highest first; intervals have 95%.
+    """Return Table 2 of the paper: the LLMs under test by contamination score, highest first; all intervals are 95%.
 
-    The score is contaminated over decided cells of the paper's tests, and under its rules over all of them. Beside it
-    stand the same over all cells, and over `shared_squares`, since an LLM that refuses is ranked on fewer and other
-    cells. Their intervals are Clopper and Pearson's, as if each cell were a draw of its own (those of one table depend
-    on each other).
+    The score is the share of contaminated results among the decided ones of the paper's tests, and under the paper's
+    rules among all. Next to it are the shares over all results, and over `shared_squares`, since an LLM that declines
+    is ranked on fewer and other results. Their intervals are Clopper and Pearson's, as if each result were an
+    independent draw (results on one table depend on each other).
 
-    The others are means over the tables: of the AUC, and of the accuracy, beside which stands what always saying the
-    largest class gets on the same rows. Their intervals are made of those of the cells, so they hold for these tables
-    and the rows drawn from them: a bootstrap over the tables would speak of tables to come, from two or three.
+    The other measures are means over the tables: of the AUC, and of the accuracy, shown with that of always answering
+    the largest class on the same rows. Their intervals combine those of the results, so they hold for these tables and
+    the rows drawn from them: a bootstrap over the tables would generalize to new tables from two or three.
     """
     facts = facts or known_tests()
     under_test = [cell for cell in cells if not cell.control]
@@ -170,9 +170,9 @@ def ranking(cells: Iterable[Result], rules: str, facts: Mapping[str, Facts] | No
 
 
 def shared_squares(cells: Iterable[Result], rules: str, facts: Mapping[str, Facts]) -> frozenset[Square]:
-    """What every LLM under test was decided about, of the paper's tests; under its rules what every one was asked.
+    """Return the tables and tests of the paper on which every LLM was decided or, by the paper's rules, asked.
 
-    An LLM without a single such cell has no score, and makes the others share none the fewer.
+    An LLM without a single such result has no score, and does not reduce the shared ones of the others.
     """
     known = (cell for cell in cells if not cell.control and facts[cell.test].number is not None and _done(cell, rules))
     by_llm = grouped(known, lambda cell: cell.llm).values()
@@ -185,7 +185,7 @@ def _square(cell: Result) -> Square:
 
 
 def _done(cell: Result, rules: str) -> bool:
-    """Whether a cell was decided; under the paper's rules, which count what is undecided, whether it was asked."""
+    """Return whether a result was decided; by the paper's rules, which count undecided ones, whether it was asked."""
     return cell.verdict is not Verdict.SKIPPED if rules == PAPER else cell.verdict in DECIDED
 
 
@@ -211,7 +211,7 @@ def _rank(llm: str, cells: Sequence[Result], rules: str, facts: Mapping[str, Fac
 
 
 def _memory(cells: Sequence[Result]) -> dict[str, Any]:
-    """The mean of memory's share over tables, and its interval: cells of one table ask the same rows."""
+    """Return the mean of memory's share over tables, and its interval; results on one table ask about the same rows."""
     known = [(cell, cell.memory) for cell in cells if cell.memory is not None and cell.verdict is None]
     if not known:
         return {}
@@ -220,7 +220,7 @@ def _memory(cells: Sequence[Result]) -> dict[str, Any]:
     return {"memory_share": round(mean, 4), "memory_share_interval": _interval_of_mean(shares)}
 
 
-Scored = tuple[Result, float]  # a cell that has a score and no verdict, and the score
+Scored = tuple[Result, float]  # a result with a score and no verdict, and the score
 
 
 def _mean(scored: Sequence[Scored]) -> float | None:
@@ -228,14 +228,14 @@ def _mean(scored: Sequence[Scored]) -> float | None:
 
 
 def _majority(scored: Sequence[Scored]) -> float | None:
-    """What always saying the largest class gets on the rows that these cells asked, on average."""
+    """Return the mean accuracy of always answering the largest class on the rows of these results."""
     known = [cell.statistic.expected for cell, _ in scored if cell.statistic]
     majorities = [majority for majority in known if majority is not None]
     return round(fmean(majorities), 4) if majorities and len(majorities) == len(scored) else None
 
 
 def _mean_interval(scored: Sequence[Scored]) -> Limits | None:
-    """The interval of the mean of the cells' scores; those of one table ask the same rows, so none makes it surer."""
+    """Return the interval of the mean score; results on one table ask about the same rows, so more do not narrow it."""
     known = [
         (cell, score, interval) for cell, score in scored if (interval := _score_interval(cell, score)) is not None
     ]
@@ -243,7 +243,7 @@ def _mean_interval(scored: Sequence[Scored]) -> Limits | None:
 
 
 def _interval_of_mean(scored: Sequence[tuple[Result, float, Limits]]) -> Limits:
-    """The same of scores whose intervals are known, one or more."""
+    """Return the interval of the mean of scores whose own intervals are known, one or more."""
     by_table: dict[tuple[str, str | None, str | None], list[tuple[float, float, float]]] = {}
     for cell, score, interval in scored:
         by_table.setdefault((cell.dataset, cell.edition, cell.split), []).append((score, *interval))
@@ -253,7 +253,7 @@ def _interval_of_mean(scored: Sequence[tuple[Result, float, Limits]]) -> Limits:
 
 
 def _score_interval(cell: Result, score: float) -> Limits | None:
-    """The cell's own interval where it is of the score; else of the share that its counts are; None without counts."""
+    """Return the result's own interval if it is the score's; else that of its counts; None without counts."""
     if cell.statistic and cell.interval and round(cell.statistic.value, 4) == round(score, 4):
         return cell.interval
     asked = round(cell.hits / score) if score and cell.hits else cell.queries
@@ -265,11 +265,11 @@ def _rounded(interval: Limits) -> Limits:
 
 
 def correlations(ranks: Sequence[Rank]) -> tuple[Correlation, ...]:
-    """How the score goes together with the other measures over the ranked LLMs: Spearman's coefficient.
+    """Return the rank correlations of the score with the other measures over the ranked LLMs: Spearman's coefficient.
 
-    The plot behind the paper's section 5.4: the more contaminated, the better it classifies. An LLM without either
-    measure is left out; `llms` says how many are in. Coefficient, 95% interval and p-value are null where they cannot
-    be had: with fewer than four LLMs, or where all have the same.
+    They show the plot of the paper's section 5.4: the more contaminated, the better the classification. An LLM without
+    either measure is left out; `llms` is the number of the others. Coefficient, 95% interval and p-value are null if
+    they cannot be computed: with fewer than four LLMs, or if all have the same value.
     """
     return tuple(_correlation(ranks, measure) for measure in (*ACCURACIES, MEASURES[1]))
 

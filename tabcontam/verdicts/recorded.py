@@ -1,4 +1,4 @@
-"""What results.json holds of recorded answers alone: where they disagree."""
+"""The parts of results.json that only recorded answers have: differences between decisions."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -9,14 +9,14 @@ from tabcontam.verdicts.checked import Count, Truth
 
 @dataclass(frozen=True, kw_only=True)
 class InRecords:
-    """What each difference in recorded answers states first: which LLM, dataset and test, and in which file."""
+    """A difference in recorded answers, and the fields that name its LLM, dataset, test and file."""
 
     llm: str
     """The LLM, by the record's own name."""
     dataset: str
     """The dataset, by the record's own name."""
     split: str | None = None
-    """Its split, by the record's own name; null where none is recorded."""
+    """Its split, by the record's own name; null if none is recorded."""
     serializer: str | None
     """The template of a serializer study; null for main runs."""
     test: str
@@ -27,16 +27,16 @@ class InRecords:
 
 @dataclass(frozen=True, kw_only=True)
 class RecordedDifference(InRecords):
-    """Where this reading of the published rules differs from the recorded decision."""
+    """A difference between this reading of the published rules and the recorded decision."""
 
     level: Literal["answer", "cell"]
-    """Of one answer, or of the whole cell."""
+    """The level of the difference: one answer, or all answers to one test."""
     line: Count
     """The line of the record, from 1."""
     ours: Truth
-    """Whether it counts as detected here."""
+    """True if it counts as detected here."""
     recorded: Truth | None
-    """Whether it was recorded as detected."""
+    """True if it was recorded as detected."""
     group: str
     """The cause, in words that differences share."""
     explanation: str
@@ -45,13 +45,13 @@ class RecordedDifference(InRecords):
 
 @dataclass(frozen=True, kw_only=True)
 class RuleDifference(InRecords):
-    """Where the calibrated rules come to another verdict than the published ones."""
+    """A difference between the verdicts of the calibrated rules and of the published ones."""
 
     paper: Verdict | None
     """The verdict by the published rules."""
     calibrated: Verdict | None
     """The verdict by the calibrated rules."""
     group: str
-    """The cause, in words that cells share."""
+    """The cause, in words that results share."""
     explanation: str | None
     """The cause in this case."""

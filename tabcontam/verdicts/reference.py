@@ -1,18 +1,18 @@
-"""What a reference LLM knows counts for nothing: it has not seen the table, so that no row is needed to know it."""
+"""The correction for a reference LLM, which has not seen the table: answers that it gives, too, are no evidence."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from tabcontam.evidence.base import Reading, Test, Trial
 
-ENOUGH = 0.5  # of the queries have to be answered by the reference; else a cell says how few were
+ENOUGH = 0.5  # of the queries have to be answered by the reference; otherwise the result states how few were
 
 
 @dataclass(frozen=True)
 class Reference:
-    """A reference LLM, and its own read trials of the queries of a cell; with those of further references, if any.
+    """A reference LLM with its own read trials of a test's queries, and those of further references, if there are any.
 
-    What the first one answers counts for nothing. The others stand beside memory's share, and are asked nothing else.
+    Answers that the first one gives, too, count for nothing. Further ones are only compared with memory's share.
     """
 
     llm: str
@@ -22,10 +22,10 @@ class Reference:
 
 @dataclass(frozen=True)
 class Conceded:
-    """The trials of a cell beside what the reference answered.
+    """The trials of a test, corrected for the answers of the reference.
 
-    In `weighed` each of its answers has chance 1. In `telling` only its right ones have: where it was wrong, memory can
-    still be told. `said` is what a cell says of it.
+    In `weighed` each of its answers has chance 1. In `telling` only its right answers have: where it was wrong, memory
+    is still detectable. `said` is the result's sentence on the reference.
     """
 
     weighed: Sequence[Trial]
@@ -34,9 +34,9 @@ class Conceded:
 
 
 def concede(test: Test, trials: Sequence[Trial], reference: Reference | None) -> Conceded:
-    """The trials with the chances that the reference's answers leave.
+    """Return the trials with the chances that the reference's answers leave.
 
-    Where it gave no readable answer, or was not asked the same, a trial stays as it is.
+    A trial is unchanged if the reference gave no readable answer to it, or was asked something else.
     """
     if reference is None or not test.referred:
         return Conceded(trials, trials)
@@ -55,12 +55,12 @@ def concede(test: Test, trials: Sequence[Trial], reference: Reference | None) ->
 
 
 def asked_of_reference(test: Test, *, further: bool = False) -> bool:
-    """Whether a reference LLM, or a further one, is asked the queries of a test."""
+    """Return whether a reference LLM, or a further one, is asked the queries of a test."""
     return test.set_beside or (test.referred and not further)
 
 
 def same_query(one: Trial, other: Trial) -> bool:
-    """Whether two trials ask the same of the same row, as far as the answers tell."""
+    """Return whether two trials ask the same of the same row, by the cells asked and expected."""
     return (one.query.asked, one.query.expected) == (other.query.asked, other.query.expected)
 
 
@@ -73,14 +73,14 @@ def _said(llm: str, asked: int, answered: int, few: bool, shared: int) -> str:
 
 
 def _right(reading: Reading | None) -> frozenset[str]:
-    """The asked features that a reading has right, or that it has the one answer."""
+    """Return the asked features that a reading has right, or `answer` for a test with a single answer."""
     if reading is None:
         return frozenset()
     return frozenset(reading.right) or frozenset({"answer"} if reading.hit else ())
 
 
 def _without_errors(reading: Reading) -> Reading:
-    """The reading without the cells that are not the row's."""
+    """Return the reading without the cells that differ from the row's."""
     if not isinstance(reading.parsed, Mapping):
         return reading
     return replace(reading, parsed={name: cell for name, cell in reading.parsed.items() if name in reading.right})

@@ -1,4 +1,4 @@
-"""The results of a run, or of several, or of recorded answers: what results.json holds, and how a report reads it."""
+"""The results of a run, of several runs or of recorded answers, as results.json holds them and reports read them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -23,9 +23,9 @@ from tabcontam.verdicts.wording import needing, phrase
 
 SCHEMA: Literal[1] = 1
 DIMENSIONS = ("serializer", "prompts", "source")  # in which two columns of one table can differ
-MANY = 5  # LLMs from which on it is said how many would be found by mistake
-NAMED = 4  # LLMs, or tables, in a line that is said of all of them
-SIMULATED = "simulated:"  # begins the name of one that says in its name what it knows
+MANY = 5  # the number of LLMs from which on a note states how many false findings to expect
+NAMED = 4  # LLMs, or tables, in a line about all of them
+SIMULATED = "simulated:"  # begins the name of an LLM that states in its name what it knows
 FACTS = (
     "where a table holds public facts, as of players or cities, who knows several columns of them from elsewhere is "
     "found as well; --reference LLM or --known FILE tells such knowledge from rows"
@@ -40,7 +40,7 @@ E_VALUE = (
 
 @dataclass(frozen=True)
 class Column:
-    """The cells of one LLM on one dataset, by test; `label` also names what tells two such columns apart."""
+    """The results of one LLM on one dataset, by test; `label` also has what differs between two such columns."""
 
     llm: str
     label: str
@@ -49,7 +49,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Impossible:
-    """Tests that some LLMs cannot take: what they lack for it, which tests need that, and which LLMs they are."""
+    """Tests that some LLMs cannot take: the need that these LLMs do not meet, the tests, and the LLMs."""
 
     lacks: str
     tests: tuple[str, ...]
@@ -63,7 +63,7 @@ class Impossible:
 
 @dataclass(frozen=True)
 class Block:
-    """The columns of one LLM; `control` says that it joined as a control."""
+    """The columns of one LLM; `control` is true if it joined as a control."""
 
     llm: str
     control: bool
@@ -71,44 +71,45 @@ class Block:
 
     @cached_property
     def cells(self) -> list[Result]:
-        """Its cells, column by column, in the order of the tests."""
+        """Its results, column by column, in the order of the tests."""
         return [cell for column in self.columns for cell in column.cells.values()]
 
 
 @dataclass(frozen=True, kw_only=True)
 class RunResults:
-    """What a run of tabcontam, or the judging of recorded answers, found.
+    """The results of a run of tabcontam, or of recorded answers that were judged.
 
     All texts may quote models, tables and users: show them as text.
     """
 
     schema: Literal[1] = SCHEMA
-    """The version of this form."""
+    """The version of this schema."""
     run: RunFacts
     """The facts of the run."""
     cells: tuple[Result, ...]
-    """Every judged cell."""
+    """The results of the tests."""
     tables: tuple[TableVerdict, ...] = ()
-    """A line for each (LLM, dataset, serializer, prompt set); empty for recorded answers."""
+    """The verdict on each (LLM, dataset, serializer, prompt set); empty for recorded answers."""
     ranking: tuple[Rank, ...] = ()
     """The LLMs under test by their score, as in the paper's Table 2."""
     correlations: tuple[Correlation, ...] = ()
-    """How the measures of the ranking go together."""
+    """The correlations of the ranking's measures."""
     generations: tuple[Generation, ...] = ()
-    """Outputs generated exactly against accuracy on the same table, where three LLMs or more have both."""
+    """Outputs generated exactly against accuracy on the same table, if three LLMs or more have both."""
     comparisons: tuple[Comparison, ...] = ()
-    """Cells that differ in one thing, side by side."""
+    """Pairs of results that differ in one thing."""
     judges: tuple[JudgeFacts, ...] = ()
-    """Who judged completions, LLMs and people, by whose word counts first."""
+    """The judges of completions, LLMs and people, in the order in which their words count."""
     agreements: tuple[Agreement, ...] = ()
-    """How far they, the text alone and the published rules agree."""
+    """The agreement of the judges, the text alone and the published rules."""
     differences: tuple[RecordedDifference, ...] | None = None
-    """Of recorded answers: where this reading of the published rules differs from the record; null if not asked for."""
+    """Of recorded answers: differences between our reading of the published rules and the record; null if not
+    wanted."""
     rule_differences: tuple[RuleDifference, ...] | None = None
-    """Of recorded answers: where the calibrated rules differ from the published ones; null if not asked for."""
+    """Of recorded answers: differences between the calibrated rules and the published ones; null if not wanted."""
 
     def with_more(self, **changes: Any) -> "RunResults":
-        """The same with other comparisons, judges or agreements; what was found out about the cells is kept."""
+        """Return a copy with other comparisons, judges or agreements, and with the cached properties."""
         more = replace(self, **changes)
         known = {name: value for name, value in vars(self).items() if name not in vars(more)}
         vars(more).update(known)
@@ -116,7 +117,7 @@ class RunResults:
 
     @cached_property
     def facts(self) -> Mapping[str, Facts]:
-        """What is known of each test, by its id."""
+        """The facts of each test, by its id."""
         return known_tests() | {test.id: test for test in self.run.tests}
 
     @cached_property
@@ -132,24 +133,24 @@ class RunResults:
 
     @cached_property
     def row_tests_in_words(self) -> str:
-        """The row tests that a run asks, by themselves or here: `7 to 9 and matched membership`."""
+        """The row tests that a run asks by default, or that this run asked: `7 to 9 and matched membership`."""
         return in_words(facts for facts in self._askable if facts.row_test)
 
     @cached_property
     def knowledge_in_words(self) -> str:
-        """The tests of knowledge that there are: `1 to 6`."""
+        """The tests of knowledge: `1 to 6`."""
         return in_words(facts for facts in self._askable if facts.family is Family.KNOWLEDGE)
 
     @cached_property
     def _askable(self) -> Sequence[Facts]:
-        """What is known of each test that a run asks of LLMs unless others are chosen, and of those that were asked."""
+        """The facts of the tests that a run asks LLMs by default, and of those that were asked."""
         asked = (test for test in all_tests() if not test.on_request and Capability.SEARCH not in test.needs)
         usual = (test.facts for test in asked)
         return in_order((*usual, *self.run.tests))
 
     @cached_property
     def test_titles(self) -> Mapping[str, str]:
-        """What each test is called, with its number in Table 1."""
+        """The title of each test, with its number in Table 1."""
         return {test: f"{facts.number or ''} {facts.title}".strip() for test, facts in self.facts.items()}
 
     @cached_property
@@ -166,12 +167,12 @@ class RunResults:
 
     @cached_property
     def possible(self) -> tuple[Result, ...]:
-        """The cells of tests that their LLM can take: those that a report shows one by one."""
+        """The results of tests that their LLM can take, which a report shows one by one."""
         return tuple(cell for cell in self.cells if not cell.lacks)
 
     @cached_property
     def impossible(self) -> tuple[Impossible, ...]:
-        """What a report says in one line each of the cells of tests that their LLM cannot take."""
+        """The tests that their LLMs cannot take, each group for one line of a report."""
         lacking = (cell for cell in self.cells if cell.lacks)
         by_llm = grouped(lacking, lambda cell: (cell.lacks or "", cell.llm))
         tests = {key: tuple(dict.fromkeys(cell.test for cell in own)) for key, own in by_llm.items()}
@@ -180,8 +181,7 @@ class RunResults:
 
     @cached_property
     def llms(self) -> tuple[str, ...]:
-        """The LLMs that have cells, or documents that they were trained on, controls that joined first, then as the run
-        names them."""
+        """The LLMs with results or with training corpora: controls that joined first, then in the run's order."""
         asked, joined = self._llm_order, self.joined
         there = {cell.llm for cell in self.cells} | {table.llm for table in self.tables}
         return tuple(sorted(there, key=lambda llm: (llm not in joined, asked[llm])))
@@ -194,7 +194,7 @@ class RunResults:
 
     @cached_property
     def placed(self) -> dict[str, Result]:
-        """The cells in the order of the page, by where they stand there: `LLM-COLUMN-TEST`, each counted from 1."""
+        """The results in the order of the page, by their places there: `LLM-COLUMN-TEST`, each counted from 1."""
         row = {test: number for number, test in enumerate(self.tests, start=1)}
         return {
             f"{block_number}-{column_number}-{row[cell.test]}": cell
@@ -205,7 +205,7 @@ class RunResults:
 
     @cached_property
     def tables_in_order(self) -> tuple[TableVerdict, ...]:
-        """What is said of each table, LLM by LLM as the run names them; controls that joined come last."""
+        """The verdicts on tables, LLM by LLM in the order of the run; controls that joined come last."""
 
         def place(table: TableVerdict) -> tuple[bool, int, int]:
             return table.llm in self.joined, self._llm_order[table.llm], self._dataset_order[table.dataset]
@@ -219,13 +219,13 @@ class RunResults:
 
     @cached_property
     def exposed(self) -> frozenset[tuple[str, TableName]]:
-        """The controls and tables that they have read: rows are rightly found in them."""
+        """The controls with the tables that they have read, in which findings are right."""
         known = self.checking | self.joined
         return frozenset((cell.llm, cell.table) for cell in self.cells if cell.exposed and cell.llm in known)
 
     @cached_property
     def documents(self) -> frozenset[str]:
-        """The bodies of documents that were searched."""
+        """The corpora that were searched."""
         return frozenset(llm.spec for llm in self.run.llms if llm.documents)
 
     @cached_property
@@ -235,7 +235,7 @@ class RunResults:
 
     @cached_property
     def named_controls(self) -> frozenset[str]:
-        """The controls that the user named: what they show goes for models that are like them and have read as much."""
+        """The controls that the user named: their results apply to models that are like them and have read as much."""
         return self.joined - self.checking
 
     @cached_property
@@ -258,7 +258,7 @@ class RunResults:
         own = self._possible_of[llm]
         for cell in sorted(own, key=lambda cell: (datasets[cell.dataset], test_order[cell.test])):
             label = self.label(cell)
-            # The same cell twice, as when runs are joined, is shown twice: nothing is overwritten.
+            # A result that occurs twice, as in joined runs, is shown twice: nothing is overwritten.
             repeat = next(n for n in range(1, 10**6) if cell.test not in columns.get((label, n), {}))
             columns.setdefault((label, repeat), {})[cell.test] = cell
         return tuple(
@@ -267,7 +267,7 @@ class RunResults:
         )
 
     def label(self, of: Result | TableVerdict) -> str:
-        """The dataset, and what tells it from another column: edition, split, serializer, prompt set, source."""
+        """Return the dataset with what differs between columns: edition, split, serializer, prompt set or source."""
         place = of.dataset, of.edition, of.split, of.serializer, of.prompts, of.source
         if place not in self._labels:
             told_apart = [getattr(of, name) for name in DIMENSIONS if len(self._differing[name]) > 1]
@@ -279,12 +279,12 @@ class RunResults:
         return {}
 
     def edition(self, of: Result | TableVerdict) -> str:
-        """`@EDITION` where the dataset has several here, and `#SPLIT` unless it is the one that a card has first."""
+        """Return `@EDITION` if the dataset has several here, and `#SPLIT` unless it is the card's first one."""
         edition = f"@{of.edition}" if of.edition and len(self._editions.get(of.told_by_edition, ())) > 1 else ""
         return edition + self.split(of)
 
     def split(self, of: Result | TableVerdict) -> str:
-        """`#SPLIT`; empty where it has none, or is alone here and the one that its card has first."""
+        """Return `#SPLIT`; "" if it has none, or if it is the only one here and the card's first."""
         if not of.split or of.dataset.endswith(f"#{of.split}"):
             return ""
         alone = len(self._splits.get((of.dataset, of.edition), ())) <= 1
@@ -306,17 +306,17 @@ class RunResults:
 
     @property
     def bets(self) -> bool:
-        """Whether what is said of a table rests on bets on its answers."""
+        """True if a verdict on a table rests on bets on its answers."""
         return any(table.e_value is not None for table in self.tables)
 
     @cached_property
     def subjects(self) -> list[Result]:
-        """The cells that count: all but those of controls that joined."""
+        """The results that count: all but those of controls that joined."""
         return [cell for block in self.blocks for cell in block.cells if not cell.control]
 
     @cached_property
     def ranks_in_order(self) -> list[Rank]:
-        """By contamination score, highest first, then by memory's share; controls that joined are not ranked."""
+        """The ranks by contamination score, highest first, then by memory's share, without controls that joined."""
 
         def place(rank: Rank) -> tuple[bool, float, bool, float, str]:
             score, share = rank.score, rank.memory_share
@@ -326,7 +326,7 @@ class RunResults:
 
     @property
     def durations(self) -> list[tuple[str, float]]:
-        """The cells that were asked now, by how long their answers took together, in seconds; the longest first."""
+        """The results that this run asked for, with the total time of their answers in seconds; the longest first."""
         cells = {cell.key: cell for cell in self.cells}
         took = [(cells[key], seconds) for key, seconds in self.seconds.items() if key in cells]
         named = [(f"{cell.llm} {self.label(cell)} {cell.test}", seconds) for cell, seconds in took]
@@ -334,21 +334,21 @@ class RunResults:
 
     @cached_property
     def seconds(self) -> dict[tuple[str, ...], float]:
-        """How long the answers of each cell that was asked now took, by the cell's key, in the order of the run."""
+        """The total time of the answers that this run asked for, by the result's key, in the order of the run."""
         return {took.key: took.seconds for took in self.run.durations}
 
     def title(self, llm: str) -> str:
-        """What the catalogue calls an LLM; empty where it does not have it."""
+        """Return the catalogue's title of an LLM; "" if it has no entry."""
         return self.run.catalogue[llm].title if llm in self.run.catalogue else ""
 
     @cached_property
     def calibrated(self) -> bool:
-        """Whether a level decided over the cells of an LLM."""
+        """True if a level decided over the results of an LLM."""
         return self.run.rules == "calibrated" and any(cell.q_value is not None for cell in self.cells)
 
     @property
     def notes(self) -> list[Note]:
-        """What a reader must know before believing a verdict: the rules, and whether the run ended early."""
+        """The notes that a reader needs before believing a verdict: the rules, and whether the run ended early."""
         run = self.run
         notes = [Note(NoteKind.RULES, self._rules)] if self.calibrated else []
         if run.until_decided is not None:
@@ -359,7 +359,7 @@ class RunResults:
             here = f"these are {run.shard} of a run, {len(self.cells):,} of its {run.shard.cells:,} cells"
             later = "verdicts, q-values and the ranking rest on all parts and stand after the join: report with all of "
             notes.append(Note(NoteKind.SHARD, f"{here}: {later}their folders"))
-        apart = run.shard is not None and len(run.shard.parts) > 1  # they go on in their own folders
+        apart = run.shard is not None and len(run.shard.parts) > 1  # they are continued in their own folders
         if run.limit:
             higher = "the same command with a higher limit and this --out continues the run"
             if apart:
@@ -386,7 +386,8 @@ class RunResults:
 
     @property
     def _failed(self) -> list[Note]:
-        """For each table which predictors of the baseline failed on it: the others explain less, and may accuse."""
+        """The notes on predictors of the baseline that failed: the others explain less, so that findings may be
+        false."""
         less = "the baseline may explain less than it should (-v and results.json name them)"
         return [
             Note(NoteKind.FAILED, f"{dataset.named}: {len(dataset.failed)} predictors failed and were left out: {less}")
@@ -396,13 +397,13 @@ class RunResults:
 
     @property
     def _known_exposure(self) -> list[Note]:
-        """What LLMs are known to have read, but for controls, of which a part of its own tells, and simulated ones."""
+        """The notes on what LLMs are known to have read, without controls and simulated LLMs."""
         told = {llm.spec for llm in self.run.llms if llm.checks or (llm.stands_for or llm.spec).startswith(SIMULATED)}
         return of_exposure((self.label(cell), cell) for cell in self.subjects if cell.llm not in told)
 
     @property
     def _allowed(self) -> list[Note]:
-        """What an LLM may know without having seen the table: rows of known files, and what a reference answers."""
+        """The notes on what an LLM may know without having seen the table: known files, and the reference's answers."""
         notes = [
             Note(NoteKind.KNOWN, f"rows of {file} may be known: on {phrase(file.datasets)} they were not asked about")
             for file in self.run.known
@@ -443,7 +444,7 @@ class RunResults:
 
     @property
     def _bound(self) -> str:
-        """The level of the tables that several families tested, where there are such; else nothing."""
+        """The level of a table that several families tested, in words; "" if there is none."""
         table = max(self.tables, key=lambda one: len(one.families), default=None)
         if table is None or len(table.families) < 2:
             return ""
@@ -452,7 +453,7 @@ class RunResults:
 
     @property
     def _expected(self) -> str:
-        """How many LLMs that have seen nothing would be found by mistake, at most; nothing where there are few LLMs."""
+        """The number of false findings to expect over LLMs that have seen nothing, in words; "" with few LLMs."""
         levels: dict[str, float] = {}
         for table in self.tables:
             if table.bound and table.llm not in self.joined | self.documents:
@@ -464,16 +465,16 @@ class RunResults:
 
     @cached_property
     def controls(self) -> list[Note]:
-        """What the controls say about the tests themselves; empty where no control took part."""
+        """The notes on what the controls show about the tests themselves; empty without controls."""
         files = frozenset(dataset.name for dataset in self.run.datasets if dataset.is_file)
         own = of_controls(self._labelled(self.checking), self.row_tests, files)
         return [*own, *of_named_controls(self._labelled(self.named_controls), self.row_tests)]
 
     def _labelled(self, llms: frozenset[str]) -> list[tuple[str, Result]]:
-        """The cells of these LLMs, each with what the report calls its table."""
+        """Return the results of these LLMs, each with the report's label of its table."""
         return [(self.label(cell), cell) for block in self.blocks if block.llm in llms for cell in block.cells]
 
 
 def _order(names: Sequence[str]) -> dict[str, int]:
-    """The place of each name's first appearance."""
+    """Return the place of each name's first appearance."""
     return {name: place for place, name in enumerate(dict.fromkeys(names))}

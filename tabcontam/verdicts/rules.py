@@ -1,4 +1,4 @@
-"""The words of a decision that commands and files name: the rules, the level, what a gate can be told to fail on."""
+"""The words of a decision that commands and files use: the rules, the level, and the conditions of a gate."""
 
 from enum import StrEnum
 from typing import Final, Literal
@@ -9,19 +9,19 @@ RULES = (CALIBRATED, PAPER)
 LLM: Final = "llm"
 ALL: Final = "all"
 Over = Literal["llm", "all"]
-FAMILY_OVER: tuple[Over, ...] = (LLM, ALL)  # whose cells share an error budget: an LLM's, or those of all under test
-ALPHA = 0.01  # the share of false discoveries among the contaminated cells of an LLM, and among its tables
-MIN_POWER = 0.25  # the share of remembered rows that has to be findable before a table is let go as not detected
-Queries = int | Literal["paper"] | None  # at most so many in each cell, the paper's own alone, or all
+FAMILY_OVER: tuple[Over, ...] = (LLM, ALL)  # whose results share an error budget: one LLM's, or all LLMs'
+ALPHA = 0.01  # the share of false discoveries among the contaminated results of an LLM, and among its tables
+MIN_POWER = 0.25  # the share of remembered rows that has to be detectable before a table is called not detected
+Queries = int | Literal["paper"] | None  # at most so many of each test, the paper's own alone, or all
 FAILURES = ("contaminated", "undecided", "knowledge")
 
 
 class Conclusion(StrEnum):
-    """What a gate says of an LLM and a table, worst first."""
+    """A gate's conclusion on an LLM and a table, worst first."""
 
     CONTAMINATED = "contaminated"
     CANNOT_TELL = "cannot tell"
-    KNOWN = "known"  # contaminated, and so it was in the baseline
+    KNOWN = "known"  # contaminated, as it was in the baseline
     CLEAN = "clean"
 
 

@@ -1,8 +1,9 @@
-"""What Li and Flanigan (2024) published, by the same statistics as what our runs hold: twelve models, sixteen datasets.
+"""The results of Li and Flanigan (2024) on twelve models and sixteen datasets, by the same statistics as our runs.
 
-The numbers and what is not among them stand in `task_contamination.toml`. The intervals printed there are as wide as
-Student's t times the *variance* of an answer, not its deviation, over the root of the answers: about half of what 99%
-take. The paper's sentence that one pair of 51 is significant comes out of the deviation, as our t-test has it.
+The numbers, and a list of what is missing, are in `task_contamination.toml`. The intervals printed in the paper are as
+wide as Student's t times the *variance* of an answer, not its deviation, over the root of the number of answers: about
+half of a 99% interval. The paper's sentence that one pair of 51 is significant follows from the deviation, as in our
+t-test.
 """
 
 import tomllib
@@ -18,16 +19,16 @@ from tabcontam.verdicts.chronology import Group, Pair, groups_of
 
 FILE = Path(__file__).with_name("task_contamination.toml")
 SHOTS = {"zero_shot": "0-shot", "few_shot": "few-shot"}
-OURS = {"zero_shot": "zero_shot", "one_shot": "few_shot"}  # what is nearest to our tests, by what they measure
+OURS = {"zero_shot": "zero_shot", "one_shot": "few_shot"}  # the nearest measures of our tests
 
 
 @dataclass(frozen=True)
 class Published:
-    """The published accuracies of one number of shots, in groups as ours, and what the paper counts besides.
+    """The published accuracies at one number of shots, in groups like ours, and further counts of the paper.
 
-    `printed` are the pairs before and after that exceed the majority by more than the printed half-width; of the
-    `untold` pairs after, those of which no task example was extracted, `significant` ones are named. `baseline` is
-    R squared of the accuracy of a trained model by the year of release.
+    `printed` are the pairs before and after that exceed the majority by more than the printed half-width. `untold` is
+    the number of pairs after of which no task example was extracted, and `significant` names the significant ones.
+    `baseline` is R squared of a trained model's accuracy by the year of release.
     """
 
     shots: str
@@ -41,24 +42,24 @@ class Published:
 
     @property
     def whole(self) -> Group:
-        """All models."""
+        """The group of all models."""
         return self.groups[0]
 
 
 def source() -> tuple[str, str]:
-    """The citation and its address."""
+    """Return the citation and its address."""
     held = _file()
     return held["citation"], held["address"]
 
 
 def side(dates: tuple[str, str], cutoff: str) -> int:
-    """The paper's sides: a dataset of the year in which training data end counts as before."""
+    """Return the paper's side: a dataset of the year in which training data end counts as before."""
     return BEFORE if dates[0][:4] <= cutoff[:4] else AFTER
 
 
 @cache
 def published() -> tuple[Published, ...]:
-    """What is published, of each number of shots."""
+    """Return the published results at each number of shots."""
     return tuple(_published(shots) for shots in SHOTS)
 
 
@@ -109,12 +110,12 @@ def _file() -> Mapping[str, Any]:
 
 
 def beside(tests: Sequence[str]) -> tuple[Published, ...]:
-    """What is published of the shots of our tests, in their order."""
+    """Return the published results at the shots of our tests, in the order of the tests."""
     wanted = [OURS[measure] for test in tests if (measure := _measure(test)) in OURS]
     return tuple(one for shots in wanted for one in published() if one.shots == shots)
 
 
 def _measure(test: str) -> str:
-    """What a test measures by its score; empty for a test that is not known here."""
+    """Return the measure of a test's score; "" for an unknown test."""
     known = by_id().get(test)
     return known.measure if known else ""

@@ -1,8 +1,8 @@
-"""What documents that an LLM was trained on hold of a table, by the user's word: it counts for that LLM and no other.
+"""Rows of a table in corpora that an LLM was trained on, as declared by the user: they count for that LLM alone.
 
-The evidence of the documents joins what is said of the LLM's table as a family of its own, at the level of a family
-over the tables of the LLM, and changes no q-value of another family. It can only find: documents that hold no row, or
-that could not be read, leave the verdict as the answers have it, since an LLM is trained on more than what is named.
+The evidence of the corpora joins the verdict on the LLM's table as a family of its own, at a family's level over the
+tables of the LLM, and changes no q-value of another family. It can only add findings: corpora that hold no row, or that
+could not be read, leave the verdict to the answers, since an LLM is trained on more than the declared corpora.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -22,7 +22,7 @@ NONE = "none of the rows"
 
 
 class Rows(NamedTuple):
-    """The rows of a dataset, however they are written as text and queries are worded: documents hold them or do not."""
+    """The rows of a dataset, whatever the serializer and the wording of queries: corpora hold them or do not."""
 
     dataset: str
     edition: str | None
@@ -30,26 +30,26 @@ class Rows(NamedTuple):
 
 
 class Held(NamedTuple):
-    """What is declared of an LLM and a table: the cells of its documents, and what they say together."""
+    """The declared corpora of an LLM and a table: their results, and the evidence of all together."""
 
     cells: tuple[Result, ...]
     evidence: FamilyEvidence
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The bodies of documents that hold a row."""
+        """The corpora that hold a row."""
         return tuple(dict.fromkeys(cell.llm for cell in self.cells if cell.hits))
 
 
 def rows_of(of: Result | TableVerdict) -> Rows:
-    """The rows that a cell or a table's verdict is about."""
+    """Return the rows that a result or a table's verdict is about."""
     return Rows(of.dataset, of.edition, of.split)
 
 
 def held(
     cells: Iterable[Result], declared: Sequence[TrainedOn], tests: Mapping[str, Facts], over: Over
 ) -> dict[tuple[str, Rows], Held]:
-    """What the documents that an LLM was trained on say of each table, where they were searched for its rows."""
+    """Return what the corpora that an LLM was trained on hold of each table, if they were searched for its rows."""
     found = _cells(cells, declared, tests)
     together = {key: one_column.together(own) for key, own in found.items()}
 
@@ -78,7 +78,7 @@ def held(
 def _cells(
     cells: Iterable[Result], declared: Sequence[TrainedOn], tests: Mapping[str, Facts]
 ) -> dict[tuple[str, Rows], tuple[Result, ...]]:
-    """The cells of the documents by the LLM for which they are declared, and by the rows that were looked up."""
+    """Return the results of the corpora by the LLM for which they are declared, and by the rows that were looked up."""
     weighed = [
         cell
         for cell in cells
@@ -95,9 +95,9 @@ def _cells(
 def joined(
     verdicts: Sequence[TableVerdict], found: Mapping[tuple[str, Rows], Held], alpha: float
 ) -> list[TableVerdict]:
-    """The verdicts with what the documents hold, and one more for each table of which the LLM itself has none.
+    """Return the verdicts with the evidence of the corpora, and one more for each table without a verdict of its own.
 
-    The same rows in several serializers or prompt sets are one find, and each of these tables has it.
+    The same rows in several serializers or prompt sets are one find, which each of these tables has.
     """
     known = {(table.llm, rows_of(table)) for table in verdicts}
     more = [_of_documents_alone(llm, own) for (llm, rows), own in found.items() if (llm, rows) not in known]
@@ -106,7 +106,7 @@ def joined(
 
 
 def _of_documents_alone(llm: str, own: Held) -> TableVerdict:
-    """A table of an LLM that was asked no row test about it."""
+    """Return the verdict on a table about which the LLM was asked no row test."""
     first = own.cells[0]
     return TableVerdict(
         llm=llm,
@@ -121,7 +121,7 @@ def _of_documents_alone(llm: str, own: Held) -> TableVerdict:
 
 
 def _with(table: TableVerdict, own: Held, alpha: float) -> TableVerdict:
-    """A table's verdict with what the documents hold: they can make it contaminated, and nothing else."""
+    """Return a table's verdict with the evidence of the corpora, which can only make it contaminated."""
     families = (*table.families, own.evidence)
     table = replace(table, families=families, bound=min(1.0, round(alpha * len(families), 12)))
     also = table.verdict is Verdict.CONTAMINATED
@@ -143,18 +143,18 @@ def _with(table: TableVerdict, own: Held, alpha: float) -> TableVerdict:
 
 
 def who(share: float, families: Collection[Family]) -> str:
-    """Who would have been found, by tests of these families: an LLM, or documents, of this share of the rows."""
+    """Return in words the smallest memory that these families would have found: that of an LLM, or of documents."""
     whose = "documents that hold" if set(families) == {Family.CORPUS} else "an LLM that remembers"
     return f"{whose} {share:.0%} of the rows"
 
 
 def told(own: Held) -> str:
-    """What documents hold of a table, in words: `documents that it was trained on hold 12 of 300 rows (NAME): …`."""
+    """Return what corpora hold of a table in words: `documents that it was trained on hold 12 of 300 rows (NAME)`."""
     return f"documents that it was trained on hold {_shares(own)}: {_tests(own)}, {_p_value(own)}"
 
 
 def holds(own: Held) -> str:
-    """The same of a body of documents by itself."""
+    """Return what a corpus that was searched for itself holds of a table, in words."""
     shares = phrase([f"{cell.hits} of {cell.answered} rows" for cell in own.cells if cell.hits])
     return f"it holds {shares}: {_tests(own)}, {_p_value(own)}"
 
@@ -164,7 +164,7 @@ def _tests(own: Held) -> str:
 
 
 def not_held(own: Held) -> str:
-    """That documents show nothing, in words that clear nobody."""
+    """Return in words that corpora show nothing, without clearing the LLM."""
     if not any(cell.verdict in DECIDED or cell.rests_on for cell in own.cells):
         return f"{phrase(list(own.evidence.documents))} could not tell: {own.cells[0].reason}"
     column = own.evidence.without if any(cell.rests_on for cell in own.cells) else None
@@ -175,7 +175,7 @@ def not_held(own: Held) -> str:
 
 
 def _shares(own: Held) -> str:
-    """How many rows which documents hold; empty where they hold none."""
+    """Return in words the number of rows that each corpus holds; "" if none holds any."""
     holding = [cell for cell in own.cells if cell.hits and cell.answered]
     return phrase([f"{cell.hits} of {cell.answered} rows ({cell.llm})" for cell in holding])
 

@@ -1,9 +1,9 @@
-"""One LLM and one table, asked query by query until the verdict is reached: when is it, and how many more are needed?
+"""Sequential testing of one LLM on one table: its queries are asked until the verdict is reached.
 
 Bets on the answers (`statistics.eprocess`) may be looked at after every query. Asking stops
 
-- when E has come to what the run's level asks for: the table is contaminated, or
-- when an LLM that remembers a share of the rows would have been found by now in 95 % of cases: it is let go, or
+- when E reaches the run's level: the table is contaminated, or
+- when an LLM that remembers a share of the rows would have been found by now in 95 % of cases: it is not detected, or
 - when none of the first answers could be read: there is no answer, or
 - when no query is left.
 """
@@ -19,35 +19,35 @@ from tabcontam.groups import grouped
 from tabcontam.statistics.eprocess import Bets, joined, placed, standing
 from tabcontam.statistics.exact import TARGET
 
-UNREAD = 20  # answers, none of them readable, after which nothing more is asked
+UNREAD = 20  # the number of answers after which asking stops if none of them is readable
 Asked = tuple[Test, Query]
-Weighed = Callable[[Test, Trial], Trial]  # a trial without what a reference answered, too
+Weighed = Callable[[Test, Trial], Trial]  # from a trial to the trial corrected for the reference's answers
 
 
 @dataclass(frozen=True)
 class Decided:
-    """How asking a table in turns ended: after `asked` of `planned` queries.
+    """The end of asking a table in turns: after `asked` of `planned` queries.
 
-    `found` says that E came to what the level asks for. Else `share` of the rows is the least that an LLM has to
-    remember to have been found in 95 % of cases; None where not even all are enough.
+    `found` is true if E reached the level. Otherwise `share` is the smallest share of remembered rows that would have
+    been found in 95 % of cases; None if not even all rows are enough.
     """
 
     asked: int
     planned: int
     found: bool
     share: float | None = None
-    let_go: bool = False  # the share is the one that was wanted
+    let_go: bool = False  # the share is the wanted one
     unread: bool = False  # no answer could be read
 
     @property
     def verdict_reached(self) -> bool:
-        """Whether it ended by a verdict, and not for want of queries."""
+        """True if it ended by a verdict, and not for want of queries."""
         return self.found or self.let_go or self.unread
 
 
 @dataclass(frozen=True)
 class _Foreseen:
-    """What bets on a query come to for one who remembers its row, and for one who guesses."""
+    """The bets on a query for an LLM that remembers its row, and for one that guesses."""
 
     remembered: Bets
     guessed: Bets
@@ -56,8 +56,8 @@ class _Foreseen:
 class Deciding:
     """The queries of one table in their turns, and the read trials of the first of them.
 
-    `level` is the p-value at which the table is a finding for sure; `share` that of the rows which an LLM has to
-    remember to have been found before it is let go.
+    `level` is the p-value at which the table is a sure finding; `share` is the share of remembered rows at which an LLM
+    would have been found before asking stops without a finding.
     """
 
     def __init__(self, queries: Sequence[Asked], level: float, share: float, weighed: Weighed) -> None:
@@ -69,21 +69,21 @@ class Deciding:
 
     @property
     def next(self) -> Sequence[Asked]:
-        """The queries that are still to be asked, whatever is answered to them: all of them may be asked at once."""
+        """The queries that are asked next whatever the answers to them: all of them may be asked at once."""
         return () if self.decided else self.queries[len(self.trials) : self._needed]
 
     def add(self, trial: Trial) -> None:
-        """The read trial of the first query that has none."""
+        """Add the read trial of the first query that has none."""
         test, _ = self.queries[len(self.trials)]
         self.trials.append(trial)
         self._bets = joined([self._bets, placed(test.stakes(self._weighed(test, trial)))])
         before, self._read = self._read, self._readable()
         vars(self).pop("decided", None)
         if self._read != [*before, True]:
-            vars(self).pop("_let_go", None)  # no memory would have been seen in what could not be read
+            vars(self).pop("_let_go", None)  # no memory would have shown in an unread answer
 
     def _readable(self) -> list[bool]:
-        """Of each trial whether its answer could be read, by what all trials of its test show so far."""
+        """Return for each trial whether its answer could be read, by what all trials of its test show so far."""
         found = [False] * len(self.trials)
         for places in grouped(range(len(self.trials)), lambda place: self.queries[place][0].id).values():
             own = self.queries[places[0]][0].told_apart([self.trials[place] for place in places])
@@ -93,7 +93,7 @@ class Deciding:
 
     @cached_property
     def decided(self) -> Decided | None:
-        """How it ended, if it has."""
+        """The end of asking, if it is reached."""
         asked, planned = len(self.trials), len(self.queries)
         if self._won(self._bets):
             return Decided(asked, planned, found=True)
@@ -105,7 +105,7 @@ class Deciding:
 
     @property
     def _silent(self) -> bool:
-        """Whether something was asked and no answer could be read."""
+        """True if something was asked and no answer could be read."""
         return bool(self.trials) and not any(self._read)
 
     def _won(self, bets: Bets) -> bool:
@@ -113,7 +113,7 @@ class Deciding:
 
     @property
     def _needed(self) -> int:
-        """After how many queries it can be decided at the earliest: where all answers to come are right."""
+        """The smallest number of queries after which a decision is possible: if all answers to come are right."""
         asked, planned = len(self.trials), len(self.queries)
         last = min(UNREAD, planned) if self._silent else self._let_go or planned
         to_come = (one.remembered for one in self._foreseen[asked:last])
@@ -131,11 +131,12 @@ class Deciding:
 
     @cached_property
     def _let_go(self) -> int | None:
-        """After how many queries who remembers the share would have been found, if all to come are answered."""
+        """The number of queries after which an LLM that remembers the share would be found, if it answers all to
+        come."""
         return self._found_after(self._share)
 
     def _found_after(self, share: float) -> int | None:
-        """The same for any share; None where it is too small to be found that surely."""
+        """Return that number for any share; None if it is too small to be found that surely."""
         from tabcontam.statistics.power import BetPower
 
         power = BetPower(share, self._bits)
@@ -148,7 +149,7 @@ class Deciding:
 
     @property
     def _least_share(self) -> float | None:
-        """The smallest share, in hundredths, that would have been found; None where not even all rows are enough."""
+        """The smallest share, in hundredths, that would have been found; None if not even all rows are enough."""
         from tabcontam.statistics.power import smallest
 
         return smallest(lambda share: self._found_after(share) is not None)

@@ -1,4 +1,4 @@
-"""Whether the results of a run are whole: what no run writes is an error, as after an edit by hand."""
+"""A check that the results of a run are whole: content that no run writes, as after an edit by hand, is an error."""
 
 from collections.abc import Iterator
 
@@ -12,7 +12,7 @@ from tabcontam.verdicts.wording import visible
 
 
 def check_whole(view: RunResults) -> None:
-    """Raises `UsageError` for what is not a run's results, or has parts that contradict each other or are missing."""
+    """Raise `UsageError` unless these are a run's results, complete and without parts that contradict each other."""
     if view.run.recorded:
         raise UsageError("the gate needs the results of a run; these are recorded answers that `replay` judged")
     if view.run.alpha is None:
@@ -22,15 +22,15 @@ def check_whole(view: RunResults) -> None:
 
 
 def _faults(view: RunResults, alpha: float) -> Iterator[str]:
-    """What no run writes, and the gate would otherwise not notice."""
+    """Yield a line for each fault that no run writes and that the gate would otherwise not notice."""
     stated = [llm.spec for llm in view.run.llms if not llm.control]
     subjects = {(cell.llm, cell.table) for cell in view.cells if cell.test in view.row_tests}
     llms, asked = (
         {cell.llm for cell in view.cells},
         {(cell.dataset, cell.edition or "", cell.split or "") for cell in view.cells},
     )
-    for_others = {one.llm for one in view.run.trained_on}  # of whom nothing need be asked
-    if view.run.shard is None:  # else other parts have them
+    for_others = {one.llm for one in view.run.trained_on}  # they need not be asked anything
+    if view.run.shard is None:  # otherwise other parts have them
         yield from (f"none of the cells of {llm} is there" for llm in stated if llm not in {*llms, *for_others})
         tables = (dataset for dataset in view.run.datasets if dataset.key not in asked)
         yield from (f"none of the cells of {dataset.named} is there" for dataset in tables)
@@ -68,7 +68,7 @@ def no_controls(view: RunResults) -> Iterator[str]:
 
 
 def _of_one_column(part: Result | TableVerdict, alpha: float) -> bool:
-    """Whether what was found does not count, since it rests on one column."""
+    """Return whether a finding does not count, since it rests on one column."""
     families = part.families if isinstance(part, TableVerdict) else ()
     least = [part.q_without] if isinstance(part, Result) else [one.q_without for one in families]
     stands = any(q_value is None or q_value <= alpha for q_value in least)

@@ -1,4 +1,4 @@
-"""Texts made fit to be shown: harmless, on one line, not too long; and numbers as people read them.
+"""Functions that make texts fit to be shown: harmless, on one line, not too long; and numbers readable.
 
 Every text of a result was written by a model, a table or a user. None of it reaches a page or a terminal without
 `visible`, which makes control characters harmless and still shows that they were there.
@@ -14,14 +14,14 @@ _UNSAFE = re.compile(
 
 
 def visible(text: str, *, line: bool = False) -> str:
-    """`text` with each character that could drive a terminal or break a page replaced by one that shows it.
+    """Return `text` with each character that could drive a terminal or break a page replaced by one that shows it.
 
     `line=True` also keeps it on one line.
 
     >>> visible("\\x1b[31m")
     '␛[31m'
     """
-    if text.isascii() and text.isprintable():  # as nearly all are
+    if text.isascii() and text.isprintable():  # nearly all texts
         return text
     text = _UNSAFE.sub(_picture, text.replace("\r\n", "\n"))
     return text.replace("\n", " ⏎ ").replace("\t", " ") if line else text
@@ -35,7 +35,7 @@ def _picture(match: re.Match[str]) -> str:
 
 
 def shorten(text: str, limit: int, *, tail: bool = False) -> str:
-    """At most `limit` characters of `text`, and how many are left out; `tail=True` keeps the end.
+    """Return at most `limit` characters of `text`, with the number left out; `tail=True` keeps the end.
 
     >>> shorten("abcdef", 4)
     'abcd… (+2 characters)'
@@ -48,11 +48,11 @@ def shorten(text: str, limit: int, *, tail: bool = False) -> str:
     return f"{text[:limit]}… (+{left_out} characters)"
 
 
-LARGEST = 1e299  # E is counted no further than a little beyond
+LARGEST = 1e299  # E is counted no further than a little beyond this
 
 
 def rounded(key: str, value: float) -> str:
-    """A number of a result as people read it: probabilities to two digits, bits to one decimal, shares in percent.
+    """Return a number of a result for readers: probabilities to two digits, bits to one decimal, shares in percent.
 
     >>> rounded("q_value", 0.00123), rounded("recalled_bits", 212.34), rounded("detectable_share", 0.12)
     ('0.0012', '212.3', '12%')
@@ -71,7 +71,7 @@ def rounded(key: str, value: float) -> str:
 
 
 def phrase(names: Sequence[str], last: str = "and") -> str:
-    """The names as a phrase, with this word before the last one.
+    """Return the names as a phrase, with this word before the last one.
 
     >>> phrase(["a", "b", "c"])
     'a, b and c'
@@ -80,7 +80,7 @@ def phrase(names: Sequence[str], last: str = "and") -> str:
 
 
 def needing(tests: Sequence[str], lacks: str) -> str:
-    """That these tests need what somebody lacks.
+    """Return a sentence that these tests need what an LLM lacks.
 
     >>> needing(["membership"], "a chat model")
     '1 test needs a chat model: membership'
@@ -89,7 +89,7 @@ def needing(tests: Sequence[str], lacks: str) -> str:
 
 
 def listed(value: object) -> str:
-    """A word, a list or a mapping (feature to value) as lines; None is a missing value, and each item is one line.
+    """Return a word, a list or a mapping (feature to value) as lines, an item a line; None is a missing value.
 
     >>> listed({"age": "39", "note": "a\\nb", "income": None})
     'age = 39\\nnote = a ⏎ b\\nincome = (missing)'
@@ -102,5 +102,5 @@ def listed(value: object) -> str:
 
 
 def text(value: object) -> str:
-    """A JSON value as text; null is empty."""
+    """Return a JSON value as text; null is empty."""
     return "" if value is None else str(value)

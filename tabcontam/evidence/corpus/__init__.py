@@ -1,1 +1,1 @@
-"""Do documents hold the table's rows, its words, or examples of its task? Who holds them is searched, not asked."""
+"""The tests that search documents for the table's rows, its words, or examples of its task; no LLM is asked."""

@@ -1,7 +1,7 @@
-"""Which cell of a row is hidden where documents are searched for the row, and what else could stand there.
+"""The choice of a row's hidden cell for a search in documents, and of other values that could stand there.
 
-As for likelihoods, all cells of a column are dealt out anew to its rows, each to one whose other cells make it likely.
-A column that says the same as another one in other values stands beside no row: it would tell which cell is hidden.
+As for likelihoods, all cells of a column are reassigned to its rows at random, each to one whose other cells make it
+likely. A column that repeats another one in other values is not searched with a row: it would reveal the hidden cell.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,17 +21,17 @@ from tabcontam.tables.table import Cell, Table
 SURROGATES = 999  # drawn for each cell: a single row can be a finding, and equal ones are searched once
 MOST = 900  # rows that are asked
 FEATURES = 4  # of the table, one of which is hidden in each row
-SAME = 0.9  # of a row's own cell and its draws may be one value, for the cell to be hidden
+SAME = 0.9  # largest share of a row's own cell and its draws that may be one value
 LEAST_VALUES = 3  # of a row: fewer stand together anywhere
-LEAST = 1e-12  # a smaller chance is none that can be
+LEAST = 1e-12  # the least chance of any value
 
 
 @dataclass(frozen=True)
 class Hidden:
-    """A row whose cell of a feature is hidden: the values beside it, and the slots of each value it could have.
+    """A row with one hidden cell: the other values of the row, and the slots of each value that the cell could have.
 
-    `slots` counts the own cell and each draw; they sum to one more than what was drawn, and stand in the order of the
-    values, so that nothing tells which is the own one.
+    `slots` counts the own cell and each draw. They sum to one more than the number of draws, and stand in the order of
+    the values, so that nothing reveals the own one.
     """
 
     feature: str
@@ -48,12 +48,12 @@ class Hidden:
 
 
 def can_be_found(cell: Cell) -> bool:
-    """Whether a cell has a letter or a digit: documents are read by their words."""
+    """Return whether a cell has a letter or a digit: documents are read by their words."""
     return cell is not None and any(sign.isalnum() or ord(sign) > 127 for sign in cell)
 
 
 def others(table: Table, row: Sequence[Cell], feature: str) -> tuple[str, ...]:
-    """The row's cells in the other columns that are not missing and can be found."""
+    """Return the row's cells in the other columns that are not missing and can be found."""
     named = zip(table.columns, row, strict=True)
     return tuple(
         cell for name, cell in named if name != feature and cell and can_be_found(cell) and not table.is_missing(cell)
@@ -61,10 +61,10 @@ def others(table: Table, row: Sequence[Cell], feature: str) -> tuple[str, ...]:
 
 
 def dealt(table: Table) -> dict[int, tuple[Hidden, ...]]:
-    """For each row that is searched for the cell that is hidden, and a second one of another column where there is one.
+    """Return for each searched row its hidden cell, and a second one of another column if there is one.
 
-    Every feature comes first in about as many rows. Rows that may be known are left out, and those that another row
-    is like in all other cells. It is empty where no column has cells that others could hold.
+    Every feature comes first in about as many rows. Rows that may be known are left out, and rows that equal another in
+    all other cells. The result is empty if no column has cells that others could hold.
     """
     return cached_fact(table, "dealt for documents", lambda: _dealt(table))
 
@@ -92,7 +92,7 @@ def _dealt(table: Table) -> dict[int, tuple[Hidden, ...]]:
 
 
 def _hidden(table: Table, row: int, feature: str, draws: Drawn, lies_in: str) -> Hidden | None:
-    """The row with this cell hidden; None where that says nothing, whichever of the values is the own one."""
+    """Return the row with this cell hidden, or None if that shows nothing, whichever of the values is the own one."""
     own = table.rows[row][table.columns.index(feature)]
     beside = others(table, table.rows[row], feature)
     if own is None or len(beside) + 1 < LEAST_VALUES:
@@ -104,6 +104,6 @@ def _hidden(table: Table, row: int, feature: str, draws: Drawn, lies_in: str) ->
 
 
 def with_own(times: Mapping[str, int], own: str) -> dict[str, int]:
-    """The slots of the draws and of one more cell, in the order of the values."""
+    """Return the slots of the draws and of one more cell, in the order of the values."""
     counts = {**times, own: times.get(own, 0) + 1}
     return {value: counts[value] for value in sorted(counts)}

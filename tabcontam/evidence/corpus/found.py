@@ -1,4 +1,4 @@
-"""What a search for a row brought: whether its own value stands there, and how many of the others do."""
+"""The outcome of a search for a row: whether its own value stands there, and how many of the other values do."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -6,29 +6,29 @@ from math import log2
 
 from tabcontam.evidence.base import Answer, Match, Matches, Query, State, Trial
 
-AROUND = 60  # signs of a quote beside what was found
-WITHIN = 240  # signs of what was found that a sentence quotes
+AROUND = 60  # characters of a quote on each side of the match
+WITHIN = 240  # characters of the match that a sentence quotes
 
 
 @dataclass(frozen=True)
 class Found:
-    """A row's find. `share` is that of the slots whose value was found: the chance of the own one under the null."""
+    """The find for one row. `share` is that of the slots with a found value: the own one's chance under the null."""
 
     query: Query
     own: bool
     share: float
-    documents: int  # that hold the own value, or more where `more` says so
+    documents: int  # that hold the own value; more if `more` is true
     more: bool
     places: tuple[Match, ...]  # of the own value
 
     @property
     def weight(self) -> float:
-        """What a find of the own value would weigh, in bits: nothing where all others are found, too."""
+        """The weight in bits that a find of the own value would have: nothing if all others are found, too."""
         return -log2(self.share) if self.share else 0.0
 
     @property
     def bits(self) -> float:
-        """What the row weighs: nothing where the own value is not found."""
+        """The row's weight in bits: nothing if the own value is not found."""
         return self.weight if self.own else 0.0
 
     @property
@@ -39,7 +39,7 @@ class Found:
 
 
 def found_of(query: Query, answer: Answer) -> Found | None:
-    """What an answer says of a row; None where it was not searched to the end, or does not count each value."""
+    """Return the find in an answer, or None if the search was cut short or does not count each value."""
     if not isinstance(answer, Matches) or answer.state is not State.OK or not query.chance:
         return None
     (feature,), (own,) = query.asked, query.expected
@@ -54,13 +54,13 @@ def found_of(query: Query, answer: Answer) -> Found | None:
 
 
 def all_found(trials: Iterable[Trial]) -> list[Found]:
-    """The finds of all trials that could be read."""
+    """Return the finds of all trials that could be read."""
     read = (found_of(trial.query, trial.reply) for trial in trials if trial.readable)
     return [one for one in read if one is not None]
 
 
 def in_documents(rows: Sequence[Found]) -> str:
-    """In how many distinct documents rows stand: by the places that are told, or by the row that most hold."""
+    """Return in words how many distinct documents hold rows: by the places, or by the row that most documents hold."""
     named = {match.source for one in rows for match in one.places}
     most = max([len(named), *(one.documents for one in rows)])
     told_all = all(one.documents == len({match.source for match in one.places}) and not one.more for one in rows)
@@ -68,7 +68,7 @@ def in_documents(rows: Sequence[Found]) -> str:
 
 
 def quoted(rows: Sequence[Found]) -> str:
-    """One place where a row stands, the one that weighs most, with what was found between marks; empty for none."""
+    """Return one place, of the row that weighs most, with the match between marks, or "" if there is none."""
     told = [one for one in rows if one.places]
     if not told:
         return ""
@@ -77,7 +77,7 @@ def quoted(rows: Sequence[Found]) -> str:
 
 
 def place_of(match: Match) -> str:
-    """A place in words: the document, the byte where it is known, and the text with what was found between marks."""
+    """Return a place in words: the document, the byte if it is known, and the text with the match between marks."""
     at = f", byte {match.offset}" if match.offset >= 0 else ""
     begin, end = (match.begin, match.end) if match.end > match.begin else (0, len(match.quote))
     before, after = match.quote[:begin][-AROUND:], match.quote[end:][:AROUND]
@@ -86,7 +86,7 @@ def place_of(match: Match) -> str:
 
 
 def harmless(text: str) -> str:
-    """A text on one line, in which what cannot be printed is a question mark."""
+    """Return a text on one line, in which every unprintable character is a question mark."""
     return "".join(sign if sign.isprintable() else "?" for sign in " ".join(text.splitlines()).replace("\t", " "))
 
 

@@ -1,4 +1,4 @@
-"""Header overlap: do documents hold the dataset's header, its names, the words that tell of it?"""
+"""Header overlap: a search in documents for the dataset's header, its names and its question."""
 
 from dataclasses import dataclass
 from random import Random
@@ -11,35 +11,35 @@ from tabcontam.evidence.corpus.told import Told, in_words
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Table
 
-NAMES = "names"  # what the query for the dataset's names is called
+NAMES = "names"  # part of the id of the query for the dataset's names
 
 
 @dataclass(frozen=True)
 class HeaderOverlap(Told):
     """Documents are searched for the names of the table's columns, those of the dataset, and its question.
 
-    Measures: whether documents tell of the dataset. A score of knowledge, not of rows: a page about the dataset holds
-    all of this, and no verdict about its rows comes from it.
+    Measures: whether documents describe the dataset. It is a score of knowledge, not of rows: a page about the dataset
+    holds all of this, and no verdict about its rows comes from it.
 
-    Queries: four at most. Documents are searched for a place where all names of columns stand close together in any
+    Queries: at most four. Documents are searched for a place where all names of columns stand close together in any
     order, for the header line in the file's order, for each name of the dataset, and for the question that its card
     asks of a row.
 
-    Null: none. Nothing is compared; the sentence says how many documents hold each, and each of the names where the
-    dataset has several, and quotes a place. The score is the share of these things that any document holds.
+    Null: none. Nothing is compared. The sentence gives the number of documents that hold each item, and each of the
+    names if the dataset has several, and quotes a place. The score is the share of these items that any document holds.
 
     Published rule: none.
 
-    Needs: documents that can be searched. Of a file whose first line is no header the names of columns are not looked
-    for.
+    Needs: documents that can be searched. If the first line of a file is no header, the names of columns are not
+    searched for.
 
     Cannot show: that rows were seen, nor that the dataset is meant: short names (`Adult`, `Bank`) stand in many
     documents that have nothing to do with it, and short names of columns (`age`, `sex`) close together in others. Nor
-    that the names of columns are not there: of records (JSON lines, Parquet) only the values are read, and not the
-    names of their fields.
+    that the names of columns are absent: of records (JSON lines, Parquet) only the values are read, and not the names
+    of their fields.
 
-    Source: ours. What a page about a dataset tells is what the knowledge tests of Ronval et al. 2024, section 3.1, ask
-    an LLM for.
+    Source: ours. The content of a page about a dataset is what the knowledge tests of Ronval et al. 2024, section 3.1,
+    ask an LLM for.
 
     Example: `sepal length (cm),sepal width (cm),petal length (cm),petal width (cm),target` and `Iris`.
     """
@@ -50,7 +50,7 @@ class HeaderOverlap(Told):
     counted: ClassVar[str] = "the header, the names and the question"
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """The queries, the same for every seed. Raises `Skip` where nothing of the dataset has a word."""
+        """Return the queries, the same for every seed. Raises `Skip` if nothing of the dataset has a word."""
         found = []
         columns = tuple(filter(can_be_found, table.columns)) if table.header else ()
         if len(columns) > 1:
@@ -67,7 +67,7 @@ class HeaderOverlap(Told):
         return found
 
     def each(self, query: Query, found: Matches) -> str:
-        """How many documents hold each name, where there are several: a short one may mean something else."""
+        """Return how many documents hold each name, if there are several: a short one may mean something else."""
         if query.id != f"{self.id}-{NAMES}" or len(query.expected) < 2 or len(found.counts) != len(query.expected):
             return ""
         held = ((name, count) for name, count in zip(query.expected, found.counts, strict=True) if count)

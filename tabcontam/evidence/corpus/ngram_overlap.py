@@ -1,4 +1,4 @@
-"""N-gram overlap: what published rules for contaminated texts say of a table's rows, and of rows it has not."""
+"""N-gram overlap: published rules for contaminated texts, applied to a table's rows and to rows of a twin."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -42,52 +42,52 @@ from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Cell, Table
 from tabcontam.tables.twins import twin_rows
 
-ROWS, POOL = 100, 900  # rows that are searched for, of so many that ever are
-TWIN, IN_SIGNS = "twin", "signs"  # what the ids of further queries about a row end with
+ROWS, POOL = 100, 900  # rows that are searched for, out of at most so many
+TWIN, IN_SIGNS = "twin", "signs"  # suffixes of the ids of further queries about a row
 PALM, CLEAN, DIRTY = 0.7, 0.2, 0.8  # shares from which on the rules count a row
-TULU = 0.5  # the share above which one does
+TULU = 0.5  # the share above which it counts a row
 
 
 @dataclass(frozen=True)
 class NgramOverlap(Test):
-    """Documents are searched for pieces of rows that have so many words or signs in a row, as published rules do.
+    """Documents are searched for pieces of rows, each some adjacent words or characters, as in published rules.
 
-    Measures: how many rows each of the rules calls contaminated that have been published for texts, and how many rows
-    of a shuffled twin. A score without a verdict.
+    Measures: how many rows each of the rules that were published for texts calls contaminated, and how many rows of a
+    shuffled twin. A score without a verdict.
 
-    Queries: two for each of 100 random rows, in the words of the serializer, and two for a row of a shuffled twin. One
-    looks for all of its pieces of 8 words, of 11, and of GPT-3's length, case and punctuation aside; the other for
-    three pieces of letters and digits. Digits count in all of them.
+    Queries: two for each of 100 random rows, in the words of the serializer, and two for a row of a shuffled twin. The
+    first looks for all pieces of 8 words, of 11, and of GPT-3's length, and ignores case and punctuation; the second
+    looks for three pieces of letters and digits. Digits count in all of them.
 
     Null: none. The serializer's own words and the names of features are in every row, so that these rules find what any
-    row of the schema shares. The twin's share says how much of a finding that explains. The score is the mean share of
-    pieces of 8 words (8-grams). A row that is shorter than a piece holds none of them, and stays in what is divided by.
+    row of the schema shares. The twin's share shows how much of a finding that explains. The score is the mean share of
+    pieces of 8 words (8-grams). A row that is shorter than a piece holds none of them, and stays in the denominator.
 
-    Published rule: these are stated, each for every row, and none is applied to the table. GPT-2 states the share of
-    8-grams that are found, and counts no text. GPT-3 counts a row of which a piece of N words stands in 1 to 10
-    documents, where N is the 5th percentile of the rows' lengths, but 8 to 13, and of a shorter row the whole row;
-    what more than 10 documents hold is left out. PaLM counts a row of whose 8-grams 70 % are found. Tülu 3 counts a
-    row more than half of whose words stand in 8-grams that are found. GPT-4 counts a row of which one of three random
-    pieces of 50 letters and digits is found, or the whole row where it is shorter. Llama 2 looks at the words in runs
-    of more than 10 that are found: a row is dirty where they are 80 % of its words or more, and not clean where they
-    are 20 %. Counted as hits are the rows that PaLM counts.
+    Published rule: the following are stated, each for every row, and none is applied to the table. GPT-2 states the
+    share of 8-grams that are found, and counts no text. GPT-3 counts a row if a piece of N words stands in 1 to 10
+    documents, where N is the 5th percentile of the rows' lengths, but 8 to 13; a shorter row is one piece; a piece that
+    more than 10 documents hold is left out. PaLM counts a row if 70 % of its 8-grams are found. Tülu 3 counts a row if
+    more than half of its words stand in 8-grams that are found. GPT-4 counts a row if one of three random pieces of 50
+    letters and digits is found, or the whole row if it is shorter. Llama 2 looks at the words in runs of more than 10
+    that are found: a row is dirty if they are 80 % of its words or more, and not clean if they are 20 %. The hits are
+    the rows that PaLM counts.
 
-    Needs: documents that can be searched. A table without a twin is asked about without one, and documents that cannot
-    be searched for letters and digits without what is between them (`infinigram:`) are not asked about GPT-4's pieces.
+    Needs: documents that can be searched. A table without a twin is asked about without one. Documents that cannot be
+    searched for letters and digits without what is between them (`infinigram:`) are not asked about GPT-4's pieces.
 
     Cannot show: that rows are there, nor that they are not. A row that is written in another order or form shares no
-    piece with what is searched for (a line of CSV shares none), and a page of the schema shares many. What stands there
-    in any rendering is found by `row_overlap`. Three rules are not quite those of their sources: Llama 2 counts tokens
-    and lets four of them differ, where here words count, and none may; Tülu 3 asks for half of the tokens in one
-    document, here all documents count together; and its rule for a set of texts, 2 % of them, is left out, since rows
-    of one schema share pieces. PaLM looks at a question, a prompt or an answer, here at the row.
+    piece with what is searched for (a line of CSV shares none), and a page of the schema shares many. Rows in any
+    rendering are found by `row_overlap`. Three rules are not quite those of their sources: Llama 2 counts tokens and
+    lets four of them differ, but here words count, and none may differ; Tülu 3 asks for half of the tokens in one
+    document, but here all documents count together; and its rule for a set of texts, 2 % of them, is left out, since
+    rows of one schema share pieces. PaLM looks at a question, a prompt or an answer, this test at the row.
 
     Source: Radford et al. 2019 (GPT-2), section 4; Brown et al. 2020 (GPT-3), section 4 and appendix C; Chowdhery et
     al. 2022 (PaLM), section 8; OpenAI 2023 (GPT-4), appendix C; Touvron et al. 2023 (Llama 2), appendix A.6; Lambert et
     al. 2024 (Tülu 3), section 3.2. The twin is ours.
 
-    Example: of `The age is 39, The workclass is State-gov, The fnlwgt is 77516` one piece of 8 words is
-    `the age is 39 the workclass is state`.
+    Example: of `The age is 39, The workclass is State-gov, The fnlwgt is 77516` one piece of 8 words is `the age is 39
+    the workclass is state`.
     """
 
     id: ClassVar[str] = "ngram_overlap"
@@ -99,7 +99,7 @@ class NgramOverlap(Test):
     on_request: ClassVar[bool] = True
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """The queries of the rows, each with those of its twin behind them. Raises `Skip` where no row is left."""
+        """Return the queries of the rows, each followed by those of its twin. Raises `Skip` if no row is left."""
         rows = pool(table, not_known(table, range(len(table.rows))), POOL)
         if not rows:
             raise Skip("every row may be known")
@@ -117,7 +117,7 @@ class NgramOverlap(Test):
         return queries
 
     def read(self, query: Query, reply: Answer, serializer: Serializer, dictionary: Dictionary) -> Reading:
-        """How many of a row's pieces are found; unreadable where they were not all searched for and counted."""
+        """Return how many of a row's pieces are found; unreadable if some were not searched for and counted."""
         counts = _counts(query, reply)
         if counts is None:
             return Reading(None, hit=None, paper_hit=False, readable=False)
@@ -125,7 +125,7 @@ class NgramOverlap(Test):
         return Reading(f"{held} of {len(counts)} pieces", hit=held > 0, paper_hit=False, readable=True)
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
-        """What each rule makes of the rows, beside what it makes of the twin's; no p-value."""
+        """Return the finding of each rule for the rows, next to that for the twin; no p-value."""
         own = [trial for trial in trials if not trial.query.decoy_of]
         twin = [trial for trial in trials if trial.query.decoy_of]
         rows, twins = _overlaps(own), _overlaps(twin)
@@ -154,7 +154,7 @@ RULES: Mapping[str, Callable[[Overlap], bool]] = {
 
 
 def _pair(name: str, text: str, length: int, row: int | None, rng: Random, decoy_of: str = "") -> list[Query]:
-    """The query for a row's words and the one for its letters and digits; `asked` says how long the pieces are."""
+    """Return the queries for a row's words and for its letters and digits; `asked` has the length of the pieces."""
     own, of = words(text), (SHORT, RUN, length)
     pieces = tuple(dict.fromkeys([*grams(own, SHORT), *grams(own, RUN), *of_length(own, length)]))
     in_signs = drawn_signs(text, rng)
@@ -192,7 +192,7 @@ def _in_signs(query: Query) -> bool:
 
 
 def _counts(query: Query, answer: object) -> dict[str, int] | None:
-    """How many documents hold each piece; None where the answer does not say so."""
+    """Return how many documents hold each piece, or None if the answer does not report it."""
     question = query.question
     if not isinstance(question, Lookup) or not isinstance(answer, Matches) or answer.state is not State.OK:
         return None
@@ -213,7 +213,7 @@ def _overlaps(trials: Sequence[Trial]) -> list[Overlap]:
 def _sentence(
     own: Sequence[Trial], twin: Sequence[Trial], rows: Sequence[Overlap], twins: Sequence[Overlap], asked: int
 ) -> str:
-    """Every rule's share of the rows, that of the twin's behind it, and a place."""
+    """Return every rule's share of the rows, followed by that of the twin, and a place."""
     lost = f"{asked - len(rows)} of {asked} rows could not be searched for" * (len(rows) < asked)
     early = sum(isinstance(trial.reply, Matches) and trial.reply.more for trial in own)
     places = [match for trial in own if isinstance(trial.reply, Matches) for match in trial.reply.found[:1]]
@@ -230,7 +230,7 @@ def _sentence(
 
 
 def _shares(rows: Sequence[Overlap], twins: Sequence[Overlap]) -> list[str]:
-    """The share of pieces that is found, and of the rows that each rule by words counts, with those of the twin."""
+    """Return the share of found pieces and, for each rule by words, the share of rows it counts, with the twin's."""
 
     def share(of: Callable[[Overlap], float]) -> str:
         return _beside(fmean(map(of, rows)), fmean(map(of, twins)) if twins else None)
@@ -247,7 +247,7 @@ def _beside(own: float, twin: float | None) -> str:
 
 
 def _of_gpt_4(own: Sequence[Trial], twin: Sequence[Trial]) -> str:
-    """The share of rows that the rule by letters and digits counts, or that these were not searched for."""
+    """Return the share of rows that the rule by letters and digits counts, or that these were not searched for."""
     asked = [trial for trial in own if _in_signs(trial.query)]
     if not asked:
         return "GPT-4's pieces of letters and digits were not searched for"
@@ -258,6 +258,6 @@ def _of_gpt_4(own: Sequence[Trial], twin: Sequence[Trial]) -> str:
 
 
 def _of_signs(trials: Sequence[Trial]) -> float | None:
-    """The share of rows of which one of three pieces of letters and digits is found."""
+    """Return the share of rows of which one of three pieces of letters and digits is found."""
     found = [trial.reading.hit for trial in trials if trial.readable and trial.reading and _in_signs(trial.query)]
     return fmean(map(bool, found)) if found else None

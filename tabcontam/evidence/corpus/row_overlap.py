@@ -1,4 +1,4 @@
-"""Row overlap: do documents hold the table's rows, rather than others that could as well be rows?"""
+"""Row overlap: a search in documents for the table's rows, compared with others that could as well be rows."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -35,30 +35,31 @@ from tabcontam.tables.twins import twin_rows
 
 LEAST_ROWS = 20  # of a table, and of those that are searched for
 SOME, MANY = 6, 12  # values of a row from which on one and two of them may be lacking
-AGAIN, DECOY = "again", "twin"  # what the ids of further queries about a row end with
+AGAIN, DECOY = "again", "twin"  # suffixes of the ids of further queries about a row
 
 
 @dataclass(frozen=True)
 class RowOverlap(Test):
     """Documents are searched for rows of the table, in any rendering, and for rows that could stand there as well.
 
-    Measures: whether a body of documents holds rows of the table. A row test: a find is quoted and can be looked up.
+    Measures: whether a corpus holds rows of the table. A row test: a find is quoted and can be looked up.
 
     Queries: one for each row that can be searched for, up to 900. One cell of one of the table's four hardest columns
     (numbers, or texts most of which several rows have) is hidden in turn, and the documents are searched for a place
-    where the row's other values stand close together with the hidden one, or with another value that could stand in
-    its place: 999 are drawn, and equal ones are searched once. The values stand in any order and in any rendering: a
-    line of CSV, JSON, a row of Markdown, a sentence. Rows of 6 values or more may lack one of them, of 12 or more two,
-    since copies of tables drop a column or write a class in other words. Missing values are not searched for, nor is a
-    column that says the same as the hidden one in other values. A second query hides another column of the row, so
-    that what is found needs no single column. And for each row one of a shuffled twin is searched for in the same way.
+    where the row's other values stand close together with the hidden one, or with another value that could stand in its
+    place: 999 are drawn, and equal ones are searched once. The values stand in any order and in any rendering: a line
+    of CSV, JSON, a row of Markdown, a sentence. Rows of 6 values or more may lack one of them, of 12 or more two, since
+    copies of tables drop a column or write a class in other words. Missing values are not searched for, nor is a column
+    that repeats the hidden one in other values. A second query hides another column of the row, so that a finding needs
+    no single column. For each row, one of a shuffled twin is searched for in the same way.
 
-    Null: the own cell and the surrogates are drawn alike: all cells of a column are dealt out anew to its rows, each to
-    a row whose other cells make it likely by what the guesser learned from other rows. So whoever wrote documents
-    without the table holds the own value no oftener than any other. Of the values that are found at all, the own one is
-    there with a chance of their number (each counted as often as it was drawn) in 1,000, and its row weighs -log2 of
-    that: a row that stands there in all variants, as common short rows and long lists of numbers do, weighs nothing.
-    The p-value is the exact tail of the sum of weights. It is 1 where the rows of the twin weigh as much.
+    Null: the own cell and the surrogates are drawn alike: all cells of a column are reassigned to its rows at random,
+    each to a row whose other cells make it likely by what the baseline learned from other rows. So documents that were
+    written without the table hold the own value no more often than any other. Under the null, the chance that the own
+    value is among the found ones is the number of found values (each counted as often as it was drawn) in 1,000, and
+    its row weighs -log2 of that: a row that stands there in all variants, as common short rows and long lists of
+    numbers do, weighs nothing. The p-value is the exact tail of the sum of weights. It is 1 if the rows of the twin
+    weigh as much.
 
     Published rule: none.
 
@@ -66,8 +67,8 @@ class RowOverlap(Test):
     cell that others could hold as well.
 
     Cannot show: rows in documents that are not searched, and rows of which three values or more were changed, rounded
-    or left out. A single row is found where its hidden cell is rare; of a table of few values several are needed.
-    Who holds each row but for a value holds the table, for this test. A finding says that documents hold rows, not
+    or left out. A single row is found if its hidden cell is rare; of a table of few values several are needed. For this
+    test, documents that hold each row but for a value hold the table. A finding shows that documents hold rows, not
     that an LLM remembers them.
 
     Source: ours. Li and Flanigan 2024 ("Task Contamination", section 5) search training data for examples of a task and
@@ -86,15 +87,15 @@ class RowOverlap(Test):
     on_request: ClassVar[bool] = True
 
     def too_small(self, rows: int) -> str | None:
-        """Below twenty different rows nobody learns what can be guessed."""
+        """Return a reason for tables of fewer than twenty different rows, from which no baseline can learn."""
         if rows >= LEAST_ROWS:
             return None
         return f"a table of {rows} different rows is too small to draw cells for; {LEAST_ROWS} are needed"
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """Three queries for each row at most: its own, a second one of another column, and the twin's. Raises `Skip`.
+        """Return at most three queries for each row: its own, a second one of another column, and the twin's.
 
-        Skipped is a table in which fewer than twenty rows can be searched for.
+        Raises `Skip` if fewer than twenty rows can be searched for.
         """
         rows = dealt(table)
         if len(rows) < LEAST_ROWS:
@@ -112,7 +113,7 @@ class RowOverlap(Test):
         return queries
 
     def read(self, query: Query, reply: Answer, serializer: Serializer, dictionary: Dictionary) -> Reading:
-        """Whether documents hold the row; unreadable where they were not all searched, or not for each value."""
+        """Return whether documents hold the row; unreadable if some were not searched, or not for each value."""
         found = found_of(query, reply)
         if found is None:
             return Reading(None, hit=None, paper_hit=False, readable=False)
@@ -120,7 +121,7 @@ class RowOverlap(Test):
         return Reading(parsed, hit=found.own, paper_hit=False, readable=True, right=query.asked if found.own else ())
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
-        """What the rows weigh that are found, beside what they would if each value that is found were the own one."""
+        """Return the weight of the rows found, and the weight to expect if any found value were the own one."""
         from tabcontam.statistics.exact import clopper_pearson
 
         every = all_found(trials)
@@ -159,7 +160,7 @@ class RowOverlap(Test):
         )
 
     def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
-        """Why even all rows in the documents would not be enough; None where they would be."""
+        """Return why even all rows in the documents would not be enough, or None if they would be."""
         lies = {query.lies_in.get(name, name) for query in queries if not query.decoy_of for name in query.asked}
         if len(lies) == 1:
             return f"cells of {lies.pop()} alone can be hidden: what is found would rest on that one column"
@@ -173,7 +174,7 @@ CELL = f"{LEAST_VALUES} values and a cell that other rows could hold as well"
 
 
 def _twins(table: Table, rows: Sequence[int]) -> dict[int, tuple[Cell, ...]]:
-    """For each row one of the shuffled twin: that in its place, or else one that is left over. Empty without a twin."""
+    """Return for each row one of the shuffled twin: that in its place, or else an unused one. Empty without a twin."""
     try:
         shuffled = dict(twin_rows(reduced(table).table))
     except Skip:
@@ -185,7 +186,7 @@ def _twins(table: Table, rows: Sequence[int]) -> dict[int, tuple[Cell, ...]]:
 
 
 def _of_twin(table: Table, hidden: Hidden, row: Sequence[Cell]) -> Hidden | None:
-    """The twin's row as the table's own is searched for: with its own cell among the same draws."""
+    """Return the twin's row as the table's own is searched for: with its own cell among the same draws."""
     table = reduced(table).table
     own, beside = row[table.columns.index(hidden.feature)], others(table, row, hidden.feature)
     if own is None or not can_be_found(own) or table.is_missing(own) or len(beside) + 1 < LEAST_VALUES:
@@ -217,10 +218,10 @@ def _lookup(guess: Guess, beside: tuple[str, ...]) -> Lookup:
 
 
 def _is_again(query: Query) -> bool:
-    """Whether it hides a second column of a row that is searched for anyway."""
+    """Return whether the query hides a second column of a row that is searched for anyway."""
     return query.id.endswith(f"-{AGAIN}")
 
 
 def _is_own(query: Query) -> bool:
-    """Whether it is the first one about a row of the table."""
+    """Return whether the query is the first one about a row of the table."""
     return not query.decoy_of and not _is_again(query)

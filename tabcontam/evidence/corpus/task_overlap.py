@@ -1,4 +1,4 @@
-"""Task overlap: which examples of the table's task stand in a body of instructions?"""
+"""Task overlap: a search in a corpus of instructions for examples of the table's task."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -16,12 +16,12 @@ from tabcontam.tables.cards import Question
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Table
 
-SEVERAL = 0.5  # of the features, at least, that one document has to name in a template's words
-FEATURES = 10  # of a table, at most, that are looked for: the first ones
-FEW = 5  # answers, at most, that are looked for behind all of them in a row, too
+SEVERAL = 0.5  # least share of the features that one document has to name in a template's words
+FEATURES = 10  # of a table, at most, that are searched for: the first ones
+FEW = 5  # answers, at most, for which the list of all answers before one of them is searched for, too
 QUESTION, ANSWERED = "question", "answered"
 LINES, KEYS = "lines", "keys"  # the templates of features: sentences, and the keys of a JSON object
-# What stands before an answer: headings of prompts, and who speaks in the records of chats.
+# Texts that stand before an answer: headings of prompts, and the names of speakers in records of chats.
 ANSWERS = ("", "Answer", "The answer is", "A", "Response", "Output", "Label", "assistant", "gpt", "model")
 
 
@@ -29,18 +29,18 @@ ANSWERS = ("", "Answer", "The answer is", "A", "Response", "Output", "Label", "a
 class TaskOverlap(Told):
     """Documents are searched for examples of the table's task: its question, its answers, rows in a prompt's words.
 
-    Measures: how many documents of a body of instructions look like examples of the classification task. A score
+    Measures: how many documents of a corpus of instructions look like examples of the classification task. A score
     without a verdict: a person has to look at the places.
 
     Queries: one for each template. The question of the card; the question followed by one of its answers, at once or
-    behind `Answer`, `The answer is`, `A`, `Response`, `Output`, `Label` or who speaks in a chat (`assistant`, `gpt`,
-    `model`), and not by all answers as a choice; the answers in a row, where they are more than Yes and No; `The
-    <feature> is` of the table's features, ten at most, as TabLLM writes rows; and these features as keys of a JSON
-    object. Of the last two a document counts that has half of the features or more.
+    after `Answer`, `The answer is`, `A`, `Response`, `Output`, `Label` or the speaker's name in a chat (`assistant`,
+    `gpt`, `model`), but not by all answers as a choice; the answers in a row, if they are more than Yes and No; `The
+    <feature> is` of the table's features, at most ten, as TabLLM writes rows; and these features as keys of a JSON
+    object. For the last two, a document counts that has half of the features or more.
 
-    Null: none. The sentence says first how many documents hold the question and the features of a row, in sentences or
-    as keys, and then in how many each template is found; it quotes a place of each. Of each template 200 documents are
-    counted, and the sentence says where there are more. The score is the share of templates that are found.
+    Null: none. The sentence first gives the number of documents that hold the question and the features of a row, in
+    sentences or as keys, and then the number for each template; it quotes a place of each. For each template 200
+    documents are counted, and the sentence notes if there are more. The score is the share of templates that are found.
 
     Published rule: not applied. The source counts what a pattern finds and a person then takes for an example of the
     task; it states no number from which on an LLM is contaminated. Its patterns are single words of the tasks of texts
@@ -48,9 +48,9 @@ class TaskOverlap(Told):
 
     Needs: documents that can be searched; a classification question.
 
-    Cannot show: that there are no examples: a question in other words is not found, nor an answer far behind its
-    question, as where the row stands between them (such a document holds the question and features of a row). Nor that
-    rows of the table are among what is found, which is `row_overlap`'s.
+    Cannot show: that there are no examples: a question in other words is not found, nor an answer far after its
+    question, for example after the row (such a document holds the question and features of a row). Nor that rows of the
+    table are among the finds, which `row_overlap` tests.
 
     Source: Li and Flanigan 2024, "Task Contamination", section 5 (training data inspection), Table 3 and appendix D.
     The templates of rows are those of Hegselmann et al. 2023 (TabLLM).
@@ -65,25 +65,25 @@ class TaskOverlap(Told):
     counted: ClassVar[str] = "the task's templates"
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """A query for each template, the same for every seed. Raises `Skip` where there is no question."""
+        """Return a query for each template, the same for every seed. Raises `Skip` if there is no question."""
         if table.question is None:
             raise Skip("no classification question, so that there are no examples of its task")
         return [self.query(*template) for template in _templates(table, table.question)]
 
     def documents(self, query: Query, found: Matches) -> int:
-        """How many documents; of an answer and of features those alone whose places are an example."""
+        """Return how many documents count; for an answer and for features, only those whose places are an example."""
         return len(_holding(query, found)) if _by_places(query) else found.documents
 
     def places(self, query: Query, found: Matches) -> Sequence[Match]:
-        """Those in documents that count."""
+        """Return the places in documents that count."""
         return [match for own in _holding(query, found).values() for match in own]
 
     def partly(self, query: Query, found: Matches) -> bool:
-        """Whether there may be more: also where not every place is told that would be needed to count."""
+        """Return whether there may be more documents: also if some places that the count needs are not reported."""
         return found.more or (_by_places(query) and len(found.found) < sum(found.counts))
 
     def together(self, found: Sequence[tuple[Query, Matches]]) -> list[str]:
-        """How many documents hold the question and a row's features: what a person should look at first."""
+        """Return how many documents hold the question and a row's features: a person should look at these first."""
         by_name = {query.id.rpartition("-")[2]: (query, reply) for query, reply in found}
         if QUESTION not in by_name or not {LINES, KEYS} & set(by_name):
             return []
@@ -100,7 +100,7 @@ def _by_places(query: Query) -> bool:
 
 
 def _holding(query: Query, found: Matches) -> dict[str, list[Match]]:
-    """The documents that hold an example by this template, each with its places."""
+    """Return the documents that hold an example by this template, each with its places."""
     kind = query.id.rpartition("-")[2]
     places = [match for match in found.found if kind != ANSWERED or not _begins_a_choice(match, query.asked[1:])]
     held = grouped(places, lambda match: match.source)
@@ -109,13 +109,13 @@ def _holding(query: Query, found: Matches) -> dict[str, list[Match]]:
 
 
 def _begins_a_choice(match: Match, answers: Sequence[str]) -> bool:
-    """Whether what follows the question is no answer, but all that can be answered: `Yes or No?`."""
+    """Return whether the question is followed not by an answer but by all possible answers: `Yes or No?`."""
     others = "|".join(map(re.escape, answers))
     return bool(others) and re.match(rf"\W*(?:or\W+|and\W+)?(?:{others})\b", match.quote[match.end :], re.I) is not None
 
 
 def _templates(table: Table, question: Question) -> Iterator[tuple[str, str, Lookup, *tuple[str, ...]]]:
-    """The templates' names, in a word and in words, what is looked for, and behind a question its answers."""
+    """Yield each template: its name, its name in words, the lookup, and for a question its answers."""
     answers = list(dict.fromkeys(question.answers.values()))
     in_a_row = (", ".join(answers), f"{', '.join(answers[:-1])} or {answers[-1]}")
     yield QUESTION, "the question", in_words(question.text, most=DOCUMENTS)

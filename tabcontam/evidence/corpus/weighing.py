@@ -1,4 +1,4 @@
-"""What rows that were found weigh together, how many have to stand in documents to be found, and that in words."""
+"""The weight of the rows that were found, the least share of rows that would be found, and both in words."""
 
 from collections.abc import Sequence
 from math import ceil, fsum, log2
@@ -9,9 +9,9 @@ from tabcontam.evidence.sentences import few, stated
 
 
 def weight_tail(rows: Sequence[Found]) -> float:
-    """The chance that rows weigh so much, if the own value of each is any of those that could stand there.
+    """Return the chance of so much weight if each row's own value is any of those that could stand there.
 
-    Exact: every row is found with the chance of the values that were found for it, and weighs the bits of that.
+    It is exact: a row is found with the chance of the values that were found for it, and weighs the bits of that.
     """
     from tabcontam.statistics.exact import units, weighted_tail
 
@@ -22,7 +22,7 @@ def weight_tail(rows: Sequence[Found]) -> float:
 
 
 def even_chance(query: Query) -> float:
-    """The chance of a row's own value where documents hold no other: that two of its slots have the same value.
+    """Return the chance of a row's own value if documents hold no other: that two of its slots have the same value.
 
     It is known before anything is searched, and is the same whichever of the slots is the own one.
     """
@@ -31,9 +31,9 @@ def even_chance(query: Query) -> float:
 
 
 def detectable_share(chances: Sequence[float], level: float) -> float | None:
-    """The least share of rows, in hundredths, that is found with 95 % power if documents hold so many; None for none.
+    """Return the least share of rows, in hundredths, that is found with 95 % power, or None if no share is.
 
-    `chances` has for each row that of its own value where documents hold no other.
+    `chances` has for each row the chance of its own value if documents hold no other.
     """
     from tabcontam.statistics.exact import TARGET, UNIT, units, weighted_tail
     from tabcontam.statistics.power import smallest
@@ -43,7 +43,7 @@ def detectable_share(chances: Sequence[float], level: float) -> float | None:
 
 
 def said(own: Sequence[Found], twin: Sequence[Found], asked: int, p_value: float) -> str:
-    """How many rows stand in how many documents, how many would by chance, and one place where one does."""
+    """Return in words how many rows stand in how many documents, how many would by chance, and one place."""
     there = [one for one in own if one.own]
     by_chance = few(fsum(one.share for one in own))
     stand = (

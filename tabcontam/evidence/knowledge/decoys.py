@@ -1,6 +1,6 @@
-"""Decoys: what tests 1 to 6 ask beside the true question, to see how often the same words are said of something else.
+"""Decoys of tests 1 to 6: queries about other data, which show how often the expected words come up without the table.
 
-They are made of the shipped cards alone, so that nothing of one user's file is shown in the questions of another.
+They are made of the shipped cards alone, so that the questions of one user show nothing of another user's file.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -22,13 +22,13 @@ Draft = tuple[Callable[[], Prompt], tuple[int, ...]]  # how a prompt is written,
 
 
 def _cards_of_tables() -> list[Card]:
-    """The shipped cards but those of texts: a question about a text is no match for one about a table."""
+    """Return the shipped cards without those of texts: a question about a text is no match for one about a table."""
     tables = (card for card in load_cards().values() if not any(edition.text for edition in card.editions))
     return [card for card in tables if not card.completed]
 
 
 def other_cards(table: Table) -> tuple[Card, ...]:
-    """The cards of other data: none of whose names holds one of the table's, and that share few features with it."""
+    """Return the cards of other data: their names hold none of the table's, and they share few features with it."""
     names, features = (*table.names, *table.not_names, table.title), {_spelling(name) for name in table.columns}
 
     def is_other(card: Card) -> bool:
@@ -42,34 +42,34 @@ def other_cards(table: Table) -> tuple[Card, ...]:
 
 
 def described(card: Card) -> Edition:
-    """The first edition whose features the card lists; the first of all where the file alone names them."""
+    """Return the first edition whose features the card lists, or the first of all if the file alone names them."""
     return next((edition for edition in card.editions if edition.columns), card.editions[0])
 
 
 def features_of(card: Card) -> tuple[str, ...]:
-    """The features that a card lists; none where the file alone names them."""
+    """Return the features that a card lists, or none if the file alone names them."""
     return described(card).columns or ()
 
 
 def title_of(card: Card) -> str:
-    """What prompts call another dataset, in the edition whose features are known."""
+    """Return the title that prompts give another dataset, in the edition whose features are known."""
     return card.title_of(described(card))
 
 
 def other_titles(table: Table, count: int, rng: Random) -> list[str]:
-    """The titles of at most so many other cards."""
+    """Return the titles of at most `count` other cards, drawn at random."""
     titles = [title_of(card) for card in other_cards(table)]
     return rng.sample(titles, min(count, len(titles)))
 
 
 def listed_cards(table: Table, count: int, rng: Random) -> list[Card]:
-    """At most so many other cards whose features are known."""
+    """Return at most `count` other cards whose features are known, drawn at random."""
     cards = [card for card in other_cards(table) if features_of(card)]
     return rng.sample(cards, min(count, len(cards)))
 
 
 def other_features(table: Table) -> list[str]:
-    """The features of other cards, but for those that the table has too or that hold one of its names."""
+    """Return the features of other cards, without those of the table and those that hold one of its names."""
     ours = {_spelling(name) for name in table.columns}
     names = {_spelling(name): name for card in other_cards(table) for name in features_of(card)}
     return [
@@ -80,22 +80,22 @@ def other_features(table: Table) -> list[str]:
 
 
 def decoy(true: Query, number: int, write: Callable[[], Prompt], rows: Sequence[int] = (), word: str = DECOY) -> Query:
-    """The query that asks the same about something else; what its own prompt gives away is not looked for either."""
+    """Return the query that asks the same of other data; words that its own prompt gives away are not expected."""
     name, expected = f"{true.id}-{word}-{number}", hidden(filter(None, true.expected), rendered(write()))
     return replace(true, id=name, write=write, expected=expected, paper=False, rows=tuple(rows), decoy_of=true.id)
 
 
 def beside_decoys(table: Table, true: Query, drafts: Iterable[Draft]) -> list[Query]:
-    """The true query with the chances of its words, and behind it a decoy of each draft."""
+    """Return the true query with the chances of its words, followed by a decoy of each draft."""
     decoys = [decoy(true, number, write, rows) for number, (write, rows) in enumerate(drafts)]
     return [replace(true, chance=floors(true.expected, decoys, table.private)), *decoys]
 
 
 def floors(expected: Iterable[str | None], decoys: Sequence[Query], private: bool) -> dict[str, Guess]:
-    """For each expected word, the least chance that it is said of the true table by one who knows nothing of it.
+    """Return for each expected word the least chance that a model that knows nothing of the table names it.
 
-    One half where a reader may infer it from the topic: its pieces are English, or it is of a user's own file, whose
-    names may be of any language. Else one in all queries that look for it.
+    It is one half if a reader may infer the word from the topic: its pieces are English, or it is of a user's own file,
+    whose names may be of any language. Else it is one among all queries that look for the word.
     """
     chances = {}
     for word in expected:
@@ -108,7 +108,7 @@ def floors(expected: Iterable[str | None], decoys: Sequence[Query], private: boo
 
 @lru_cache(maxsize=10_000)
 def is_english(word: str) -> bool:
-    """Whether all pieces of a word are English words or numbers; a sign without any is no name."""
+    """Return whether all pieces of a word are English words or numbers; a sign has no pieces, and counts."""
     knows = english().knows
     return all(piece.isdigit() or any(map(knows, (piece, piece.capitalize(), piece.upper()))) for piece in pieces(word))
 

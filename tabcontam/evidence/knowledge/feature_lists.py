@@ -1,4 +1,4 @@
-"""Tests 1 and 2: does the LLM know the names of the features?"""
+"""Tests 1 and 2 of Ronval et al. 2024, which ask the LLM for the names of the features."""
 
 from dataclasses import dataclass, replace
 from functools import partial
@@ -14,7 +14,7 @@ from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Table
 
 MAX_TOKENS = 256
-FEWEST = 2  # names to be left; a single one such as `target` is too easily guessed
+FEWEST = 2  # names that have to be left; a single one such as `target` is too easily guessed
 UNIT = "names of features"
 
 
@@ -24,15 +24,15 @@ class FeatureListInformed(WordTest):
 
     Measures: whether the names of the table's features are known. A page that describes the dataset is enough to pass.
 
-    Queries: three, each with five random features, as the authors' code does; tables of few features show fewer, so
+    Queries: three, each with five random features, as in the authors' code; tables with few features show fewer, so
     that two remain. A name that the prompt gives away (`sepal width` where `sepal length` and `petal width` are shown)
     is not expected, at least two others are, and the draws are seeded. Each query has four decoys: two show the same
-    features under another dataset's title, so that what they imply is said there too, and two the features of another
-    dataset under its own title. Decoys are made of the cards alone, and only of some are the features known without
-    their files.
+    features under another dataset's title, so that what these imply comes up there too, and two show the features of
+    another dataset under its own title. Decoys are made of the cards alone, and only of some cards are the features
+    known without their files.
 
-    Null: a name is as likely to be said of the table as of its decoys; a name that a reader may infer from the topic
-    has at least one chance in two. Contaminated: the names are said of this table oftener than that explains.
+    Null: a name is as likely to come up for the table as for its decoys; a name that a reader may infer from the topic
+    has at least one chance in two. Contaminated: the names come up for this table more often than that explains.
 
     Published rule: Algorithm 1. One answer holds an expected name that is no English word or, where all of them are
     English, holds them all.
@@ -40,7 +40,7 @@ class FeatureListInformed(WordTest):
     Needs: three features or more, and an LLM that generates text, in chat or completion form.
 
     Cannot show: that any row was seen. Names that follow from the topic count little, but an LLM that infers nearly all
-    of them is found. Where few names are expected not even all of them reach a cell's level: `uninformative`.
+    of them is found. If few names are expected, not even all of them reach a result's level: `uninformative`.
 
     Source: test 1 of Ronval et al. 2024, section 3.1; decided by Algorithm 1, section 3.2. The feature list without the
     given names is from Bordt et al. 2024.
@@ -58,7 +58,7 @@ class FeatureListInformed(WordTest):
     decoys: int = 4
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """Three subsets, each followed by its decoys. Raises `Skip` where every subset gives the rest away."""
+        """Return three queries, each followed by its decoys. Raises `Skip` if every subset gives the rest away."""
         count = min(self.shown, len(table.columns) - 2)
         if count < 1:
             raise Skip("too few features: some must be shown and two be left to name")
@@ -89,17 +89,17 @@ class FeatureListUninformed(WordTest):
     Measures: whether the names of the table's features are known. A page that describes the dataset is enough to pass.
 
     Queries: one, with six decoys that ask the same of other datasets. Names that the dataset's own name gives away are
-    not expected. A changed title of the same data is no decoy: what could be meant by it but the data?
+    not expected. A changed title of the same data is no decoy, since it could mean nothing but the data.
 
-    Null: a name is as likely to be said of the table as of its decoys; a name that a reader may infer from the topic
-    has at least one chance in two. Contaminated: the names are said of this table oftener than that explains.
+    Null: a name is as likely to come up for the table as for its decoys; a name that a reader may infer from the topic
+    has at least one chance in two. Contaminated: the names come up for this table more often than that explains.
 
     Published rule: Algorithm 1. The answer holds an expected name that is no English word or, where all of them are
     English, holds them all.
 
     Needs: a name for the table that an LLM may know, and an LLM that generates text, in chat or completion form.
 
-    Cannot show: that any row was seen. Where few names are expected not even all of them reach a cell's level:
+    Cannot show: that any row was seen. If few names are expected, not even all of them reach a result's level:
     `uninformative`.
 
     Source: test 2 of Ronval et al. 2024, section 3.1, after Bordt et al. 2024; decided by Algorithm 1, section 3.2.
@@ -115,7 +115,7 @@ class FeatureListUninformed(WordTest):
     decoys: int = 6
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """One query and its decoys. Raises `Skip` where the dataset's name gives every feature away."""
+        """Return one query and its decoys. Raises `Skip` if the dataset's name gives every feature away."""
         write = partial(self.prompts.feature_list, table.title, ())
         expected = hidden(table.columns, rendered(write()))
         if not expected:

@@ -1,4 +1,4 @@
-"""The feature names test of Bordt et al.: which features follow the first ones of the file?"""
+"""The feature names test of Bordt et al.: the LLM must name the features that follow the first ones of the file."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -26,20 +26,20 @@ class FeatureNames(WordTest):
 
     Measures: whether the names of the table's features are known. A page that describes the dataset is enough to pass.
 
-    Queries: one, which shows the first features of the file, a quarter of them, and four decoys: two show the same
-    features under another dataset's title, two the first features of another dataset under its own. A name that the
-    prompt gives away is not expected.
+    Queries: one, which shows the first quarter of the file's features, and four decoys: two show the same features
+    under another dataset's title, two the first features of another dataset under its own. A name that the prompt gives
+    away is not expected.
 
-    Null: a name is as likely to be said of the table as of its decoys; a name that a reader may infer from the topic
-    has at least one chance in two. Contaminated: the names are said of this table oftener than that explains.
+    Null: a name is as likely to come up for the table as for its decoys; a name that a reader may infer from the topic
+    has at least one chance in two. Contaminated: the names come up for this table more often than that explains.
 
-    Published rule: none that decides. The package prints the answer beside the names and leaves it to the reader; what
-    is counted here is whether all names that were asked are in it.
+    Published rule: none that decides. The package prints the answer next to the names and leaves it to the reader; here
+    an answer counts if it holds all names that were asked.
 
     Needs: three features or more, and an LLM that generates text, in chat or completion form.
 
-    Cannot show: that any row was seen. Names that follow from the topic count little. Where few names are expected not
-    even all of them reach a cell's level: `uninformative`.
+    Cannot show: that any row was seen. Names that follow from the topic count little. If few names are expected, not
+    even all of them reach a result's level: `uninformative`.
 
     Source: the feature names test of Bordt et al. 2024, section 3; tabmemcheck 0.1.6, `feature_names_test`.
 
@@ -55,7 +55,7 @@ class FeatureNames(WordTest):
     decoys: int = 4
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """One query and its decoys. Raises `Skip` where the first names give the others away."""
+        """Return one query and its decoys. Raises `Skip` if the first names give the others away."""
         shown = self._shown(table.columns)
         write = partial(self.prompts.feature_list, table.title, shown)
         expected = hidden(table.columns[len(shown) :], rendered(write()))
@@ -72,7 +72,7 @@ class FeatureNames(WordTest):
         return beside_decoys(table, true, drafts)
 
     def read(self, query: Query, reply: Reply, serializer: Serializer, dictionary: Dictionary) -> Reading:
-        """The names that the answer holds; for the paper, whether they are all."""
+        """Return the names that the answer holds; for the paper, whether it holds all of them."""
         reading = super().read(query, reply, serializer, dictionary)
         return replace(reading, paper_hit=query.paper and set(query.expected) <= set(reading.right))
 

@@ -1,4 +1,4 @@
-"""Tests 5 and 6: does the LLM know which values a feature takes?"""
+"""Tests 5 and 6 of Ronval et al. 2024, which ask the LLM for the values that a feature takes."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -21,11 +21,11 @@ from tabcontam.tables.table import Table
 
 MAX_TOKENS = 128
 OF_PAPER = 2  # features that the paper's own queries ask
-MOST = 20  # features that are asked of a wide table
+MOST = 20  # features at most that are asked of a wide table
 EXAMPLES = 4
-FEWEST = 3  # of two values one shown gives the other away
+FEWEST = 3  # of two values, one that is shown gives the other away
 DECOYS = 4
-MADE_UP = ("type A", "type B", "type C", "type D")  # categories that say nothing
+MADE_UP = ("type A", "type B", "type C", "type D")  # categories that imply nothing
 UNIT = "values"
 VALUES = WordAnswers(USUAL_VALUES)
 
@@ -36,18 +36,17 @@ class FeatureValuesInformed(WordTest):
 
     Measures: whether the values that a feature takes are known. A page that describes the feature is enough to pass.
 
-    Queries: one for each feature with words as values, of more than twenty the first; the first two (the card's own, or
-    those of most values) are the paper's, whose authors' code asks no more.
-    Expected are the values that the rows do not show and do not give away; at least two are left, since a single one
-    follows from the shown ones. In the authors' code the rows that were shown and the values that were struck off were
-    not the same, so that answers stood in the prompt. Each query has four decoys under other datasets' titles, whose
-    rows hold the asked feature alone: by the other features a model that knows the dataset would recognize it, and its
-    knowledge would count against it. Two keep the feature's cells, so that what the shown values imply is said there
-    too (`9th` beside `10th`); in two they are made up, so that what the feature's name implies is (`Divorced` for
-    marital-status).
+    Queries: one for each feature with words as values, the first twenty if there are more; the first two (the card's
+    own, or those with the most values) are the paper's, whose authors' code asks no more. The values are expected that
+    the rows neither show nor give away; at least two are left, since a single one follows from the shown ones. In the
+    authors' code the shown rows and the struck-off values did not match, so that answers stood in the prompt. Each
+    query has four decoys under other datasets' titles, whose rows hold the asked feature alone: by the other features a
+    model that knows the dataset would recognize it, and its knowledge would count against it. Two keep the feature's
+    cells, so that what the shown values imply comes up there too (`9th` next to `10th`); in two the cells are made up,
+    so that what the feature's name implies comes up (`Divorced` for marital-status).
 
-    Null: a value is as likely to be said of the table as of its decoys; a value that a reader may infer has at least
-    one chance in two. Contaminated: the values are said of this table oftener than that explains.
+    Null: a value is as likely to come up for the table as for its decoys; a value that a reader may infer has at least
+    one chance in two. Contaminated: the values come up for this table more often than that explains.
 
     Published rule: Algorithm 1. One answer holds an expected value that is no English word or, where all of them are
     English, holds them all.
@@ -55,8 +54,8 @@ class FeatureValuesInformed(WordTest):
     Needs: a feature with 3 to 30 values that are words, four rows that leave two of them to name, and an LLM that
     generates text, in chat or completion form.
 
-    Cannot show: that any row was seen. Two features of few values seldom reach a cell's level: expect `uninformative`
-    on most tables.
+    Cannot show: that any row was seen. Two features with few values seldom reach a result's level: expect
+    `uninformative` on most tables.
 
     Source: test 5 of Ronval et al. 2024, section 3.1, and new there; decided by Algorithm 1, section 3.2.
 
@@ -73,7 +72,7 @@ class FeatureValuesInformed(WordTest):
     answering = VALUES
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """One query a feature, with its decoys. Raises `Skip` where none is categorical or the rows give all away."""
+        """Return a query for each feature, with decoys. Raises `Skip` if none is categorical or rows give all away."""
         queries: list[Query] = []
         reasons: list[str] = []
         for number, feature in enumerate(_features(table, fewest=FEWEST)):
@@ -90,10 +89,10 @@ class FeatureValuesInformed(WordTest):
     def _query(self, table: Table, serializer: Serializer, feature: str, number: int, rng: Random) -> Query:
         values, cells = sorted(table.distinct(feature)), table.column(feature)
         rows_of = cached_fact(table, ("rows of", feature), lambda: grouped(by_content(table), cells.__getitem__))
-        there = [value for value in values if value in rows_of]  # the sample of a large table may lack a rare one
+        there = [value for value in values if value in rows_of]  # the sample of a large table may lack a rare value
 
         def draw() -> Query | None:
-            # Which values may be shown is drawn first, so that two values are always left to name.
+            # The values that may be shown are drawn first, so that two values are always left to name.
             shown = rng.sample(there, min(EXAMPLES, len(values) - 2, len(there)))
             candidates = list(chain.from_iterable(rows_of[value] for value in shown))
             if len(candidates) < EXAMPLES:
@@ -115,7 +114,7 @@ class FeatureValuesInformed(WordTest):
         return self.prompts.feature_values(table.title, feature, texts, seen)
 
     def _altered(self, table: Table, serializer: Serializer, true: Query, rng: Random) -> list[Draft]:
-        """Decoys of test 5: half with the asked feature's cells, half with made-up ones, each under another title."""
+        """Return decoys of test 5, each under another title: half with the feature's cells, half with made-up ones."""
         (feature,), cells = true.asked, table.column(true.asked[0])
         known = [str(cells[row]) for row in true.rows]
         renamed = dict(zip(dict.fromkeys(known), MADE_UP, strict=False))
@@ -136,20 +135,20 @@ class FeatureValuesUninformed(WordTest):
     Measures: whether the values that a feature takes are known. A page that describes the feature is enough to pass.
 
     Queries: one for each feature with words as values, twenty at most, of which the first two are the paper's, as in
-    the authors' code; and one for a target of codes whose names the card tells (`setosa` for 0), which asks for these.
-    Four decoys each ask for the same feature under other datasets' titles, so that what its name implies is said there
-    too.
+    the authors' code; and one for a target of codes that the card names (`setosa` for 0), which asks for these names.
+    Each has four decoys that ask for the same feature under other datasets' titles, so that what its name implies comes
+    up there too.
 
-    Null: a value is as likely to be said of the table as of its decoys; a value that a reader may infer has at least
-    one chance in two. Contaminated: the values are said of this table oftener than that explains.
+    Null: a value is as likely to come up for the table as for its decoys; a value that a reader may infer has at least
+    one chance in two. Contaminated: the values come up for this table more often than that explains.
 
     Published rule: Algorithm 1. One answer holds an expected value that is no English word or, where all of them are
     English, holds them all.
 
     Needs: a feature with 2 to 30 values that are words, and an LLM that generates text, in chat or completion form.
 
-    Cannot show: that any row was seen. Two features of few values seldom reach a cell's level: expect `uninformative`
-    on most tables.
+    Cannot show: that any row was seen. Two features with few values seldom reach a result's level: expect
+    `uninformative` on most tables.
 
     Source: test 6 of Ronval et al. 2024, section 3.1, after Bordt et al. 2024; decided by Algorithm 1, section 3.2.
 
@@ -165,7 +164,7 @@ class FeatureValuesUninformed(WordTest):
     answering = VALUES
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """One query a feature, with its decoys. Raises `Skip` where no feature is categorical."""
+        """Return a query for each feature, with its decoys. Raises `Skip` if no feature is categorical."""
         queries: list[Query] = []
         coded = [name for name in table.columns if table.names_of_codes(name)]
         for number, feature in enumerate([*_features(table, fewest=2, enough=bool(coded)), *coded]):
@@ -183,9 +182,9 @@ class FeatureValuesUninformed(WordTest):
 
 
 def _features(table: Table, fewest: int, enough: bool = False) -> list[str]:
-    """All features with words as values, of a wide table the first: the card's, then those with most values.
+    """Return the features with words as values, of a wide table the first: the card's, then those with most values.
 
-    Raises `Skip` where there is none, unless there is `enough` to ask without.
+    Raises `Skip` if there is none, unless there is `enough` to ask without them.
     """
     hinted = (table.hints or {}).get("feature_values", ())
     categorical = [name for name in table.columns if table.is_categorical(name) and not table.is_numeric(name)]

@@ -1,4 +1,4 @@
-"""Tests 3 and 4: does the LLM recognize the dataset?"""
+"""Tests 3 and 4 of Ronval et al. 2024, which ask the LLM to recognize the dataset."""
 
 import re
 from collections import Counter
@@ -30,14 +30,14 @@ MAX_TOKENS = 16
 EXAMPLES = 4
 TRUE = 8
 DECOYS = 10
-LISTED = 2 / 3  # of the features that a list shows
-KEPT = 1 / 3  # of an altered list, or of altered rows' features, that is the table's own
-MIXED = 3  # decoys of other tables' rows that are altered so
+LISTED = 2 / 3  # share of the features that a list shows
+KEPT = 1 / 3  # share of an altered list, or of altered rows' features, that is the table's own
+MIXED = 3  # decoys with rows of other tables that are altered in this way
 GIVEN_AWAY = "the rows' own words hold the dataset's name"
 
 
 class Compared(NamedTuple):
-    """The answers about the table beside those about decoys of one kind, which `name` says."""
+    """The answers about the table next to those about its decoys of the kind `name`."""
 
     name: str
     true: Sequence[Trial]
@@ -45,7 +45,7 @@ class Compared(NamedTuple):
 
     @property
     def p_value(self) -> float:
-        """How often as many of the answers that name the dataset would be true ones by chance (Fisher, one-sided)."""
+        """The chance that as many of the answers that name the dataset are true ones (Fisher, one-sided)."""
         from tabcontam.statistics.exact import hypergeometric_tail
 
         hits, both = sum(map(_names, self.true)), len(self.true) + len(self.decoys)
@@ -53,13 +53,13 @@ class Compared(NamedTuple):
 
     @property
     def expected(self) -> float:
-        """How many true answers would name it if they did as often as all do."""
+        """The number of true answers that would name the dataset if they did so as often as all answers."""
         both = len(self.true) + len(self.decoys)
         return (sum(map(_names, self.true)) + self._named) * len(self.true) / both
 
     @property
     def said(self) -> str:
-        """How many of the decoys' answers name the dataset."""
+        """The clause that counts the answers about decoys that name the dataset."""
         return f"{self._named} of {len(self.decoys)} about {self.name}"
 
     @property
@@ -68,30 +68,30 @@ class Compared(NamedTuple):
 
 
 class RecognitionTest(WordTest):
-    """Reads a name and decides it by Algorithm 1 on the dataset's names; names of other datasets do not count.
+    """A test that reads a name, decided by Algorithm 1 on the dataset's names; names of other datasets do not count.
 
-    Weighed, the answers that name the dataset are counted among those about it and among those about its decoys
-    (Fisher's exact test, one-sided). An answer that declines names nothing, and counts on both sides.
+    To weigh the answers, those that name the dataset are counted among the answers about it and among those about its
+    decoys (Fisher's exact test, one-sided). An answer that declines names nothing, and counts on both sides.
     """
 
     worded: ClassVar[bool] = True
     unit: ClassVar[str] = "answers"
     answering = NameAnswers()
     pool: ClassVar[str] = ""
-    decoy_kinds: ClassVar[tuple[str, ...]] = ("decoys",)  # each compared with the true queries by itself
+    decoy_kinds: ClassVar[tuple[str, ...]] = ("decoys",)  # each is compared with the true queries by itself
 
     def decision(self, query: Query, text: str, dictionary: Dictionary, found: Found) -> WordDecision:
-        """Algorithm 1 on the dataset's names; ours after the names of others are struck out."""
+        """Return Algorithm 1's decision on the dataset's names; for ours, names of others are struck out first."""
         names = [name for name in query.expected if name is not None]
         text = _struck(text, query.not_expected) if found is stands_in else text
         return decide_names(text, names, dictionary, found)
 
     def named(self, query: Query, text: str) -> tuple[str, ...]:
-        """The dataset's names that stand in a text, after those of others are struck out."""
+        """Return the dataset's names that stand in a text, after those of others are struck out."""
         return super().named(query, _struck(text, query.not_expected))
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
-        """How much oftener the dataset is named for its own features or rows than for its decoys'."""
+        """Weigh how much more often the dataset is named for its own features or rows than for its decoys'."""
         from tabcontam.statistics.exact import any_dependence, clopper_pearson
 
         asked = len(true_ones(trials))
@@ -119,16 +119,16 @@ class RecognitionTest(WordTest):
         )
 
     def decoy_kind(self, query: Query) -> str:
-        """Of which of the `decoy_kinds` a decoy is."""
+        """Return the kind of a decoy, one of `decoy_kinds`."""
         return self.decoy_kinds[0]
 
     def _compared(self, trials: Sequence[Trial]) -> list[Compared]:
-        """The true answers beside those about each kind of decoys that there is."""
+        """Return the true answers next to those about each kind of decoys that there is."""
         by_kind = grouped((trial for trial in trials if trial.query.decoy_of), lambda one: self.decoy_kind(one.query))
         return [Compared(kind, true_ones(trials), by_kind[kind]) for kind in self.decoy_kinds if kind in by_kind]
 
     def _tells(self, compared: Sequence[Compared], level: float) -> str:
-        """Which kinds of decoys the true answers are told from, as the end of a sentence; nothing of a single kind."""
+        """Return the end of a sentence: the kinds of decoys from which true answers differ; nothing for one kind."""
         told = [one.name for one in compared if len(compared) * one.p_value <= level]
         if len(self.decoy_kinds) < 2 or not told:
             return ""
@@ -136,12 +136,12 @@ class RecognitionTest(WordTest):
         return f": told from {' and from '.join(told)}" + "".join(f", not from {name}" for name in missed)
 
     def counts(self, trial: Trial) -> bool:
-        """Any answer that was read: one that declines names nothing, which is as good as another name."""
+        """Return whether an answer was read, even one that declines, which is as good as another name."""
         said = trial.reply.state in READ and bool(trial.reply.text.strip())
         return trial.readable or (trial.reading is not None and said)
 
     def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
-        """Whether even a name said for every true query, and for no decoy, would be too little."""
+        """Return why even a name in every true answer and no decoy's would be too little, or None if it would do."""
         from tabcontam.statistics.exact import any_dependence, hypergeometric_tail
 
         true = sum(not query.decoy_of for query in queries)
@@ -155,7 +155,7 @@ class RecognitionTest(WordTest):
         return out_of_reach("questions", best, least, level)
 
     def is_answer(self, text: str) -> bool:
-        """Any text may be a name, but not an announcement of one."""
+        """Return whether a text may be a name: any text but an announcement of one."""
         line = answer_line(text)
         return bool(line) and not FILLER.match(line) and not NOTHING.match(line)
 
@@ -164,24 +164,24 @@ class RecognitionTest(WordTest):
 class RecognitionFeatures(RecognitionTest):
     """Given the list of features, the LLM must name the dataset.
 
-    Measures: whether the features, by themselves, are known as those of this dataset. A page that lists them is enough.
+    Measures: whether the features by themselves are known as those of this dataset. A page that lists them is enough.
 
-    Queries: eight. The paper's lists all features, seven more two thirds of them, each in an order that is drawn.
-    Features that hold one of the dataset's names (`diluted_wines` for Wine) are left out: they alone gave T0 its only
-    published detection. Of ten decoys half list other datasets' features; half a third of this one's, plain English
-    ones first, that is those which its topic implies, among features of others. Decoys are made of those cards whose
-    features are known without their files.
+    Queries: eight. The paper's lists all features, seven more list two thirds of them, each in a random order. Features
+    that hold one of the dataset's names (`diluted_wines` for Wine) are left out: they alone gave T0 its only published
+    detection. Of ten decoys half list other datasets' features; half list a third of this one's among features of
+    others, plain English ones first, that is those that its topic implies. Decoys are made of the cards whose features
+    are known without their files.
 
     Null: the dataset is as likely to be named for a decoy as for its own features (Fisher's exact test). Contaminated:
-    the answers name it oftener for the true lists.
+    the answers name it more often for the true lists.
 
     Published rule: Algorithm 1. The answer to the paper's query holds the dataset's name or an alias.
 
     Needs: two features or more that do not hold the dataset's name, and an LLM that generates text, in chat or
-    completion form. A FILE counts as recognized by the name behind `--name` alone.
+    completion form. A FILE counts as recognized by the name after `--name` alone.
 
-    Cannot show: that any row was seen. Feature names that say their topic (`wine_color`) let a reader guess the name;
-    the mixed decoys answer for that as far as they hold such names.
+    Cannot show: that any row was seen. Feature names that give their topic (`wine_color`) let a reader guess the name;
+    the mixed decoys account for that as far as they hold such names.
 
     Source: test 3 of Ronval et al. 2024, section 3.1, and new there; decided by Algorithm 1, section 3.2.
 
@@ -193,20 +193,20 @@ class RecognitionFeatures(RecognitionTest):
     published = PublishedRule("answers name the dataset from its features", 3, source=RONVAL)
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """Eight lists, with their decoys. Raises `Skip` where fewer than two features do not hold the name."""
+        """Return eight lists with their decoys. Raises `Skip` if fewer than two features do not hold the name."""
         features = sorted(nameless_features(table))
         if _shows_name(table, self.prompts.dataset_of_features(features)):
             raise Skip("the features' names together give the dataset's name away")
         count = max(2, round(len(features) * LISTED))
         lists = [rng.sample(features, len(features)), *(rng.sample(features, count) for _ in range(TRUE - 1))]
-        # Of few features there are few lists: none is asked twice.
+        # Few features make few lists: none is asked twice.
         writers = [partial(self.prompts.dataset_of_features, names) for names in dict.fromkeys(map(tuple, lists))]
         others = self._other_lists(table, features, count, rng)
         decoys = [partial(self.prompts.dataset_of_features, names) for names in others]
         return _paired(self.id, table, [(write, ()) for write in writers], {DECOY: [(write, ()) for write in decoys]})
 
     def _other_lists(self, table: Table, features: Sequence[str], count: int, rng: Random) -> list[tuple[str, ...]]:
-        """Lists that are not the table's: other cards' features, then some of its own among those."""
+        """Return lists that are not the table's: other cards' features, then some of its own among those."""
         strangers = other_features(table)
         lists = [
             rng.sample(names, min(count, len(names)))
@@ -225,24 +225,25 @@ class RecognitionFeatures(RecognitionTest):
 class RecognitionExamples(RecognitionTest):
     """Given four random rows, the LLM must name the dataset.
 
-    Measures: whether rows are known as those of this dataset: by its features and values, or as they stand in it.
+    Measures: whether rows are known as those of this dataset: by its features and values, or exactly as they stand in
+    it.
 
     Queries: eight, one of the paper's and seven more. The paper's text draws the rows at random, its code takes the
     first five. Features that hold the name are left out, and rows that give it away are drawn again. There are two
-    kinds of decoys. Ten show rows of other tables: those that scikit-learn carries, tables made for this, and three
-    that have a third of the table's features among others, plain English ones first. Ten show rows of a twin: a table
-    of the same schema whose columns are shuffled within the classes of the target.
+    kinds of decoys. Ten show rows of other tables: those that scikit-learn carries, tables made up for this test, and
+    three that have a third of the table's features among others, plain English ones first. Ten show rows of a twin: a
+    table of the same schema whose columns are shuffled within the classes of the target.
 
     Null: the dataset is as likely to be named for a decoy as for its own rows: Fisher's exact test for each kind of
-    decoys, the smaller p-value twice. Contaminated: the answers name it oftener for true rows. The sentence says which
-    of the two kinds they are told from: rows of other tables by what features and values are called, those of a twin
-    by how they stand together.
+    decoys, the smaller p-value twice. Contaminated: the answers name it more often for true rows. The sentence names
+    the kinds from which true rows differ: from rows of other tables by the names of features and values, from those of
+    a twin by how these stand together.
 
     Published rule: Algorithm 1. The answer to the paper's query holds the dataset's name or an alias.
 
     Needs: an LLM that generates text, in chat or completion form. A table that lists all combinations of its values
     (car) has no twin; it is compared with other tables alone. A FILE is compared with its twin alone: its name
-    (`customers`) may follow from what its features are called.
+    (`customers`) may follow from the names of its features.
 
     Cannot show: which rows were seen. An LLM that knows the dataset by its features names it for the twin's rows too.
 
@@ -259,7 +260,7 @@ class RecognitionExamples(RecognitionTest):
     decoy_kinds: ClassVar[tuple[str, ...]] = ("rows of other tables", "rows of its twin")
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """Eight draws of rows, with their decoys. Raises `Skip` where every draw of rows gives the name away."""
+        """Return eight draws of rows, with their decoys. Raises `Skip` if every draw of rows gives the name away."""
         features = nameless_features(table)
         rows = [(index, table.rows[index]) for index in by_content(table)]
         try:
@@ -274,20 +275,20 @@ class RecognitionExamples(RecognitionTest):
 
         true = [drawn(partial(draw, rows), GIVEN_AWAY) for _ in range(TRUE)]
         twins = [drawn(partial(draw, others), GIVEN_AWAY) for _ in range(DECOYS if others else 0)]
-        # Of a small table there are few draws: none is asked twice.
+        # A small table has few draws: none is asked twice.
         asked, compared = ({write(): (write, rows) for write, rows in drafts}.values() for drafts in (true, twins))
-        # What a FILE is called may follow from its features: `customers`.
+        # The name of a FILE may follow from its features: `customers`.
         elsewhere = [] if table.private else self._of_other_tables(table, serializer, features, rng)
         return _paired(self.id, table, list(asked), {DECOY: elsewhere, TWIN: list(compared)})
 
     def decoy_kind(self, query: Query) -> str:
-        """Whether a decoy shows rows of other tables, or of the twin."""
+        """Return the kind of a decoy: rows of other tables, or of the twin."""
         return self.decoy_kinds[of_twin(query)]
 
     def _of_other_tables(
         self, table: Table, serializer: Serializer, features: Sequence[str], rng: Random
     ) -> list[Draft]:
-        """Decoys with rows of other tables; the last ones with some of the table's own features among the others."""
+        """Return decoys with rows of other tables; the last ones have some of the table's own features among theirs."""
         others = strangers(table)
         drafts: list[Draft] = []
         for number in range(DECOYS):
@@ -314,12 +315,12 @@ Rows = Sequence[tuple[int, tuple[Cell, ...]]]
 
 
 def _plain_first(features: Sequence[str], rng: Random) -> list[str]:
-    """The features in an order that is drawn, but plain English ones first: those that the topic implies."""
+    """Return the features in a random order, but plain English ones first: those that the topic implies."""
     return sorted(rng.sample(list(features), len(features)), key=lambda name: not is_english(name))
 
 
 def _paired(test: str, table: Table, true: Sequence[Draft], decoys: Mapping[str, Sequence[Draft]]) -> list[Query]:
-    """The true queries, of which the first is the paper's, each followed by its share of each sort of decoys."""
+    """Return the true queries, the first of which is the paper's, each followed by its share of each sort of decoys."""
     queries: list[Query] = []
     for number, (write, rows) in enumerate(true):
         query = Query(f"{test}-{number}", write, (), table.names, MAX_TOKENS, number == 0, rows, table.not_names)
@@ -336,12 +337,12 @@ def _shows_name(table: Table, prompt: Prompt) -> bool:
 
 
 def _gives_away(name: str, text: str) -> bool:
-    """Whether a text gives a name away, in the plural or not: `customer_id` does that with customers."""
+    """Return whether a text gives a name away, in the plural or not, as `customer_id` does with customers."""
     return given_away(name, text) or (name.endswith("s") and given_away(name[:-1], text))
 
 
 def _struck(text: str, others: Sequence[str]) -> str:
-    """A text without names of other data, however their words are separated: `boston_housing` too."""
+    """Return a text without names of other data, however their words are separated: `boston_housing` too."""
     for other in filter(pieces, others):
         spelled = r"[\W_]*".join(map(re.escape, pieces(other)))
         text = re.sub(rf"(?<![^\W_]){spelled}(?![^\W_])", " ", text, flags=re.IGNORECASE)
@@ -353,7 +354,7 @@ def _names(trial: Trial) -> bool:
 
 
 def nameless_features(table: Table) -> list[str]:
-    """The features whose names do not hold one of the dataset's names. Raises `Skip` where fewer than two are left."""
+    """Return the features that hold none of the dataset's names. Raises `Skip` if fewer than two are left."""
     features = [feature for feature in table.columns if not any(_gives_away(name, feature) for name in table.names)]
     if len(features) < 2:
         raise Skip("the features' names hold the dataset's name")

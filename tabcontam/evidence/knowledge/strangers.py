@@ -1,4 +1,4 @@
-"""Rows of other tables, which recognition by rows is compared with: real ones that scikit-learn carries, and made ones.
+"""Rows of other tables with which recognition by rows is compared: real ones of scikit-learn, and made-up ones.
 
 None of them comes from a user's file, and all are the same on every machine.
 """
@@ -61,12 +61,12 @@ class Stranger:
     rows: tuple[tuple[Cell, ...], ...]
 
     def drawn(self, count: int, rng: Random) -> list[tuple[Cell, ...]]:
-        """So many rows of it, or all."""
+        """Return `count` of its rows at random, or all of them if there are fewer."""
         return rng.sample(self.rows, min(count, len(self.rows)))
 
 
 def strangers(table: Table) -> list[Stranger]:
-    """Other tables: by turns one that scikit-learn carries and a made one, as long as there are both, then the rest."""
+    """Return other tables: by turns one that scikit-learn carries and a made-up one, then the rest of either."""
     names = {card.name for card in other_cards(table)}
     carried = [one for name, one in _carried().items() if name in names]
     made = list(_made())
@@ -76,9 +76,9 @@ def strangers(table: Table) -> list[Stranger]:
 
 
 def mixed(table: Table, stranger: Stranger, kept: Sequence[str], count: int, rng: Random) -> tuple[Stranger, list[int]]:
-    """Rows of a stranger in which one feature in three is the table's, if it has enough: their cells are of many rows.
+    """Return a stranger in which `kept` features of the table replace others, and the table's rows that they show.
 
-    Returns them with the table's rows that the cells are of.
+    One feature in three is the table's, if the stranger has enough others. The cells come from many rows.
     """
     order = by_content(table)
     others = [name for name in stranger.columns if name not in kept]
@@ -97,7 +97,7 @@ def mixed(table: Table, stranger: Stranger, kept: Sequence[str], count: int, rng
 
 @cache
 def _carried() -> Mapping[str, Stranger]:
-    """The tables that scikit-learn carries, by their cards' names, as its frames have them."""
+    """Return the tables that scikit-learn carries, by their cards' names, as its frames have them."""
     lines = {name: carried(card.editions[0].loader or "") for name, card in load_cards().items()}
     return {name: Stranger(table[0], table[1:]) for name, table in lines.items() if table is not None}
 

@@ -1,4 +1,4 @@
-"""What tests 1 to 6 share: an answer is a list of words or a name, decided by Algorithm 1, or weighed against decoys.
+"""The base of tests 1 to 6: an answer is a list of words or a name, decided by Algorithm 1 or weighed against decoys.
 
 The published algorithm looks for a word anywhere in the text, `ATA` in `dataset` too; a hit of ours is a whole word.
 """
@@ -33,28 +33,29 @@ LIST_LINE = re.compile(r"[-+*•]\s|\d+[.)]\s")
 EXPLAINED = re.compile(r":\s|\s[-\u2013\u2014]\s|\s\(")
 CLAUSE_END = re.compile(r"(?<=[.!?;:,])\s+|\n|\s(?=but\s)")
 LONGEST_ITEM = 6  # words
-MORE = "x"  # added to an answer that was cut, to see which of its words could have gone on
+MORE = "x"  # added to a cut answer, to see which of its words could have gone on
 
 
 @dataclass(frozen=True)
 class Word:
-    """An expected word, whether the true answer says it, and the chance that it would by saying it as decoys do."""
+    """An expected word, whether the true answer holds it, and its chance of that if it comes up as in decoys."""
 
     said: bool
     chance: float
 
 
 class WordTest(Test):
-    """Reads a list of words, decides it by Algorithm 1 (Ronval et al. 2024, section 3.2) or weighs it against decoys.
+    """A test that reads a list of words, decided by Algorithm 1 (Ronval et al. 2024, section 3.2) or against decoys.
 
-    Weighed, each expected word is a trial. Said in `s` of the answers about the table and its `D` decoys, it is as
-    likely to be in any of them under the null: its chance for the true one is `s / (D + 1)`, more where that is the
-    longer answer, and never less than a reader's who knows the topic alone (`Query.chance`). It counts by its bits, as
-    in the likelihood ratio against a model that knows. A list that is too short to reach the level is weighed with the
-    table's other lists of names and values; a word that stands in two of them counts in the first.
+    To weigh the answers, each expected word is a trial. A word that comes up in `s` of the answers about the table and
+    its `D` decoys is as likely to be in any of them under the null: its chance for the true answer is `s / (D + 1)`,
+    more if that is the longer one, and never less than for a reader who knows the topic alone (`Query.chance`). It
+    counts by its bits, as in the likelihood ratio against a model that knows. A list that is too short to reach the
+    level is weighed with the table's other lists of names and values; a word that stands in two of them counts in the
+    first.
     """
 
-    unit: ClassVar[str] = "words"  # what is counted: names of features
+    unit: ClassVar[str] = "words"  # what is counted, such as names of features
     family: ClassVar[Family] = Family.KNOWLEDGE
     kind: ClassVar[Kind] = Kind.KNOWLEDGE
     shows_rows: ClassVar[bool] = False
@@ -62,13 +63,13 @@ class WordTest(Test):
     pool: ClassVar[str] = "names and values"
 
     def complete(self, query: Query, text: str, serializer: Serializer) -> bool:
-        """A cut answer is complete once the line that holds it has ended; of a list of lines more may have come."""
+        """Return whether the line that holds a cut answer has ended; a list of lines could have gone on."""
         line = answer_line(text)
         ended = answer_line(text + MORE) == line
         return ended and self.is_answer(line) and not LIST_LINE.match(line)
 
     def read(self, query: Query, reply: Reply, serializer: Serializer, dictionary: Dictionary) -> Reading:
-        """Which of the expected words the answer holds, as whole words and as Algorithm 1 looks for them."""
+        """Return the expected words that the answer holds, as whole words and as Algorithm 1 looks for them."""
         if reply.state not in READ:
             return Reading(None, hit=False, paper_hit=False, readable=False)
         text = undeclined(reply.text)
@@ -82,15 +83,15 @@ class WordTest(Test):
         return Reading(", ".join(right) or None, hit, published, readable=readable, right=right)
 
     def named(self, query: Query, text: str) -> tuple[str, ...]:
-        """The expected words that stand in a text as whole words."""
+        """Return the expected words that stand in a text as whole words."""
         return tuple(word for word in query.expected if word and stands_in(without_note(word), text))
 
     def decision(self, query: Query, text: str, dictionary: Dictionary, found: Found) -> WordDecision:
-        """Algorithm 1 on the expected words."""
+        """Return Algorithm 1's decision on the expected words."""
         return decide_words(text, query.expected, dictionary, found)
 
     def is_answer(self, text: str) -> bool:
-        """Whether a text could be a list: what stands between its commas is short, and it is no talk."""
+        """Return whether a text could be a list: the items between its commas are short, and it is no talk."""
         line = answer_line(text)
         if not line or FILLER.match(line) or NOTHING.match(line):
             return False
@@ -98,7 +99,7 @@ class WordTest(Test):
         return bool(lengths) and median(lengths) <= LONGEST_ITEM
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
-        """How much oftener the expected words are said of the table than of its decoys."""
+        """Weigh how much more often the expected words come up for the table than for its decoys."""
         from tabcontam.statistics.exact import UNIT, clopper_pearson, units, weighted_tail
 
         asked = len({key for trial in true_ones(trials) for key in map(_key, trial.query.expected)})
@@ -122,7 +123,7 @@ class WordTest(Test):
         )
 
     def pooled(self, own: Evidence, together: Evidence) -> Evidence:
-        """Its own words, with the p-value of all lists of names and values."""
+        """Return a list's own words, with the p-value of all lists of names and values."""
         alone = f"{own.hits} of {own.answered} {self.unit} said"
         counted = f"{together.hits} of {together.answered} {self.pool} of all its lists"
         return replace(
@@ -135,7 +136,7 @@ class WordTest(Test):
         )
 
     def words(self, trials: Sequence[Trial]) -> list[Word]:
-        """Each distinct word, in the first true answer that is to hold it, if a readable decoy looks for it too."""
+        """Return each distinct word, in the first true answer that should hold it, if a readable decoy expects it."""
         found: dict[str, Word] = {}
         lengths = {trial.query.id: _length(trial) for trial in trials}
         for trial in true_ones(trials):
@@ -147,7 +148,7 @@ class WordTest(Test):
         return list(found.values())
 
     def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
-        """Whether even all words, said of the table alone, would be too little."""
+        """Return why even all words, named for the table alone, would be too little, or None if they would do."""
         chances: dict[str, float] = {}
         for query in queries:
             for word, guess in query.chance.items():
@@ -165,14 +166,14 @@ def _explained(by_decoys: float, p_value: float) -> str:
 
 
 def undeclined(text: str) -> str:
-    """A text without its clauses that decline: `I have no access to the class labels` names no feature."""
+    """Return a text without its clauses that decline: `I have no access to the class labels` names no feature."""
     if not declines(text):
         return text
     return "\n".join(clause for clause in CLAUSE_END.split(text) if not declines(clause))
 
 
 def true_ones(trials: Iterable[Trial]) -> list[Trial]:
-    """The trials about the table itself."""
+    """Return the trials about the table itself."""
     return [trial for trial in trials if not trial.query.decoy_of]
 
 
@@ -181,7 +182,7 @@ def _key(word: str | None) -> str:
 
 
 def _weighed(word: str, trials: Sequence[Trial], lengths: Mapping[str, int]) -> Word:
-    """A word of the first trial, a true one, against the others, its decoys."""
+    """Return a word of the first trial, a true one, weighed against the other trials, its decoys."""
     true = trials[0]
     times, length = sum(_says(trial, word) for trial in trials), sum(lengths[trial.query.id] for trial in trials)
     share = max(1 / len(trials), lengths[true.query.id] / length)  # a longer answer holds more of any words
@@ -193,14 +194,14 @@ def _says(trial: Trial, word: str) -> bool:
 
 
 def _length(trial: Trial) -> int:
-    """How many different words an answer has, the lines aside that only announce it: they would hide a longer list."""
+    """Return how many different words an answer has, without lines that announce it: they would hide a longer list."""
     lines = plain(as_read(trial.reply).text).splitlines()
     said = [PREFIX.sub("", line) for line in lines if not line.endswith(":") and not FILLER.match(line)]
     return max(1, len(set(pieces("\n".join(said or lines)))))
 
 
 def _items(text: str) -> list[str]:
-    """What could be items of a list: between commas or, of lines that explain theirs, what stands before that."""
+    """Return the texts that could be items of a list: between commas or, in lines that explain items, before that."""
     lines = text.splitlines()
     explained = [EXPLAINED.split(line, maxsplit=1)[0] for line in lines if LIST_LINE.match(line)]
     return explained if len(explained) > 1 else ITEMS.split(text)

@@ -1,4 +1,4 @@
-"""Last digits: does the LLM find a row's own number likelier than those of rows that differ in the last digits?"""
+"""Last digits: the LLM's likelihood of a row's own number, compared with rows that differ in the last digits."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -35,38 +35,38 @@ class Digits(Test):
     """The LLM is asked nothing: a row's own number is compared with those of rows that differ in the last digits.
 
     Measures: whether the last digits of long numbers are likelier to the LLM in the rows that have them than in others.
-    Nobody can know them but who has read the rows, as long as they follow from nothing that the row shows.
+    No model can know them that has not read the rows, as long as they follow from nothing that the row shows.
 
     Queries: at most 100 rows for each of at most four columns of numbers with three digits or more, no row for two.
     Rows are put into groups of at most twelve whose numbers are written alike and differ in the last digit alone, or in
-    the last two; where there are too few such rows, in groups of six that follow each other in size. Each row is
-    written in the words of the serializer, with its own number and with every other one of its group: all are the
-    table's, so that it helps nobody to know which numbers there are. Rows whose other cells stand in another row as
-    well are not asked. A column is left out where a reader without memory tells the rows by their numbers, asked as the
-    LLM is (p <= 0.05 for all three): the guesser, a weighted sum of the other cells, and who knows which last digits go
-    with other cells, as where one of those who measure rounds.
+    the last two; if there are too few such rows, in groups of six that are adjacent in size. Each row is written in the
+    words of the serializer, with its own number and with every other one of its group: all are the table's, so that it
+    does not help to know which numbers there are. Rows whose other cells also stand in another row are not asked. A
+    column is left out if a predictor without memory matches the rows to their numbers, asked as the LLM is (p <= 0.05
+    for all three): the baseline, a weighted sum of the other cells, and the association of last digits with other
+    cells, for example because one person who measured rounded.
 
-    Null: within a group the numbers are exchangeable, so that all ways to deal them out to the rows have the same
-    chance, whatever the LLM finds likely: a preference for round numbers is the same in all of them. What a number has
-    in all rows of its group is taken off, the rest made chances that add up to one in each row; the p-value is the
-    share of 10,000 ways to deal out the numbers of all groups in which rows get chances as large as those of their own
+    Null: within a group the numbers are exchangeable, so that all assignments of them to the rows have the same chance,
+    whatever the LLM finds likely: a preference for round numbers is the same in all of them. A number's mean in all
+    rows of its group is subtracted, and the rest turned into chances that add up to one in each row. The p-value is the
+    share of 10,000 assignments of the numbers of all groups in which rows get chances as large as those of their own
     numbers. It is of all rows of a column together, since the rows of a group are not independent. Columns are, as no
-    row is asked about two of them, so that the product of their p-values is weighed (Fisher). What one column carries
-    alone is no finding: facts that stand elsewhere would do the same.
+    row is asked about two of them, so that the product of their p-values is weighed (Fisher). A single column is no
+    finding: facts that stand elsewhere would have the same effect.
 
     Published rule: none.
 
     Needs: log-probabilities of given text; numbers of three digits or more in two columns that do not follow from the
-    other cells. It is asked where it is chosen, or where an LLM that is loaded here scores text.
+    other cells. It is asked if it is chosen, or if an LLM that is loaded here scores text.
 
-    Cannot show: that rows were seen of which the LLM has not kept the last digits. Who knows facts of two columns from
-    elsewhere, or a rule that the readers without memory do not, is found as well.
+    Cannot show: that rows were seen if the LLM does not remember their last digits. A model is also found that knows
+    facts of two columns from elsewhere, or a rule that the predictors without memory do not know.
 
     Source: ours, after the exchange of equally likely candidates in Carlini, Liu, Erlingsson, Kos and Song 2019, "The
     Secret Sharer", section 4 (a secret's rank among others of its form). The tests of Ronval et al. 2024, section 3.1,
     read answers alone.
 
-    Example: `The age is 39, The fnlwgt is 77516, The education is Bachelors` beside the same row with `77511` and
+    Example: `The age is 39, The fnlwgt is 77516, The education is Bachelors` next to the same row with `77511` and
     `77520`, which are the numbers of two other rows.
     """
 
@@ -79,7 +79,7 @@ class Digits(Test):
     on_request: ClassVar[bool] = True
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """A query a row of a column, its own number first. Raises `Skip` where no column is left."""
+        """Return a query for each row of a column, its own number first. Raises `Skip` if no column is left."""
         left_out: dict[str, str] = {}
         kept: list[int] = []
         for place in _long(table)[:TRIED]:
@@ -113,7 +113,7 @@ class Digits(Test):
             yield Query(f"{self.id}-{place}-{row}", write, (name,), (own,), max_tokens=1, rows=(row,), row=row)
 
     def read(self, query: Query, reply: Likelihoods, serializer: Serializer, dictionary: Dictionary) -> Reading:
-        """The place of the row's own number among the others; unreadable where they were not all scored."""
+        """Return the place of the row's own number among the others; unreadable if some were not scored."""
         scored = isinstance(reply, Likelihoods) and reply.state is State.OK and len(reply.values) > 1
         if not scored or not all(map(isfinite, reply.values)):
             return Reading(None, hit=None, paper_hit=False, readable=False)
@@ -123,7 +123,7 @@ class Digits(Test):
         return Reading(parsed, hit=all(value < own for value in others), paper_hit=False, readable=True)
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
-        """The product of the columns' exact p-values, and what it is without each of them."""
+        """Return the product of the columns' exact p-values, and the product without each of them."""
         own = {column: _matched(part) for column, part in grouped(trials, lambda trial: trial.query.asked[0]).items()}
         every = [one for one in own.values() if one.rows]
         rows, likeliest = sum(one.rows for one in every), sum(one.likeliest for one in every)
@@ -155,7 +155,7 @@ class Digits(Test):
         )
 
     def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
-        """Whether no answers could be enough: too few columns or rows."""
+        """Return why no answers could be enough (too few columns or rows), or None if they could."""
         columns = {query.asked[0] for query in queries}
         least = fisher([1 / (DRAWS + 1)] * (len(columns) - 1))
         if len(columns) < 2:
@@ -172,13 +172,13 @@ def _none_left(table: Table, tried: dict[str, str]) -> str:
 
 
 def _long(table: Table) -> list[int]:
-    """The columns of numbers, those with the most different ones first."""
+    """Return the columns of numbers, those with the most different ones first."""
     numeric = [place for place, name in enumerate(table.columns) if table.is_numeric(name)]
     return sorted(numeric, key=lambda place: -len(table.distinct(table.columns[place])))
 
 
 def _matched(trials: Sequence[Trial]) -> Matched:
-    """What the answers about one column come to: rows with the same numbers to choose from are a group."""
+    """Return the result of the answers about one column: rows with the same numbers to choose from are a group."""
     answered = [(numbers, trial.reply) for trial in trials if trial.readable and (numbers := _numbers(trial.query))]
     groups = []
     for choice, part in grouped(answered, lambda pair: frozenset(pair[0])).items():
@@ -193,7 +193,7 @@ def _matched(trials: Sequence[Trial]) -> Matched:
 
 
 def _numbers(query: Query) -> tuple[str, ...]:
-    """The numbers that a row is written with, its own first: what its endings do not have in common at their end."""
+    """Return the numbers that a row is written with, its own first: the endings without their common end."""
     question = query.question
     endings = question.endings if isinstance(question, Endings) else ()
     signs = zip(*(reversed(ending) for ending in endings), strict=False)

@@ -1,4 +1,4 @@
-"""Which numbers may be exchanged: those of one column whose rows are alike in all but their last digits."""
+"""Groups of numbers that may be exchanged: those of one column whose rows are alike in all but their last digits."""
 
 import re
 from collections import Counter
@@ -23,7 +23,7 @@ TAILS = (1, 2)  # last digits in which the numbers of a group may differ
 LARGEST = 12  # rows of a group
 NEAR = 6  # rows of a group of numbers that share too few digits, one after the other in size
 FEWEST = 12  # rows of a column that are asked at least
-LEVEL = 0.05  # of the readers without memory, which they share
+LEVEL = 0.05  # of the predictors without memory, which they share
 FEW = 10  # values of a column up to which each is looked at by itself
 PRIOR = 0.5  # of counts
 
@@ -37,7 +37,7 @@ class Group:
 
 
 def told_apart(table: Table, place: int) -> list[int]:
-    """The rows with a long number in a column whose other cells no other row has; none that may be known."""
+    """Return the rows with a long number in a column whose other cells no other row has; none that may be known."""
     cells = table.column(table.columns[place])
     others = [row[:place] + row[place + 1 :] for row in table.with_beside]
     times = Counter(others)
@@ -46,10 +46,10 @@ def told_apart(table: Table, place: int) -> list[int]:
 
 
 def groups_of(table: Table, place: int, rows: Sequence[int], most: int, rng: Random) -> list[Group]:
-    """Groups of at most so many of these rows together, drawn by chance; none where there are too few.
+    """Return random groups of at most `most` of these rows together, or none if there are too few.
 
-    The numbers of a group are written alike and differ in the last digit or the last two, or else stand next to each
-    other in size. So the groups are the same however the numbers of each are dealt out.
+    The numbers of a group are written alike and differ in the last digit or the last two, or else are adjacent in size.
+    So the groups do not depend on how the numbers of each are assigned to rows.
     """
     cells = [cell or "" for cell in table.column(table.columns[place])]
     found: list[Group] = []
@@ -70,33 +70,33 @@ def groups_of(table: Table, place: int, rows: Sequence[int], most: int, rng: Ran
 
 
 def _several(cells: Sequence[str], parts: Sequence[Sequence[int]], size: int) -> list[Group]:
-    """The groups of these rows, each of rows that stand one after the other here; those of a single number are none."""
+    """Return the groups of these rows, each of adjacent rows; no group has a single number."""
     chunks = [part[start : start + size] for part in parts for start in range(0, len(part), size)]
     groups = [Group(tuple(chunk), tuple(sorted({cells[row] for row in chunk}))) for chunk in chunks]
     return [group for group in groups if len(group.values) > 1]
 
 
 def _digits(cell: str) -> int:
-    """The digits of a number as it is written, without zeros before it; 0 of what is none."""
+    """Return the number of digits of a number as it is written, without leading zeros; 0 if it is no number."""
     return len(cell.lstrip("-0.").replace(".", "")) if NUMBER.fullmatch(cell) else 0
 
 
 def _head(cells: Sequence[str], tail: int, row: int) -> str:
-    """A row's number without so many last digits, and how it is written."""
+    """Return a row's number without its last `tail` digits, and the form in which it is written."""
     return f"{_form(cells[row])} {cells[row][:-tail]}"
 
 
 def _form(cell: str) -> tuple[bool, int, int]:
-    """Sign, length and decimals of a number as it is written."""
+    """Return sign, length and decimals of a number as it is written."""
     whole, _, decimals = cell.partition(".")
     return cell.startswith("-"), len(whole), len(decimals)
 
 
 def strongest_reader(table: Table, place: int, groups: Sequence[Group], seed: int) -> tuple[str, float]:
-    """Who tells rows by their numbers without memory, from the other cells: the reader, and its p-value.
+    """Return the predictor without memory that best matches rows to their numbers, and its p-value.
 
-    Three are asked as an LLM is: the guesser, a weighted sum of the other cells, and the last digits that go with each
-    of them. The p-value is corrected for three readers.
+    Three predict from the other cells as an LLM does: the baseline, a weighted sum of the other cells, and the last
+    digits that go with each of them. The p-value is corrected for three predictors.
     """
     readers = {
         "the guesser": _by_guesser(table, place, groups),
@@ -129,7 +129,7 @@ def _by_guesser(table: Table, place: int, groups: Sequence[Group]) -> list[Float
 
 
 def _by_sum(table: Table, place: int, groups: Sequence[Group]) -> list[Floats]:
-    """Each number's distance to what the other cells say, fitted by least squares on other rows."""
+    """Return each number's distance to the prediction from the other cells, by least squares on other rows."""
     asked = sorted({row for group in groups for row in group.rows})
     number = np.array([as_number(cell or "") for cell in table.column(table.columns[place])])
     others = [row for row in range(len(number)) if np.isfinite(number[row])]
@@ -160,7 +160,7 @@ def _by_sum(table: Table, place: int, groups: Sequence[Group]) -> list[Floats]:
 
 
 def _features(table: Table, place: int) -> Floats:
-    """One, the numbers of the other columns and their squares, and what the values of a few are."""
+    """Return a constant, the other columns' numbers and squares, and indicators of columns with few values."""
     found = [np.ones(len(table.rows))]
     for name in _others(table, place):
         one = column(name, table.column(name), table.missing)
@@ -179,7 +179,7 @@ def _features(table: Table, place: int) -> Floats:
 
 
 def _by_digits(table: Table, place: int, groups: Sequence[Group]) -> list[Floats]:
-    """How often the last digit goes with each other cell: its value where a column has few, else its last sign."""
+    """Return how often the last digit goes with each other cell, by its value if few, else its last character."""
     cells = [cell or "" for cell in table.column(table.columns[place])]
     last = np.array([ord(cell[-1]) % 64 if cell else 0 for cell in cells])
     found = [np.zeros((len(group.rows), len(group.values))) for group in groups]
@@ -191,7 +191,7 @@ def _by_digits(table: Table, place: int, groups: Sequence[Group]) -> list[Floats
         for matrix, group in zip(found, groups, strict=True):
             for line, row in enumerate(group.rows):
                 own = counts[signs[row]].copy()
-                own[last[row]] -= 1  # what the row itself has told
+                own[last[row]] -= 1  # without the row itself
                 whole = every.copy()
                 whole[last[row]] -= 1
                 for number, value in enumerate(group.values):
@@ -201,7 +201,7 @@ def _by_digits(table: Table, place: int, groups: Sequence[Group]) -> list[Floats
 
 
 def _signs(table: Table, name: str) -> Ints:
-    """A code for each cell: of its value where there are few, else of its last sign."""
+    """Return a code for each cell: of its value if the column has few, else of its last character."""
     cells = [cell or "" for cell in table.column(name)]
     seen = cells if len(set(cells)) <= FEW else [cell[-1:] for cell in cells]
     codes = {cell: number for number, cell in enumerate(sorted(set(seen)))}

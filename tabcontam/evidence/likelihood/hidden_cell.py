@@ -1,4 +1,4 @@
-"""Asking in words for a cell that is hidden from a row, of LLMs that tell no log-probabilities, and reading answers."""
+"""Questions in words for a hidden cell of a row, for LLMs without log-probabilities, and the reading of answers."""
 
 from tabcontam.evidence.base import Prompt, Query, Reading, Reply
 from tabcontam.evidence.prompts import ask
@@ -12,7 +12,7 @@ READER = FeatureCompletion()  # which asks for one cell as well
 
 
 def without_cell(table: Table, serializer: Serializer, row: int, place: int) -> Prompt:
-    """What is the cell in this place of a row, given all its other cells and no other row?
+    """Return the prompt that asks for one cell of a row, given all its other cells and no other row.
 
     A base model gets the row up to the cell, and goes on with it.
     """
@@ -25,5 +25,5 @@ def without_cell(table: Table, serializer: Serializer, row: int, place: int) -> 
 
 
 def read_cell(query: Query, reply: Reply, serializer: Serializer, dictionary: Dictionary) -> Reading:
-    """The asked cell in an answer, read as the answers of other tests are; a hit where it is the row's own."""
+    """Return the asked cell in an answer, read as in other tests; a hit if it is the row's own."""
     return READER.read(query, reply, serializer, dictionary)

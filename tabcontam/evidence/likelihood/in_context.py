@@ -1,4 +1,4 @@
-"""Published scores of a row by what another text before it changes: ReCaLL and CoDeC, each beside a twin's rows."""
+"""Published scores of a row by the effect of another text before it: ReCaLL and CoDeC, compared with a twin's rows."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,15 +19,15 @@ from tabcontam.tables.twins import twin_rows
 
 SHOTS = 7  # rows that were not read, before a row: the fewest that the source takes
 ROOM = 1500  # characters of all of them, of which there is one at least: eight wide rows are more than some LLMs take
-SALT = "shots"  # of the twin that they are rows of: another than that which the rows are compared with
+SALT = "shots"  # of the twin that they are rows of: not the twin that the rows are compared with
 AFTER = "-after"  # ends the name of a query that has the text before the row
 
 
 class InContext(PairedScore):
-    """A score that compares a row alone with the same row behind another text.
+    """A score that compares a row alone with the same row after another text.
 
-    Both are compared in the same characters, whatever tokens the text before leads to: those of all values but the
-    first, since the first token of a text is not scored by many servers.
+    Both are compared in the same characters, whatever the tokens are after that text: those of all values but the
+    first, since many servers do not score the first token of a text.
     """
 
     unit: ClassVar[str] = "nats a character"
@@ -35,7 +35,7 @@ class InContext(PairedScore):
     def _behind(
         self, above: str, context: tuple[int, ...], alone: Sequence[Query], table: Table, serializer: Serializer
     ) -> list[Query]:
-        """The same rows once more, behind a text that shows these rows of the table."""
+        """Return the queries once more, after a text that shows these rows of the table."""
         own = alone[0].id
         return [
             query(f"{one.id}{AFTER}", table, serializer, one.expected, (*one.rows, *context), decoy_of=own, above=above)
@@ -43,7 +43,7 @@ class InContext(PairedScore):
         ]
 
     def read(self, query: Query, reply: Scores, serializer: Serializer, dictionary: Dictionary) -> Reading:
-        """The mean log-probability of a character of values; unreadable where what was scored is not that text."""
+        """Return the mean log-probability of a character of values; unreadable if another text was scored."""
         question = query.question
         row = serializer.row(query.asked, query.expected)
         above = question.text.removesuffix(row) if isinstance(question, Passage) else ""
@@ -51,37 +51,37 @@ class InContext(PairedScore):
         return reading(self.score(found, row) if found else None, self.unit)
 
     def score(self, tokens: Sequence[Valued], row: str) -> float:
-        """The mean negative log-probability of a character."""
+        """Return the mean negative log-probability of a character."""
         return -sum(one.log_probability for one in tokens) / sum(one.characters for one in tokens)
 
 
 @dataclass(frozen=True)
 class Recall(InContext):
-    """The LLM is asked nothing: what rows that it has not read do to the loss of rows, beside a twin's rows.
+    """The LLM is asked nothing: the effect of unread rows on the loss of rows is compared with that on a twin's rows.
 
-    Measures: the loss of a row behind rows that the LLM has not read, divided by its loss alone. A text that was
-    read loses more by them. A score without a verdict.
+    Measures: the loss of a row after rows that the LLM has not read, divided by its loss alone. A text that was read
+    loses more by them. A score without a verdict.
 
-    Queries: those of `perplexity` and `loss`, which are asked once for all of them, and each text once more behind
-    seven rows, a line each, the same ones for all; of wide rows as many as have 1,500 characters, one at least. They
-    are rows of another shuffled twin than the one that rows are compared with, and none of the table's, so that no row
-    that may have been read is among them.
+    Queries: those of `perplexity` and `loss`, which are asked once for all of them, and each text once more after seven
+    rows, a line each, the same ones for all; if rows are wide, as many as have 1,500 characters, at least one. They are
+    rows of another shuffled twin than the one that rows are compared with, and none of the table's, so that no row that
+    may have been read is among them.
 
-    Null: none. Compared are the log-probabilities of the same characters in both, those of all values but the first.
+    Null: none. The log-probabilities of the same characters in both are compared, those of all values but the first.
     The score is the AUC of rows against a shuffled twin's, as in `loss`.
 
-    Published rule: none. Its authors choose the number of shots by labelled texts; here it is seven at most, the fewest
+    Published rule: none. Its authors choose the number of shots by labelled texts; here it is at most seven, the fewest
     of theirs.
 
     Needs: log-probabilities of given text; a table that has a twin, and an LLM that takes so many rows at a time. It is
-    asked where it is chosen, or where an LLM that is loaded on this machine scores text.
+    asked if it is chosen, or if an LLM that is loaded on this machine scores text.
 
-    Cannot show: that rows were seen; it ranks rows, as `loss` does, and what stands before them decides how.
+    Cannot show: that rows were seen; it ranks rows, as `loss` does, and the text before them decides how.
 
     Source: Xie et al. 2024, "ReCaLL: Membership Inference via Relative Conditional Log-Likelihoods", section 3. The
     twin is ours; the tests of Ronval et al. 2024, section 3.1, read answers alone.
 
-    Example: `The age is 39, ...` takes 0.40 nats a character alone and 0.60 behind seven rows of a twin: 1.5.
+    Example: `The age is 39, ...` takes 0.40 nats a character alone and 0.60 after seven rows of a twin: 1.5.
     """
 
     id: ClassVar[str] = "recall"
@@ -90,7 +90,7 @@ class Recall(InContext):
     toward: ClassVar[int] = 1
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """Those of all pairs. Raises `Skip` where the table has no twin."""
+        """Return the queries of all pairs. Raises `Skip` if the table has no twin."""
         pairs = rows_and_twins(table, rng)
         compared = {tuple(cells) for _, cells in pairs}
         shots = [cells for _, cells in twin_rows(table, SALT) if cells not in compared]
@@ -106,38 +106,38 @@ class Recall(InContext):
         return found
 
     def of(self, name: str, found: Mapping[str, float]) -> float | None:
-        """The loss behind the shots by the loss alone."""
+        """Return the loss after the shots divided by the loss alone."""
         alone, behind = found.get(name), found.get(name + AFTER)
         return behind / alone if alone and behind is not None else None
 
 
 @dataclass(frozen=True)
 class Codec(InContext):
-    """The LLM is asked nothing: how much another row of the table helps it with a row, beside a twin's rows.
+    """The LLM is asked nothing: the help of another row of the table for a row is compared with that for a twin's row.
 
-    Measures: by how much the loss of a row falls once another row of the table stands before it. Whoever has read the
-    rows gains little. A score without a verdict.
+    Measures: by how much the loss of a row falls once another row of the table stands before it. A model that has read
+    the rows gains little. A score without a verdict.
 
-    Queries: those of `perplexity` and `loss`, which are asked once for all of them, and each text once more behind a
+    Queries: those of `perplexity` and `loss`, which are asked once for all of them, and each text once more after a
     random other row of the table, the same one for a row and its twin's.
 
-    Null: none. The source says how many texts another text of the same dataset does not help; on tables a single row
+    Null: none. The source counts the texts that another text of the same dataset does not help; on tables a single row
     teaches names, separators and ranges to any LLM, so that this share is near zero for all of them. So it is stated
-    for rows and for the twin's rows, behind the same rows. Compared are the log-probabilities of the same characters in
-    both, those of all values but the first. The score is the AUC of rows against a shuffled twin's, as in `loss`: how
-    often a row of the table gains less than a twin's row.
+    for rows and for the twin's rows, after the same rows. The log-probabilities of the same characters in both are
+    compared, those of all values but the first. The score is the AUC of rows against a shuffled twin's, as in `loss`:
+    how often a row of the table gains less than a twin's row.
 
     Published rule: none. The source calls a share above 80 % a red flag and states no error rate for it.
 
-    Needs: log-probabilities of given text; a table that has a twin. It is asked where it is chosen, or where an LLM
-    that is loaded on this machine scores text.
+    Needs: log-probabilities of given text; a table that has a twin. It is asked if it is chosen, or if an LLM that is
+    loaded on this machine scores text.
 
     Cannot show: that rows were seen; it ranks rows, as `loss` does.
 
     Source: Zawalski et al. 2025, "Detecting Data Contamination in LLMs via In-Context Learning" (CoDeC). The twin is
     ours; the tests of Ronval et al. 2024, section 3.1, read answers alone.
 
-    Example: `The age is 39, ...` takes 0.40 nats a character alone and 0.35 behind another row: it gains 0.05.
+    Example: `The age is 39, ...` takes 0.40 nats a character alone and 0.35 after another row: it gains 0.05.
     """
 
     id: ClassVar[str] = "codec"
@@ -145,7 +145,7 @@ class Codec(InContext):
     said_in: ClassVar[str] = "nats a character gained by another row"
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """Those of all pairs. Raises `Skip` where the table has no twin."""
+        """Return the queries of all pairs. Raises `Skip` if the table has no twin."""
         pairs = rows_and_twins(table, rng)
         found = []
         for number, (place, _) in enumerate(pairs):
@@ -156,12 +156,12 @@ class Codec(InContext):
         return found
 
     def of(self, name: str, found: Mapping[str, float]) -> float | None:
-        """By how much the loss falls."""
+        """Return by how much the loss falls."""
         alone, behind = found.get(name), found.get(name + AFTER)
         return None if alone is None or behind is None else alone - behind
 
     def more(self, pairs: Sequence[tuple[float, float]], found: Mapping[str, float]) -> str:
-        """The share that the source goes by."""
+        """Return the source's own measure in words: the share of rows that another row does not help."""
         if not pairs:
             return ""
         rows, twins = (sum(gain < 0 for gain in side) / len(pairs) for side in zip(*pairs, strict=True))
@@ -169,7 +169,7 @@ class Codec(InContext):
 
 
 def _another(table: Table, place: int, rng: Random) -> int:
-    """A random row with other cells, the same one in whatever order the rows stand."""
+    """Return a random row with other cells, the same one in whatever order the rows stand."""
     rows = by_content(table)
     while True:
         other = rng.choice(rows)

@@ -1,4 +1,4 @@
-"""Dataset inference: are published rows likelier to the LLM than rows of the same source that never were published?"""
+"""Dataset inference: the likelihood of published rows, compared with unpublished rows of the same source."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -35,51 +35,51 @@ from tabcontam.tables.withheld import compared
 
 MOST = 300  # rows on each side
 LEAST = 10  # rows on each side
-LEVEL = 0.05  # of the readers without memory, which they share
+LEVEL = 0.05  # of the predictors without memory, which they share
 UNIT = "nats a token"
 
 
 @dataclass(frozen=True)
 class DatasetInference(Test):
-    """The LLM is asked nothing: how likely published rows are to it is compared with rows that were never published.
+    """The LLM is asked nothing: the likelihood of published rows is compared with that of unpublished rows.
 
     Measures: whether the values of the table's rows are likelier to the LLM than those of rows of the same source that
-    its owner withheld (`--withheld`). A row test: where chance decided which rows were withheld, only who has read the
-    published ones can tell them apart.
+    its owner withheld (`--withheld`). A row test: if chance decided which rows were withheld, only a model that has
+    read the published ones can distinguish them.
 
     Queries: at most 300 rows of the table and 300 withheld ones, each alone in the words of the serializer with nothing
     before it. Contents that stand twice among all of them are left out on both sides, as are rows that the LLM may
     know.
 
     Null: published and withheld rows are draws of one source. Each row's score is the mean log-probability of the
-    tokens of its values, less what follows from how usual the row is among all (its length, how well it can be packed,
-    how often its cells occur, how far its numbers lie from the middle), by least squares that do not know which rows
-    were withheld. So all ways to choose which of the rows are the published ones are as likely, whatever the LLM finds
-    likely: the p-value is the share of 10,000 of them in which the published rows' ranks come to as much. It needs no
-    guesser and no other LLM, and does not have to stand without any one column, since facts from elsewhere are about
-    both kinds of rows.
-    Later or sorted rows, those of another place and those that another program wrote were not withheld by chance, and
-    would accuse an LLM that has read nothing. So three readers without memory try first to tell withheld rows
-    from published ones by their cells: by a single feature, by a weighted sum of all, and by the rows that are most
-    like them. Where one of them does better than by chance (p <= 0.05 for all three) nothing is asked, and the reason
-    is said; by chance that happens once in twenty times.
+    tokens of its values, less the part that follows from how usual the row is among all (its length, how well it can be
+    packed, how often its cells occur, how far its numbers lie from the middle), by least squares that do not know which
+    rows were withheld. So all ways to choose which of the rows are the published ones are equally likely, whatever the
+    LLM finds likely: the p-value is the share of 10,000 of them in which the sum of the published rows' ranks is as
+    large. It needs no baseline and no other LLM, and does not have to stand without any one column, since facts from
+    elsewhere are about both kinds of rows.
+    Rows that are later, sorted, from another place or written by another program were not withheld by chance; with them
+    an LLM that has read nothing would look contaminated. So three predictors without memory first try to separate
+    withheld rows from published ones by their cells: by a single feature, by a weighted sum of all, and by the rows
+    that are most like them. If one of them does better than by chance (p <= 0.05 for all three), nothing is asked, and
+    the reason is given; by chance that happens once in twenty times.
 
     Published rule: none of ours. The source states p < 0.1 for a t-test after a classifier of some fifty scores.
 
     Needs: log-probabilities of given text; ten rows or more on each side. Without `--withheld` it is not asked. The
-    withheld rows are sent to the LLM: to one on another machine by leave alone (`--send-rows`), also where the table is
-    a public one.
+    withheld rows are sent to the LLM: to one on another machine only with permission (`--send-rows`), also if the table
+    is a public one.
 
-    Cannot show: which rows were read, or that they were read as rows: who has read a shuffled copy of the published
-    file, or a list of all its values, knows cells that no withheld row has, and is found as well. That chance decided
-    which rows were withheld is the owner's word; a difference that the three readers are too weak to see in so few rows
-    may still be seen by the LLM.
+    Cannot show: which rows were read, or that they were read as rows: a model that has read a shuffled copy of the
+    published file, or a list of all its values, knows cells that no withheld row has, and is found as well. The owner's
+    word is the only evidence that chance decided which rows were withheld; the LLM may still see a difference that the
+    three predictors are too weak to see in so few rows.
 
     Source: Maini, Jia, Papernot and Dziedzic 2024, "LLM Dataset Inference: Did you train on my dataset?", section 5,
     with one score in place of a classifier of many, and an exact permutation in place of a t-test. The tests of
     Ronval et al. 2024, section 3.1, read answers alone.
 
-    Example: `The age is 39, The workclass is State-gov, ...`, which was published, beside `The age is 52, ...`, which
+    Example: `The age is 39, The workclass is State-gov, ...`, which was published, next to `The age is 52, ...`, which
     was not.
     """
 
@@ -91,7 +91,10 @@ class DatasetInference(Test):
     only_with: ClassVar[Given] = Given.WITHHELD
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """A published and a withheld row in turn. Raises `Skip` where they are too few, or differ to anyone."""
+        """Return queries about published and withheld rows, in turn.
+
+        Raises `Skip` if these are few or plainly differ.
+        """
         if not table.withheld:
             raise Skip("no rows of its source were given that were never published")
         rows = compared(table)
@@ -116,13 +119,13 @@ class DatasetInference(Test):
         return found
 
     def read(self, query: Query, reply: Scores, serializer: Serializer, dictionary: Dictionary) -> Reading:
-        """The loss of the row's values; unreadable where what was scored is not the row."""
+        """Return the loss of the row's values; unreadable if another text was scored."""
         found = valued(reply, serializer, query.asked, query.expected)
         loss = -fmean(one.token.log_probability for one in found) if found else None
         return reading(loss, UNIT)
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
-        """The sum of the published rows' ranks, beside what it comes to where chance chose which were published."""
+        """Return the sum of the published rows' ranks, and its value if chance chose which rows were published."""
         from tabcontam.statistics.auc import independent
 
         found = [(trial, loss) for trial in trials if (loss := number_read(trial, UNIT)) is not None]
@@ -157,7 +160,7 @@ class DatasetInference(Test):
         )
 
     def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
-        """Whether no scores could be enough: too few rows."""
+        """Return why no scores could be enough (too few rows), or None if they could."""
         withheld = sum(bool(query.decoy_of) for query in queries)
         least = max(1 / comb(len(queries), withheld), 1 / (DRAWS + 1))
         return None if least <= level else out_of_reach("rows", "each published row were likelier", least, level)
@@ -166,7 +169,7 @@ class DatasetInference(Test):
 def _check_alike(
     table: Table, serializer: Serializer, published: Sequence[int], withheld: Sequence[int], seed: int
 ) -> None:
-    """Raises `Skip` where withheld rows can be told from published ones by who has read neither."""
+    """Raise `Skip` if a predictor that has read no row can tell withheld rows from published ones."""
     rows = [*(table.rows[place] for place in published), *(table.withheld[place] for place in withheld)]
     texts = [serializer.row(table.columns, cells) for cells in rows]
     labels = np.arange(len(rows)) < len(published)
@@ -183,7 +186,7 @@ def _check_alike(
 
 
 def _scores(found: Sequence[tuple[Trial, float]]) -> tuple[list[float], list[float]]:
-    """The log-probability of each published and each withheld row, without what follows from how usual it is."""
+    """Return each row's log-probability without the part that follows from how usual it is: published, withheld."""
     texts = [question.text if isinstance(question := trial.query.question, Passage) else "" for trial, _ in found]
     left = residuals([-loss for _, loss in found], typical([trial.query.expected for trial, _ in found], texts))
     sides: tuple[list[float], list[float]] = ([], [])

@@ -1,4 +1,4 @@
-"""Scores of rows beside the same scores of a twin's rows: what they share is drawn, asked and weighed here."""
+"""Scores of rows compared with those of a twin's rows: the common parts that draw, ask and weigh."""
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
@@ -19,10 +19,10 @@ STATISTIC = "AUC against a twin's rows"
 
 
 class PairedScore(Test):
-    """A score of rows without a verdict, beside the same score of a shuffled twin's rows.
+    """A score of rows without a verdict, compared with the same score of a shuffled twin's rows.
 
-    All of these draw the same rows and twins as `perplexity`, and lay the same texts before an LLM, so that each text
-    is scored once for all of them.
+    All of these draw the same rows and twins as `perplexity`, and show an LLM the same texts, so that each text is
+    scored once for all of them.
     """
 
     family: ClassVar[Family] = Family.LIKELIHOOD
@@ -33,12 +33,12 @@ class PairedScore(Test):
     on_request: ClassVar[bool] = True
     own_marks: ClassVar[frozenset[str]] = frozenset({RANKS})
     draws_as: ClassVar[str] = Perplexity.id
-    unit: ClassVar[str]  # of what is read of a text
-    said_in: ClassVar[str] = ""  # the unit of the score, where it is another
-    toward: ClassVar[int] = -1  # -1 where the smaller score speaks for a row that was read, 1 where the larger does
+    unit: ClassVar[str]  # of the number that is read of a text
+    said_in: ClassVar[str] = ""  # the unit of the score, if it differs
+    toward: ClassVar[int] = -1  # -1 if the smaller score is evidence for a row that was read, 1 if the larger is
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """100 rows, each with its twin's row behind it. Raises `Skip` where the table has no twin."""
+        """Return the queries of 100 rows, each followed by its twin's. Raises `Skip` if the table has no twin."""
         pairs = rows_and_twins(table, rng)
         return [query for number in range(len(pairs)) for query in self._pair(number, pairs, table, serializer)]
 
@@ -53,21 +53,21 @@ class PairedScore(Test):
         ]
 
     def read(self, query: Query, reply: Scores, serializer: Serializer, dictionary: Dictionary) -> Reading:
-        """What is said of one text; unreadable where what was scored is not that text."""
+        """Return the score of one text; unreadable if another text was scored."""
         found = valued(reply, serializer, query.asked, query.expected)
         score = self.score(found, serializer.row(query.asked, query.expected)) if found else None
         return reading(score, self.unit)
 
     @abstractmethod
     def score(self, tokens: Sequence[Valued], row: str) -> float | None:
-        """The score of a row by its tokens that hold characters of values, of which there is one at least."""
+        """Return the score of a row by its tokens that hold characters of values, of which there is at least one."""
 
     def of(self, name: str, found: Mapping[str, float]) -> float | None:
-        """The score of a row or of its twin, by what was read of all texts; None where one of its own was not."""
+        """Return the score of a row or of its twin, by the readings of all texts, or None if its own is missing."""
         return found.get(name)
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
-        """The AUC of the rows against their twins with its interval, and the mean difference of a pair; no p-value."""
+        """Return the AUC of rows against their twins, its interval, and the mean difference of pairs; no p-value."""
         from tabcontam.statistics.auc import paired
 
         found = {trial.query.id: number for trial in trials if (number := number_read(trial, self.unit)) is not None}
@@ -100,5 +100,5 @@ class PairedScore(Test):
         )
 
     def more(self, pairs: Sequence[tuple[float, float]], found: Mapping[str, float]) -> str:
-        """What else is said of the pairs, after a semicolon."""
+        """Return a further part of the sentence about the pairs, after a semicolon."""
         return ""

@@ -1,4 +1,4 @@
-"""Perplexity: how many bits does the LLM need for the values of the table's rows, and for those of a twin's rows?"""
+"""Perplexity: the bits that the LLM needs for the values of the table's rows, and for those of a twin's rows."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -27,30 +27,30 @@ OF = "bits a character that the twin's rows take more"
 class Perplexity(Test):
     """The LLM is asked nothing: the log-probabilities that it gives to rows are compared with those of made-up rows.
 
-    Measures: how likely the values of the table's rows are to the LLM, in bits a character, beside values of the same
+    Measures: how likely the values of the table's rows are to the LLM, in bits a character, next to values of the same
     features that make no row of the table. A score without a verdict.
 
     Queries: 100 random rows, each alone in the words of the serializer with nothing before it, and for each one the row
-    of a shuffled twin that stands in its place: the values of every feature are dealt out anew within the classes of
-    the target. The twin has a seed of its own, so it is not the one that `control:unexposed` has read.
+    of a shuffled twin that stands in its place: the values of every feature are reassigned at random within the classes
+    of the target. The twin has a seed of its own, so it is not the one that `control:unexposed` has read.
 
-    Null: none. What is counted are the bits of the characters of values, not those of the features' names and of what
-    stands between; a token that lies partly in a value counts with that share of its bits and of its characters. The
-    first token is left out, since many servers do not score it. Stated are the mean over the rows, that over the
+    Null: none. Only the bits of the characters of values count, not those of the features' names and of the text
+    between; a token that lies partly in a value counts with that share of its bits and of its characters. The first
+    token is left out, since many servers do not score it. The evidence states the mean over the rows, that over the
     twin's rows, and the mean difference of a pair with a 95% interval (Student's t). The score is the share of rows
-    that take fewer bits than their twin: a half where nothing tells them apart.
+    that take fewer bits than their twin: a half if nothing distinguishes them.
 
     Published rule: none. The source compares mean perplexities without a threshold.
 
     Needs: log-probabilities of given text, which models on this machine, the controls and some servers give; a table
     that has a twin, so not one that lists all combinations of its features' values.
 
-    Cannot show: that rows were seen. Real rows are likelier than shuffled ones for whoever knows how the features hang
-    together in the world; and what is likely to one LLM is not to another, so compare a table with its twin and not
-    one LLM's bits with another's.
+    Cannot show: that rows were seen. Real rows are likelier than shuffled ones to any model that knows how the features
+    are related in the world; and a text that is likely to one LLM is not to another, so compare a table with its twin
+    and not one LLM's bits with another's.
 
-    Source: after the contamination test of LatestEval (Li, Guerin and Lin 2024, section Experiments), which sets the
-    perplexity of a benchmark beside those of texts that were surely seen and surely not. The twin in their place is
+    Source: after the contamination test of LatestEval (Li, Guerin and Lin 2024, section Experiments), which compares
+    the perplexity of a benchmark with those of texts that were surely seen and surely not. The twin in their place is
     ours; the tests of Ronval et al. 2024, section 3.1, read answers alone.
 
     Example: `The age is 39, The workclass is State-gov, ...` takes 1.1 bits a character, its twin's row 2.3.
@@ -65,7 +65,7 @@ class Perplexity(Test):
     own_marks: ClassVar[frozenset[str]] = frozenset({RANKS})
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """100 rows, each with its twin's row behind it. Raises `Skip` where the table has no twin."""
+        """Return the queries of 100 rows, each followed by its twin's. Raises `Skip` if the table has no twin."""
         found = []
         for number, (place, cells) in enumerate(rows_and_twins(table, rng)):
             name = f"{self.id}-{number}"
@@ -74,11 +74,11 @@ class Perplexity(Test):
         return found
 
     def read(self, query: Query, reply: Scores, serializer: Serializer, dictionary: Dictionary) -> Reading:
-        """The bits a character of the row's values; unreadable where what was scored is not the row."""
+        """Return the bits a character of the row's values; unreadable if another text was scored."""
         return reading(_bits(query, reply, serializer), STATISTIC)
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
-        """The mean difference of the pairs in which both rows were scored; no p-value."""
+        """Return the mean difference of the pairs in which both rows were scored; no p-value."""
         bits = {trial.query.id: found for trial in trials if (found := number_read(trial, STATISTIC)) is not None}
         of_twin = {trial.query.decoy_of: bits.get(trial.query.id) for trial in trials if trial.query.decoy_of}
         asked = [trial.query.id for trial in trials if not trial.query.decoy_of]
@@ -107,14 +107,14 @@ class Perplexity(Test):
 
 
 def rows_and_twins(table: Table, rng: Random) -> list[tuple[int, tuple[Cell, ...]]]:
-    """At most 100 rows by their places, each with the cells of its twin's row. Raises `Skip` without a twin."""
+    """Return at most 100 rows by their places, each with its twin's cells. Raises `Skip` without a twin."""
     known, twins = known_rows(table), twin_rows(table, SALT)
     pairs = [pair for pair in twins if pair[0] not in known and any(table.rows[pair[0]]) and any(pair[1])]
     return rng.sample(pairs, min(ROWS, len(pairs)))
 
 
 def _bits(query: Query, scores: Scores, serializer: Serializer) -> float | None:
-    """The bits a character of the values; None where they were not scored."""
+    """Return the bits a character of the values, or None if they were not scored."""
     found = valued(scores, serializer, query.asked, query.expected)
     characters = sum(one.characters for one in found or ())
     return -sum(one.log_probability for one in found or ()) / log(2) / characters if characters else None

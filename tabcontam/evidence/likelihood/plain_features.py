@@ -1,4 +1,4 @@
-"""What anyone sees of rows without having read them: numbers that tell nothing but how rows look among others."""
+"""Features of rows that can be seen without having read them: how a row looks among the others."""
 
 import zlib
 from collections import Counter
@@ -16,10 +16,11 @@ Rows = Sequence[Sequence[Cell]]
 
 
 def typical(rows: Rows, texts: Sequence[str]) -> Floats:
-    """How usual each row is among these, a line a row: its text's length, the bytes that it is packed into, how often
-    its cells occur in other rows, and how far its numbers lie from the middle.
+    """Return how usual each row is among these, a line for each row.
 
-    All are the same in whatever order the rows stand, and whichever of them are called published.
+    The columns are its text's length, the bytes that it is packed into, how often its cells occur in other rows, and
+    how far its numbers lie from the middle. All are independent of the order of the rows, and of which of them are
+    called published.
     """
     columns = list(zip(*rows, strict=True))
     lengths = [len(text) for text in texts]
@@ -31,8 +32,10 @@ def typical(rows: Rows, texts: Sequence[str]) -> Floats:
 
 
 def every(rows: Rows, texts: Sequence[str]) -> Floats:
-    """The same, and of each column: the place of a cell among all in size, that of its length, how common it is,
-    whether it is missing, and which of the most frequent values it is."""
+    """Return the features of `typical`, and for each column the rank, length and frequency of its cells.
+
+    Further features are whether a cell is missing, and which of the most frequent values it is.
+    """
     found = [typical(rows, texts)]
     for cells in zip(*rows, strict=True):
         lengths = np.array([len(cell or "") for cell in cells], dtype=np.float64)
@@ -45,13 +48,13 @@ def every(rows: Rows, texts: Sequence[str]) -> Floats:
 
 
 def _common(cells: Sequence[Cell]) -> Floats:
-    """The logarithm of how many other rows have each cell."""
+    """Return the logarithm of how many other rows have each cell."""
     times = Counter(cells)
     return np.array([np.log(times[cell] - 1 + PRIOR) for cell in cells])
 
 
 def _ranks(cells: Sequence[Cell]) -> Floats:
-    """The place of each cell among all, from -1 to 1: numbers by their size, others as texts are sorted."""
+    """Return the rank of each cell among all, from -1 to 1: numbers by their size, others as texts are sorted."""
     from scipy.stats import rankdata
 
     numeric = sum(cell is not None and is_number(cell) for cell in cells) * 2 > len(cells)

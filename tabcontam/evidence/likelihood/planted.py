@@ -1,4 +1,4 @@
-"""Planted digits: are those that the owner drew likelier to the LLM than those that could as well have been drawn?"""
+"""Planted digits: the likelihood of the digits that the owner drew, compared with others that could have been drawn."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -36,38 +36,38 @@ from tabcontam.tables.planted import PlantedCell
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Cell, Table
 
-LEAST = 1e-12  # a smaller chance is none that can be
+LEAST = 1e-12  # the least chance of any value
 
 
 @dataclass(frozen=True)
 class Planted(Test):
-    """What is compared are the digits that the table's owner drew, and those that could as well have been drawn.
+    """The digits that the table's owner drew are compared with those that could as well have been drawn.
 
     Measures: whether the digits that were drawn from a secret key before the table was published (`plant`) are likelier
-    to the LLM than the others that could as well have been drawn. A row test: nobody can know these digits who has not
-    read the published file.
+    to the LLM than the others that could as well have been drawn. A row test: no model can know these digits that has
+    not read the published file.
 
-    Queries: the LLM is asked nothing; there is one query for each planted cell of which the owner's key tells
-    (`--key`): its row, in the words of the serializer and with nothing before it, with each of the texts that the cell
-    could have got. Every other cell of the row is as it was published, and no other cell of a row is planted.
-    An LLM that tells no log-probabilities is asked for each of these cells in words, given all other cells of its row
+    Queries: the LLM is asked nothing; there is one query for each planted cell that the owner's key reveals (`--key`):
+    its row, in the words of the serializer and with nothing before it, with each of the texts that the cell could have
+    got. Every other cell of the row is as it was published, and no other cell of a row is planted.
+    An LLM that reports no log-probabilities is asked for each of these cells in words, given all other cells of its row
     and no other row.
 
     Null: the owner drew each text of a cell with the same chance, and each cell by itself. So the rank of the drawn one
-    is uniform for whoever has not read it, whatever else an LLM knows, computes or prefers: no guesser is needed. Of
-    texts that are equally likely to the LLM the order is fixed by a draw that does not know which is the own one. The
-    ranks of all cells are summed; the p-value is the sum's exact tail. An answer in words stays, and is right with the
-    chance of one in as many as the cell could have got, if it is one of these; any other answer, and none, is wrong for
-    sure. So the p-value of the right answers is exact as well, and the evidence says which of the two it is. It does
-    not have to stand without any one column, since no fact from elsewhere explains it.
+    is uniform for every model that has not read it, whatever else an LLM knows, computes or prefers: no baseline is
+    needed. The order of texts that are equally likely to the LLM is fixed by a draw that does not know which is the own
+    one. The ranks of all cells are summed; the p-value is the sum's exact tail. An answer in words stays, and is right
+    with the chance of one in as many as the cell could have got, if it is one of these; any other answer, and none, is
+    wrong for sure. So the p-value of the right answers is exact as well, and the evidence names which of the two it is.
+    It does not have to stand without any one column, since no fact from elsewhere explains it.
 
     Published rule: none.
 
     Needs: log-probabilities of given text, or an LLM that answers; a table that was planted, and its key. Without
     `--key` it is not asked.
 
-    Cannot show: which copy of the file was read. Who has read the owner's unpublished original is not found, nor is an
-    LLM that has forgotten the digits and remembers the rest of the row.
+    Cannot show: which copy of the file was read. A model that has read the owner's unpublished original is not found,
+    nor is an LLM that has forgotten the digits and remembers the rest of the row.
 
     Source: the rank of a random canary among its alternatives is that of the exposure of Carlini et al. 2019 ("The
     Secret Sharer", section 4), and one of the kinds of evidence that Zhang et al. 2024 ("Membership Inference Attacks
@@ -87,11 +87,11 @@ class Planted(Test):
     only_with: ClassVar[Given] = Given.KEY
 
     def in_words(self, samples: int | None) -> "Test | None":
-        """The test that asks for the planted cells, each once."""
+        """Return the test that asks for the planted cells, each once."""
         return PlantedInWords()
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """A query for each planted cell of a row that the LLM may not know. Raises `Skip` where there is none."""
+        """Return a query for each planted cell of a row that the LLM may not know. Raises `Skip` if there is none."""
         if not table.drawn_cells:
             raise Skip("no key of this table was given")
         known = _may_be_known(table)
@@ -102,14 +102,14 @@ class Planted(Test):
         return [_query(f"{self.id}-{cell.row}", table, serializer, cell) for cell in order]
 
     def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
-        """Why not even the likeliest digits in every cell would be enough; None where they would be."""
+        """Return why not even the likeliest digits in every cell would be enough, or None if they would be."""
         best = 2.0 ** -fsum(log2(len(query.chance[query.asked[0]].values)) for query in queries)
         if best <= level:
             return None
         return out_of_reach("planted cells", "the drawn digits of each were the likeliest", best, level)
 
     def read(self, query: Query, reply: Answer, serializer: Serializer, dictionary: Dictionary) -> Reading:
-        """The rank of the drawn digits, a hit where they are the likeliest; or the cell that an answer gives."""
+        """Return the rank of the drawn digits, a hit if they are the likeliest; or the cell that an answer gives."""
         if isinstance(reply, Reply):
             return read_cell(query, reply, serializer, dictionary)
         ranked = _ranked(query, reply)
@@ -120,7 +120,7 @@ class Planted(Test):
         return Reading(parsed, hit=hit, paper_hit=False, readable=True, right=query.asked if hit else ())
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
-        """The sum of the ranks, beside what it comes to where each rank is as likely as any other."""
+        """Return the sum of the ranks, and its value if each rank is as likely as any other."""
         if any(isinstance(trial.reply, Reply) for trial in trials):
             return _weighed_answers(trials, level)
         from tabcontam.statistics.exact import clopper_pearson
@@ -156,13 +156,16 @@ class Planted(Test):
 
 @dataclass(frozen=True)
 class PlantedInWords(Planted):
-    """Planted digits of an LLM that tells no log-probabilities: it is asked for the cells."""
+    """Planted digits for an LLM without log-probabilities: it is asked for the cells."""
 
     needs: ClassVar[frozenset[Capability]] = frozenset({Capability.GENERATE})
     answering: ClassVar[Answering] = CellAnswers()
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """The same cells, asked in words. No other row is shown: its drawn digits would tie two answers together."""
+        """Return the cells' queries, asked in words.
+
+        No other row is shown: its drawn digits would make two answers dependent.
+        """
         return [
             replace(
                 query,
@@ -175,7 +178,7 @@ class PlantedInWords(Planted):
 
 
 def _weighed_answers(trials: Sequence[Trial], level: float) -> Evidence:
-    """How many answers are right, beside how many are where the owner draws anew and the answers stay."""
+    """Return how many answers are right, and how many are if the owner draws anew and the answers stay."""
     from tabcontam.statistics.exact import clopper_pearson, poisson_binomial_tail
     from tabcontam.statistics.power import detectable_choice_share
 
@@ -204,12 +207,12 @@ def _weighed_answers(trials: Sequence[Trial], level: float) -> Evidence:
 
 
 def _drawn_from(query: Query) -> int:
-    """From how many alternatives the owner drew the cell."""
+    """Return from how many alternatives the owner drew the cell."""
     return len(query.chance[query.asked[0]].values)
 
 
 def _chance(trial: Trial) -> float:
-    """With which chance an answer is right, if the owner draws the cell anew: 0 where he cannot draw it."""
+    """Return the chance that an answer is right if the owner draws the cell anew: 0 if it cannot be drawn."""
     (column,) = trial.query.asked
     parsed = trial.reading.parsed if trial.reading and trial.readable else None
     said = parsed.get(column) if isinstance(parsed, Mapping) else None
@@ -221,7 +224,7 @@ def _chance(trial: Trial) -> float:
 
 @dataclass(frozen=True)
 class _Ranked:
-    """The place of the drawn digits among `of` alternatives, 1 for the likeliest.
+    """The rank of the drawn digits among `of` alternatives, 1 for the likeliest.
 
     `bits` are those by which the LLM's chance of them, among the alternatives, is above an even one.
     """
@@ -232,14 +235,17 @@ class _Ranked:
 
 
 def _may_be_known(table: Table) -> set[PlantedCell]:
-    """The planted cells of whose row a known file has a copy, whatever was drawn: else what is asked would tell it."""
+    """Return the planted cells whose row a known file has with any of the alternatives.
+
+    The file would reveal the answer. All alternatives count, so that the choice does not depend on the drawn one.
+    """
     every = [(cell, text) for cell in table.drawn_cells for text in cell.alternatives]
     rows = [_row(table, cell, text) for cell, text in every]
     return {cell for (cell, _), known in zip(every, known_among(table, rows), strict=True) if known}
 
 
 def _row(table: Table, cell: PlantedCell, text: str) -> tuple[Cell, ...]:
-    """The cell's row with another text in its place."""
+    """Return the cell's row with another text in the cell's place."""
     cells, place = table.rows[cell.row], table.columns.index(cell.column)
     return (*cells[:place], text, *cells[place + 1 :])
 
@@ -262,7 +268,7 @@ def _query(name: str, table: Table, serializer: Serializer, cell: PlantedCell) -
 
 
 def _ranked(query: Query, reply: object) -> _Ranked | None:
-    """The rank that an answer gives to the drawn digits; None where it has not a likelihood for each alternative."""
+    """Return the rank of the drawn digits, or None if some alternative has no likelihood."""
     (column,), (own,) = query.asked, query.expected
     alternatives = list(query.chance[column].values)
     values = getattr(reply, "values", ())

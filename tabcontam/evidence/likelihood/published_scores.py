@@ -1,4 +1,4 @@
-"""Published scores of a row by its tokens alone: loss, zlib, Min-K% and Min-K%++, each beside a twin's rows."""
+"""Published scores of a row by its tokens alone, compared with a twin's rows: loss, zlib, Min-K% and Min-K%++."""
 
 import zlib
 from collections.abc import Sequence
@@ -11,12 +11,12 @@ from tabcontam.evidence.likelihood.pairs import PairedScore
 from tabcontam.evidence.likelihood.values import Valued
 
 SHARE = 0.2  # of the tokens of values that Min-K% looks at
-LEAST_DEVIATION = 0.01  # nats: where nearly one token alone can stand, a smaller one would outweigh all others
+LEAST_DEVIATION = 0.01  # nats: if almost only one token can follow, a smaller one would outweigh all others
 
 
 @dataclass(frozen=True)
 class Loss(PairedScore):
-    """The LLM is asked nothing: how likely rows are to it is compared with how likely a shuffled twin's rows are.
+    """The LLM is asked nothing: the likelihood of rows is compared with that of a shuffled twin's rows.
 
     Measures: the mean negative log-probability of the tokens of a row's values, in nats a token. A score without a
     verdict.
@@ -24,18 +24,18 @@ class Loss(PairedScore):
     Queries: those of `perplexity`: 100 random rows, each alone in the words of the serializer, and for each the row of
     a shuffled twin. LLMs are asked once for both tests and all others that score the same texts.
 
-    Null: none. Counted are the tokens that hold a character of a value, those of names of features and of what stands
-    between are not; the first token of a text is left out, since many servers do not score it. The score is the AUC:
-    how often a row of the table has the smaller loss of a row and a twin's row, a half where nothing tells them apart.
-    Its 95% interval is that of DeLong for pairs; the mean difference of a pair has Student's.
+    Null: none. The tokens that hold a character of a value count, those of names of features and of the text between do
+    not; the first token of a text is left out, since many servers do not score it. The score is the AUC: how often a
+    row of the table has the smaller loss of a row and a twin's row, a half if nothing distinguishes them. Its 95%
+    interval is that of DeLong for pairs; the mean difference of a pair has Student's.
 
-    Published rule: none. The source has a threshold only where labelled members and others are at hand.
+    Published rule: none. The source has a threshold only if labelled members and others are at hand.
 
-    Needs: log-probabilities of given text; a table that has a twin. It is asked where it is chosen, or where an LLM
-    that is loaded on this machine scores text.
+    Needs: log-probabilities of given text; a table that has a twin. It is asked if it is chosen, or if an LLM that is
+    loaded on this machine scores text.
 
-    Cannot show: that rows were seen. Whoever knows how features hang together finds real rows likelier than shuffled
-    ones, and ranks them above one half.
+    Cannot show: that rows were seen. Any model that knows how features are related finds real rows likelier than
+    shuffled ones, and ranks them above one half.
 
     Source: Yeom et al. 2018, "Privacy Risk in Machine Learning", section 3 (the loss of a record). The twin is ours;
     the tests of Ronval et al. 2024, section 3.1, read answers alone.
@@ -47,13 +47,13 @@ class Loss(PairedScore):
     unit: ClassVar[str] = "nats a token"
 
     def score(self, tokens: Sequence[Valued], row: str) -> float:
-        """The mean negative log-probability."""
+        """Return the mean negative log-probability."""
         return -fmean(one.token.log_probability for one in tokens)
 
 
 @dataclass(frozen=True)
 class Zlib(PairedScore):
-    """The LLM is asked nothing: how likely rows are to it, for how much they can be packed, beside a twin's rows.
+    """The LLM is asked nothing: the loss of rows, divided by their packed size, is compared with a twin's rows.
 
     Measures: the mean negative log-probability of the tokens of a row's values divided by the bytes that zlib packs the
     row into. A score without a verdict.
@@ -62,12 +62,12 @@ class Zlib(PairedScore):
 
     Null: none. The tokens are those of `loss`; the text that is packed is the row as it was scored. The score is the
     AUC of rows against a shuffled twin's, as in `loss`. A twin's rows have nearly the same bytes, so that the length of
-    a row, which drives the published score where rows are of different lengths, tells little here.
+    a row, which drives the published score if rows are of different lengths, matters little here.
 
     Published rule: none.
 
-    Needs: log-probabilities of given text; a table that has a twin. It is asked where it is chosen, or where an LLM
-    that is loaded on this machine scores text.
+    Needs: log-probabilities of given text; a table that has a twin. It is asked if it is chosen, or if an LLM that is
+    loaded on this machine scores text.
 
     Cannot show: that rows were seen; it ranks rows, as `loss` does.
 
@@ -83,7 +83,7 @@ class Zlib(PairedScore):
     unit: ClassVar[str] = "millinats a token and byte"
 
     def score(self, tokens: Sequence[Valued], row: str) -> float:
-        """The loss by the bytes of the packed row."""
+        """Return the loss divided by the bytes of the packed row."""
         packed = len(zlib.compress(row.encode("utf-8", "backslashreplace")))
         return -1000 * fmean(one.token.log_probability for one in tokens) / packed
 
@@ -97,14 +97,14 @@ class MinK(PairedScore):
 
     Queries: those of `perplexity` and `loss`, which are asked once for all of them.
 
-    Null: none. The tokens are those of `loss`; of T tokens the floor of 0.2 T is taken, and one where that is none. The
+    Null: none. The tokens are those of `loss`; of T tokens the floor of 0.2 T is taken, and one if that is none. The
     score is the AUC of rows against a shuffled twin's, as in `loss`.
 
-    Published rule: none; the source reads a threshold off labelled texts. Its share of 20 % is kept as it is, not
+    Published rule: none; the source reads a threshold off labelled texts. Its share of 20 % is used as it is, not
     chosen by the data.
 
-    Needs: log-probabilities of given text; a table that has a twin. It is asked where it is chosen, or where an LLM
-    that is loaded on this machine scores text.
+    Needs: log-probabilities of given text; a table that has a twin. It is asked if it is chosen, or if an LLM that is
+    loaded on this machine scores text.
 
     Cannot show: that rows were seen; it ranks rows, as `loss` does.
 
@@ -119,13 +119,13 @@ class MinK(PairedScore):
     unit: ClassVar[str] = "nats a token in the least likely fifth"
 
     def score(self, tokens: Sequence[Valued], row: str) -> float:
-        """The mean over the least likely fifth."""
+        """Return the mean over the least likely fifth."""
         return -fmean(_least([one.token.log_probability for one in tokens]))
 
 
 @dataclass(frozen=True)
 class MinKPlusPlus(PairedScore):
-    """The LLM is asked nothing: the least likely tokens of rows, for what else could stand there, beside a twin's rows.
+    """The LLM is asked nothing: the least likely tokens of rows, relative to alternatives, are compared with a twin's.
 
     Measures: how far the log-probability of each token of a row's values lies below the mean of the whole distribution
     there, in its deviations; the mean of the 20 % that lie the furthest below. A score without a verdict.
@@ -133,14 +133,14 @@ class MinKPlusPlus(PairedScore):
     Queries: those of `perplexity` and `loss`, which are asked once for all of them.
 
     Null: none. The tokens are those of `loss`, as many are taken as in `min_k`. A deviation below 0.01 nats counts as
-    that: where nearly one token alone can stand, the published quotient has no bound. The score is the AUC of rows
-    against a shuffled twin's, as in `loss`.
+    0.01: if almost only one token can follow, the published quotient has no bound. The score is the AUC of rows against
+    a shuffled twin's, as in `loss`.
 
     Published rule: none.
 
     Needs: log-probabilities of given text together with the mean and the deviation of all tokens at each place, which
-    LLMs loaded on this machine give, and neither servers nor the controls; a table that has a twin. It is asked where
-    it is chosen, or where an LLM that is loaded on this machine scores text.
+    LLMs loaded on this machine give, and neither servers nor the controls; a table that has a twin. It is asked if it
+    is chosen, or if an LLM that is loaded on this machine scores text.
 
     Cannot show: that rows were seen; it ranks rows, as `loss` does.
 
@@ -157,14 +157,14 @@ class MinKPlusPlus(PairedScore):
     unit: ClassVar[str] = "deviations below the mean in the lowest fifth"
 
     def score(self, tokens: Sequence[Valued], row: str) -> float | None:
-        """The mean over the lowest fifth; None where an LLM does not tell the distribution."""
+        """Return the mean over the lowest fifth, or None if an LLM does not report the distribution."""
         below = [_above_mean(one) for one in tokens]
         known = [one for one in below if one is not None]
         return -fmean(_least(known)) if len(known) == len(tokens) else None
 
 
 def _above_mean(one: Valued) -> float | None:
-    """How many deviations a log-probability lies above the mean; None where these are not told."""
+    """Return how many deviations a log-probability lies above the mean, or None if these are not reported."""
     token = one.token
     if token.mean is None or token.deviation is None:
         return None
@@ -172,5 +172,5 @@ def _above_mean(one: Valued) -> float | None:
 
 
 def _least(values: Sequence[float]) -> list[float]:
-    """The least fifth, rounded down; one at least."""
+    """Return the least fifth, rounded down; at least one."""
     return sorted(values)[: max(1, int(len(values) * SHARE))]

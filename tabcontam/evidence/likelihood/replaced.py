@@ -1,4 +1,4 @@
-"""A row with other values in the place of one cell: texts that are compared from where they are not the same."""
+"""Rows with other values in the place of one cell: texts that are compared from their first difference on."""
 
 from collections.abc import Mapping, Sequence
 
@@ -17,9 +17,9 @@ def replaced(
     below: str = "",
     beside: Mapping[str, Mapping[Cell, Cell]] | None = None,
 ) -> Endings:
-    """The row as the serializer writes it, once with each of these values in this place, in their order.
+    """Return the row as the serializer writes it, once with each of these values in this place, in their order.
 
-    `above` and `below` are the texts around it, the same for all. `beside` says of other columns which cell stands
+    `above` and `below` are the texts around it, the same for all. `beside` maps other columns to the cell that stands
     there with each of the values.
     """
     there = {columns.index(name): held for name, held in (beside or {}).items() if name in columns}

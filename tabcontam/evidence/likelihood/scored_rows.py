@@ -1,4 +1,4 @@
-"""Whole rows that are scored: the query that lays one before an LLM, and the number that is read of it."""
+"""Whole rows that are scored: the query that shows one to an LLM, and the number that is read of it."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -19,7 +19,7 @@ def query(
     decoy_of: str = "",
     above: str = "",
 ) -> Query:
-    """The query that has a row scored, behind the text that stands `above` it."""
+    """Return the query that has a row scored, after the text `above`."""
     write = partial(_passage, serializer, table.columns, cells, above)
     return Query(name, write, table.columns, tuple(cells), max_tokens=1, rows=rows, decoy_of=decoy_of)
 
@@ -29,17 +29,17 @@ def _passage(serializer: Serializer, columns: Sequence[str], cells: Sequence[Cel
 
 
 def reading(number: float | None, unit: str) -> Reading:
-    """The reading of a row's number with its unit; unreadable where there is none."""
+    """Return the reading of a row's number with its unit; unreadable if there is none."""
     parsed = None if number is None else f"{number:.6f} {unit}"
     return Reading(parsed, hit=None, paper_hit=False, readable=parsed is not None)
 
 
 def number_read(trial: Trial, unit: str) -> float | None:
-    """The number in this unit that was read of a row, if any."""
+    """Return the number in this unit that was read of a row, if any."""
     parsed = trial.reading.parsed if trial.reading else None
     return float(parsed.removesuffix(unit)) if isinstance(parsed, str) else None
 
 
 def within(interval: tuple[float, float] | None) -> str:
-    """An interval behind its number, as a sentence has it; empty where there is none."""
+    """Return an interval as it follows its number in a sentence, or "" if there is none."""
     return f" [{interval[0]:.2f}, {interval[1]:.2f}]" if interval else ""

@@ -1,4 +1,4 @@
-"""Surrogate rank: is a row's own cell likelier to the LLM than the cells that the guesser draws in its place?"""
+"""Surrogate rank: the likelihood of a row's own cell, compared with the cells that the baseline draws for its place."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -45,59 +45,59 @@ from tabcontam.tables.table import Table
 
 SURROGATES = 99  # drawn for each row
 MOST = 900  # rows that are asked
-FOLLOWING = 3  # cells behind the hidden one that are scored with it
+FOLLOWING = 3  # cells after the hidden one that are scored with it
 FEATURES = 4  # of the table, one of which is hidden in each row
 LEAST_ROWS = 20  # of a table, and of those that are asked
-DOUBT = 10  # times rarer has to be what stands without a column: an LLM may know more of other rows than the guesser
+DOUBT = 10  # factor of the p-value without a column: an LLM may know more of other rows than the baseline
 LIKELIEST = 10  # per cent of the values, among which the own one counts as a hit
 SHORT = 12  # characters of the longest cell of a feature that is asked in words
 SAMPLED = 60  # rows that are asked in words: each is asked again for every sample
-TEMPERATURE = 1.0  # of the samples: what is counted is how likely the LLM finds an answer
+TEMPERATURE = 1.0  # of the samples: how often an answer occurs is how likely the LLM finds it
 ENOUGH = 0.5  # of a row's samples have to be read before it is weighed
-LEAST = 1e-12  # a smaller chance is none that can be
+LEAST = 1e-12  # the least chance of any value
 
 
 @dataclass(frozen=True)
 class SurrogateRank(Test):
-    """The LLM is asked nothing: of each row one cell is replaced by others, and what is likelier to the LLM is ranked.
+    """The LLM is asked nothing: one cell of each row is replaced by others, which are ranked by the LLM's likelihood.
 
-    Measures: whether the row's own cell is likelier to the LLM than what else could stand there. A row test: it can
-    show that rows were seen, also where the LLM remembers them too faintly to write them down.
+    Measures: whether the row's own cell is likelier to the LLM than other values that could stand there. A row test: it
+    can show that rows were seen, also if the LLM remembers them too faintly to write them down.
 
-    Queries: one for each row, 900 at most, that no other row is like in all other features. In it one cell is hidden,
-    of the four features that are hardest to guess (numbers, and texts most of which several rows have) in turn; a cell
-    of which, draws and own together, more than nine in ten are one value says nothing, and the next feature takes its
-    place. The guesser draws 99 surrogates of the cell, and the row is scored up to the third cell behind it, once with
-    the own cell and once with each surrogate in its place, in the words of the serializer and with nothing before it.
-    What stands before the cell is the same for all; what follows it tells who knows how the row goes on. A column that
-    says the same in other values is hidden and replaced together with it. An LLM that tells no log-probabilities is
-    asked in words with `--samples N`: N times at temperature 1 for the hidden cell of each of 60 rows at most, given
-    all other cells of the row and no other row, and a cell is the likelier the more of its answers read as this cell.
-    Asked are only features none of whose cells is longer than 12 characters, since what is longer is hardly ever said
-    twice; a row half of whose samples cannot be read is not weighed.
+    Queries: one for each row, at most 900, that no other row equals in all other features. In it one cell is hidden, of
+    the four features that are hardest to predict (numbers, and texts most of which several rows have) in turn; a cell
+    shows nothing if more than nine in ten, draws and own together, are one value, and the next feature takes its place.
+    The baseline draws 99 surrogates of the cell, and the row is scored up to the third cell after it, once with the own
+    cell and once with each surrogate in its place, in the words of the serializer and with nothing before it. The text
+    before the cell is the same for all; the text after it shows which models know how the row goes on. A column that
+    repeats the hidden one in other values is hidden and replaced together with it. An LLM that reports no
+    log-probabilities is asked in words with `--samples N`: N times at temperature 1 for the hidden cell of each of at
+    most 60 rows, given all other cells of the row and no other row, and a cell is likelier the more of its answers read
+    as this cell. Only features are asked of which no cell is longer than 12 characters, since longer text is hardly
+    ever repeated; a row half of whose samples cannot be read is not weighed.
 
     Null: the own cell and the surrogates are drawn alike, so that the own cell's rank is any of 1 to 100 with the same
-    chance; among equal ones it is drawn. All cells of a column are dealt out to its rows, each to a row whose other
-    cells make it likely by what the guesser learned from other rows, a number also by how near it is to what these
-    predict. So who knows every value of the column, as from a shuffled copy or from a page, but not which row it stands
-    in, has nothing ahead; and they are dealt out by one so sure of itself that who knows just what it knows would find
-    the own cells in the less likely half. The p-value is the exact tail of
-    the sum of all ranks; the recalled bits say how rare places so good are. The cells of the 19 rows that are most like
-    each row are scored as well: where the own cell is not likelier than half of these, nothing was found, whatever the
-    ranks among the draws say.
+    chance; among equal ones it is drawn. All cells of a column are reassigned to its rows at random, each to a row
+    whose other cells make it likely by what the baseline learned from other rows, a number also by how near it is to
+    the baseline's prediction. So a model that knows every value of the column, for example from a shuffled copy or a
+    page, but not its row, has no advantage; and the assignment is so sure of itself that a model with just its
+    knowledge would find the own cells in the less likely half. The p-value is the exact tail of the sum of all ranks;
+    the recalled bits measure how rare such good places are. The cells of the 19 rows that are most like each row are
+    scored as well: if the own cell is not likelier than half of these, nothing was found, whatever the ranks among the
+    draws are.
 
     Published rule: none. The rank among alternatives is the idea of several published scores, none of which states a
     p-value.
 
     Needs: log-probabilities of given text, or `--samples N` and an LLM that draws its answers; a table of 20 rows or
-    more in which at least 20 rows have a cell that can be drawn. It is asked where it is chosen, or where an LLM that
-    is loaded on this machine scores text.
+    more in which at least 20 rows have a cell that can be drawn. It is asked if it is chosen, or if an LLM that is
+    loaded on this machine scores text.
 
-    Cannot show: memory of values that follow from the others by what the LLM knows of the world and the guesser does
-    not: an LLM that knows better than the guesser is found too. So a finding has to stand without any one column, ten
-    times as clearly as one of another test: the p-value without a column is multiplied by ten. A key that a few rows
-    share, as a family its ticket, is one column with what it tells of them. Who has read other rows of the same file
-    may be found all the same: `--known` names such rows.
+    Cannot show: memory of values that follow from the others by knowledge of the world that the LLM has and the
+    baseline has not: an LLM that knows more than the baseline is found too. So a finding has to stand without any one
+    column, ten times as clearly as one of another test: the p-value without a column is multiplied by ten. A key that a
+    few rows share, such as the ticket of a family, is one column with the cells that it determines. A model that has
+    read other rows of the same file may be found all the same: `--known` names such rows.
 
     Source: ours. The rank of a text among alternatives is that of the exposure of a canary (Carlini et al. 2019, "The
     Secret Sharer", section 4); the p-value is that of a rank among exchangeable draws (Besag and Clifford 1989). The
@@ -114,28 +114,28 @@ class SurrogateRank(Test):
     on_request: ClassVar[bool] = True
 
     def in_words(self, samples: int | None) -> "Test | None":
-        """The test that asks for short cells `samples` times; None where the user did not say how often."""
+        """Return the test that asks for short cells `samples` times, or None if the user did not set how often."""
         return SampledRank(samples) if samples else None
 
     def too_small(self, rows: int) -> str | None:
-        """Below twenty different rows nobody learns what can be guessed."""
+        """Return a reason for tables of fewer than twenty different rows, from which no baseline can learn."""
         if rows >= LEAST_ROWS:
             return None
         return f"a table of {rows} different rows is too small to draw cells for; {LEAST_ROWS} are needed"
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """A query for each row whose cell can be drawn. Raises `Skip` where there are fewer than twenty."""
+        """Return a query for each row whose cell can be drawn. Raises `Skip` if there are fewer than twenty."""
         asked = cached_fact(table, "surrogates", lambda: _surrogates(table))
         if len(asked) < LEAST_ROWS:
             raise Skip(f"{len(asked)} rows have a cell that others could hold as well; {LEAST_ROWS} are needed")
         lies = lying_in(reduced(table).table, {feature for feature, _ in asked.values()}, keys=True)
-        rows = rng.sample(list(asked), len(asked))  # in a drawn order: a limit on queries is to leave any of them out
+        rows = rng.sample(list(asked), len(asked))  # in a random order: a limit on queries leaves any of them out
         return [
             _query(f"{self.id}-{number}", table, serializer, row, *asked[row], lies) for number, row in enumerate(rows)
         ]
 
     def read(self, query: Query, reply: Answer, serializer: Serializer, dictionary: Dictionary) -> Reading:
-        """The rank of the row's own cell; unreadable where not every text has a likelihood. Of a sample the cell."""
+        """Return the rank of the row's own cell, or for a sample the cell; unreadable if a text has no likelihood."""
         if isinstance(reply, Reply):
             return read_cell(query, reply, serializer, dictionary)
         ranked = _ranked(query, reply)
@@ -146,7 +146,7 @@ class SurrogateRank(Test):
         return Reading(parsed, hit=hit, paper_hit=False, readable=True, right=query.asked if hit else ())
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
-        """The sum of the ranks, beside what it comes to where each rank is as likely as any other."""
+        """Return the sum of the ranks, and its value if each rank is as likely as any other."""
         from tabcontam.statistics.exact import clopper_pearson
         from tabcontam.statistics.ranks import rank_sum_tail
 
@@ -194,14 +194,17 @@ class SurrogateRank(Test):
 
 @dataclass(frozen=True)
 class SampledRank(SurrogateRank):
-    """Surrogate rank of an LLM that tells no log-probabilities: `samples` answers at a temperature are counted."""
+    """Surrogate rank for an LLM without log-probabilities: `samples` answers at a temperature are counted."""
 
     needs: ClassVar[frozenset[Capability]] = frozenset({Capability.GENERATE, Capability.SAMPLE})
     answering: ClassVar[Answering] = CellAnswers()
     samples: int = 1
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """So many samples for each of 60 rows at most. Raises `Skip` where fewer than twenty have a short cell."""
+        """Return `samples` samples for each of at most 60 rows.
+
+        Raises `Skip` if fewer than twenty have a short cell.
+        """
         short = {name for name in table.columns if all(len(cell or "") <= SHORT for cell in table.column(name))}
         drawn_for = cached_fact(table, "surrogates", lambda: _surrogates(table))
         asked = {row: cell for row, cell in drawn_for.items() if cell[0] in short}
@@ -219,35 +222,35 @@ class SampledRank(SurrogateRank):
 
 @dataclass(frozen=True)
 class _Ranked:
-    """The rank of a row's own cell `of` so many, 1 for the likeliest, and its place among near rows' cells."""
+    """The rank of a row's own cell among `of` cells, 1 for the likeliest, and its place among near rows' cells."""
 
     rank: int
     of: int
-    near: float | None  # 0 where it is likelier than all of them, 1 where all are likelier
+    near: float | None  # 0 if it is likelier than all of them, 1 if all are likelier
     lies_in: str
 
     @property
     def place(self) -> float:
-        """How much of the way from the likeliest to the least likely."""
+        """The share of the way from the likeliest to the least likely."""
         return (self.rank - 0.5) / self.of
 
     @property
     def bits(self) -> float:
-        """How rare so good a place is, beyond what any place comes to on average."""
+        """The rarity in bits of so good a place, beyond the average of any place."""
         return -log2(self.place) - 1 / log(2)
 
 
 def _open(table: Table, row: int, feature: str, drawn_for: Drawn) -> bool:
-    """Whether the own cell and the draws differ often enough for a rank to say something.
+    """Return whether the own cell and the draws differ often enough for a rank to be informative.
 
-    Asked of all of them together, whichever is the own one, so that the rank is as likely as any other where it is so.
+    The answer is about all of them together, whichever is the own one, so that each rank stays equally likely.
     """
     times = Counter(drawn_for.times) + Counter([str(table.rows[row][table.columns.index(feature)])])
     return max(times.values()) <= SAME * times.total()
 
 
 def _surrogates(table: Table) -> dict[int, tuple[str, Drawn]]:
-    """For each row that is asked the hidden feature and its draws: every feature is hidden in about as many rows."""
+    """Return for each asked row the hidden feature and its draws; every feature is hidden in about as many rows."""
     table, known = reduced(table).table, known_rows(table)
     fit = [name for name in table.columns if can_be_drawn(table, name)]
     if not fit or len(table.columns) < 2:
@@ -271,7 +274,7 @@ def _surrogates(table: Table) -> dict[int, tuple[str, Drawn]]:
 def _query(
     name: str, table: Table, serializer: Serializer, row: int, feature: str, cell: Drawn, lies: Mapping[str, str]
 ) -> Query:
-    """The query of one row: its own cell first, then each surrogate as often as it was drawn, then the near ones."""
+    """Return the query of one row: its own cell, each surrogate as often as it was drawn, then the near cells."""
     place = table.columns.index(feature)
     columns, cells = table.columns[: place + FOLLOWING + 1], table.rows[row][: place + FOLLOWING + 1]
     own = cells[place] or ""
@@ -291,7 +294,7 @@ def _query(
 
 
 def _in_words(query: Query, table: Table, serializer: Serializer) -> Query:
-    """The query of a row as it is asked in words. What sort of value is read is told by all cells it could be."""
+    """Return the query of a row as it is asked in words. All possible cells determine the kind of value to read."""
     (feature,), table = query.asked, reduced(table).table
     times = Counter((str(query.expected[0]), *query.not_expected[:SURROGATES]))
     values = {value: count / (SURROGATES + 1) for value, count in sorted(times.items())}
@@ -304,7 +307,7 @@ def _in_words(query: Query, table: Table, serializer: Serializer) -> Query:
 
 
 def _sampled(trials: Sequence[Trial], most: int) -> _Ranked | None:
-    """The rank of a row's own cell by how many samples say it; None where too few of `most` samples could be read."""
+    """Return the rank of a row's own cell by its samples, or None if too few of `most` samples could be read."""
     query, read = trials[0].query, [trial for trial in trials if trial.readable]
     if len(read) < ENOUGH * most:
         return None
@@ -318,7 +321,7 @@ def _sampled(trials: Sequence[Trial], most: int) -> _Ranked | None:
 
 
 def _ranked(query: Query, reply: object) -> _Ranked | None:
-    """The rank that an answer gives to the row's own cell; None where it has not a likelihood for each text."""
+    """Return the rank of the row's own cell, or None if some text has no likelihood."""
     values = reply.values if isinstance(reply, Likelihoods) and reply.state is State.OK else ()
     if len(values) != 1 + len(query.not_expected):
         return None
@@ -326,7 +329,7 @@ def _ranked(query: Query, reply: object) -> _Ranked | None:
 
 
 def _rank(query: Query, values: Sequence[float]) -> _Ranked:
-    """The rank of a row's own cell, whose value is the first; those of its surrogates and of near rows' follow."""
+    """Return the rank of a row's own cell, whose value is the first; those of surrogates and near rows follow."""
     (feature,), (own,) = query.asked, query.expected
     first, among, near = values[0], values[1 : SURROGATES + 1], values[SURROGATES + 1 :]
     rank = 1 + sum(value > first for value in among)

@@ -1,4 +1,4 @@
-"""Which tokens of a scored row belong to its values: names of features and what stands between are in every row."""
+"""The tokens of a scored row that belong to its values, not to names of features or text that is in every row."""
 
 from collections.abc import Sequence
 from math import isfinite, sqrt
@@ -10,7 +10,7 @@ from tabcontam.tables.table import Cell
 
 
 class Valued(NamedTuple):
-    """A token that holds `characters` of values, and where in the row it starts."""
+    """A token that holds `characters` of values, and the place in the row where it starts."""
 
     token: Token
     start: int
@@ -23,7 +23,7 @@ class Valued(NamedTuple):
 
 
 def whole(tokens: Sequence[Token]) -> list[Token]:
-    """The tokens that have characters; what is told of one without belongs to the one before, as of a split letter.
+    """Return the tokens that have characters; one without, such as part of a split letter, joins the one before.
 
     The mean of the log-probability of both is the sum of their means, its variance that of their variances.
     """
@@ -50,10 +50,10 @@ def valued(
     above: str = "",
     left: int = 0,
 ) -> list[Valued] | None:
-    """The tokens of a row that hold characters of its values, those of the first `left` features left out.
+    """Return the tokens of a row that hold characters of its values, except those of the first `left` features.
 
     `above` is the text before the row, whose tokens count for nothing. The first token of the text is left out, since
-    many servers do not score it. None where what was scored is not this text, or a log-probability is no number.
+    many servers do not score it. Return None if another text was scored, or if a log-probability is no finite number.
     """
     row = serializer.row(columns, cells)
     if scores.state is not State.OK or scores.text != above + row:

@@ -1,4 +1,4 @@
-"""Readers without memory, who are asked about the order of a table's rows as an LLM is: none may be found."""
+"""Readers without memory, which judge the order of a table's rows as an LLM does: none of them may find it."""
 
 import zlib
 from collections.abc import Callable, Mapping, Sequence
@@ -9,13 +9,13 @@ import numpy as np
 from tabcontam.evidence.order.neighbours import FEW, LAGS, Cells, Ints
 from tabcontam.statistics.ranks import signed_rank_tail
 
-LEVEL = 0.05  # that the readers share
+LEVEL = 0.05  # shared by all readers
 COMPRESSED = 9  # zlib's best
 
 
 @dataclass(frozen=True)
 class Preference:
-    """What a reader goes by, and the p-value that it has where it is asked as an LLM."""
+    """The preference of a reader without memory, and its p-value when it is asked as an LLM is."""
 
     reader: str
     p_value: float
@@ -24,9 +24,9 @@ class Preference:
 def strongest(
     columns: Sequence[Cells], shards: Sequence[tuple[tuple[int, ...], tuple[int, ...]]], text: Callable[[int], str]
 ) -> Preference:
-    """The reader to whom the file's order stands out the most, its p-value corrected for how many readers there are.
+    """Return the reader to which the file's order stands out most, its p-value corrected for the number of readers.
 
-    A shard is its rows in the file's order and in the other; `text` writes a row.
+    A shard is its rows in the file's order and in the other order; `text` writes a row.
     """
     gains: dict[str, list[float]] = {}
     for orders in shards:
@@ -37,7 +37,7 @@ def strongest(
 
 
 def _scores(columns: Sequence[Cells], places: Ints, text: Callable[[int], str]) -> Mapping[str, list[float]]:
-    """How likely each reader finds each order, in any unit."""
+    """Return how likely each reader finds each order, in any unit."""
     alike, rising = np.zeros(len(places)), np.zeros(len(places))
     for one in columns:
         values, own = (one.codes if one.distinct <= FEW else one.ranks)[places], one.ranks[places]

@@ -1,7 +1,7 @@
-"""What tells the order of rows from the reverse to one who has not seen the table, as columns that rise or fall do.
+"""Signs that tell the order of rows from the reverse without memory of the table, such as columns that rise or fall.
 
-Nobody who reads rows one after the other needs memory to find such an order the likelier one. So it is looked for
-column by column: a column that tells them apart is one to be held still.
+A reader of rows one after the other needs no memory to find such an order the likelier one. So it is looked for column
+by column: a column that shows the direction has to be held still.
 """
 
 from collections.abc import Iterator, Sequence
@@ -14,19 +14,19 @@ from numpy.typing import NDArray
 from tabcontam.guesser.columns import column, with_words
 from tabcontam.tables.table import Table
 
-LAGS = {1: "neighbours", 2: "every second row", 3: "every third row", 4: "every fourth row"}  # that are compared
+LAGS = {1: "neighbours", 2: "every second row", 3: "every third row", 4: "every fourth row"}  # row distances
 FEW = 30  # values of a column up to which each pair of neighbours has a count of its own
-SHARED = 0.05  # of a column's cells that stand in another one, too, which may hand them on to the next row
-MANY = 20  # columns that cells are handed on between
+SHARED = 0.05  # share of a column's cells that stand in another one, too, and may be handed on to the next row
+MANY = 20  # columns at most between which cells are handed on
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
-Orders = NDArray[np.int64]  # of rows, by place: an order, a shard, a row
+Orders = NDArray[np.int64]  # rows, by order, shard and place
 
 
 @dataclass(frozen=True)
 class Standing:
-    """How far a column's order in the file stands out among the others: `p_value`, and by which `sign` of order."""
+    """The `p_value` with which a column's file order stands out among others, and the `sign` by which it does."""
 
     column: str
     p_value: float
@@ -35,9 +35,9 @@ class Standing:
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """The cells of a column, or one word of each: equal ones share a code, the larger one has the larger rank.
+    """The cells of a column, or one word of each: equal cells share a code, and a larger cell has a larger rank.
 
-    `values` are codes that equal cells of other columns share, too. `column` is the table's column that they are of.
+    `values` are codes that equal cells of other columns share too. `column` is the table's column that holds the cells.
     """
 
     column: str
@@ -47,14 +47,14 @@ class Cells:
 
     @cached_property
     def distinct(self) -> int:
-        """How many different cells there are."""
+        """The number of different cells."""
         return len(np.unique(self.codes))
 
 
 def read_cells(table: Table, names: Sequence[str]) -> list[Cells]:
-    """The columns of a table that vary, and single words of those that hold many texts.
+    """Return the columns of a table that vary, and single words of those that hold many texts.
 
-    Ranks go by size or, of texts, by the last number in them or by the alphabet; missing cells come first.
+    Ranks go by size or, for texts, by the last number in them or by the alphabet; missing cells come first.
     """
     found: list[Cells] = []
     known: dict[str, int] = {}
@@ -71,18 +71,18 @@ def read_cells(table: Table, names: Sequence[str]) -> list[Cells]:
 
 
 def _ranks(size: Floats) -> Floats:
-    """Ranks from 0 to 1, equal sizes sharing their mean."""
+    """Return ranks from 0 to 1; equal sizes share their mean."""
     _, inverse, counts = np.unique(size, return_inverse=True, return_counts=True)
     ends = np.cumsum(counts)
     return np.asarray(((ends - (counts + 1) / 2) / max(1, len(size) - 1))[inverse], dtype=np.float64)
 
 
 def standing_out(columns: Sequence[Cells], orders: Orders, turned: Orders) -> list[Standing]:
-    """For each column how far the first of the orders stands out, and last for all columns together, named "".
+    """Return how far the first order stands out for each column, and last for all columns together, named "".
 
-    An order is scored by many signs, each less that of the `turned` order, in numbers of the difference's standard
-    deviations over all orders: neighbours that are alike are alike backwards, too. The largest of them counts, in
-    either direction, and its p-value is the share of orders with one as large. So it is exact whatever the signs.
+    An order is scored by many signs, each less that of the `turned` order, in standard deviations of the difference
+    over all orders: neighbours that are alike are alike backwards, too. The largest score counts, in either direction,
+    and its p-value is the share of orders with one as large. So the p-value is exact whatever the signs.
     """
     found, together = [], np.zeros(len(orders))
     for one in columns:
@@ -105,7 +105,7 @@ def _standardised(values: Floats) -> Floats:
 
 
 def _signs(one: Cells, columns: Sequence[Cells], orders: Orders) -> Iterator[tuple[str, Floats]]:
-    """What an order is scored by in one column: a name, and a number an order."""
+    """Yield each sign by which an order is scored in one column: its name, and a number for each order."""
     codes, ranks = one.codes[orders], one.ranks[orders]
     places = np.arange(orders.shape[2]) - (orders.shape[2] - 1) / 2
     yield "its values rise or fall", (ranks @ places).sum(axis=1)
@@ -129,7 +129,7 @@ def _signs(one: Cells, columns: Sequence[Cells], orders: Orders) -> Iterator[tup
 
 
 def _pairs(codes: Ints) -> Floats:
-    """How often the same value follows the same one: the squares of how often each pair occurs, summed."""
+    """Return how often the same value follows the same value: the squared counts of all pairs, summed."""
     many = int(codes.max()) + 1
     pairs = codes[:, :, :-1] * many + codes[:, :, 1:]
     flat = pairs.reshape(len(pairs), -1) + np.arange(len(pairs))[:, None] * many**2

@@ -1,4 +1,4 @@
-"""Order of rows: are the rows likelier to the LLM in the order of the file than backwards?"""
+"""The test of whether rows are likelier to the LLM in the order of the file than backwards."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,14 +23,14 @@ from tabcontam.tables.known import not_known
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Cell, Table
 
-SHARDS = 50  # that are asked at most
-AIMED = 20  # that a table is cut into at least, if it has rows enough
-FEW = 12  # the same of a table of fewer rows than 20 shards of 5
-FEWEST, MOST = 4, 15  # rows of a shard, where they are short enough and the table has rows enough
-SHORTEST = 2 * FEW  # rows of a table
-TOKENS = 1000  # of a shard, where digits and spaces are tokens of their own; usual tokenizers make some 600 of them
+SHARDS = 50  # shards that are asked at most
+AIMED = 20  # shards into which a table is cut at least, if it has enough rows
+FEW = 12  # likewise, for a table with fewer rows than 20 shards of 5
+FEWEST, MOST = 4, 15  # rows of a shard, if they are short enough and the table has enough rows
+SHORTEST = 2 * FEW  # rows of a table at least
+TOKENS = 1000  # tokens of a shard, if digits and spaces are tokens of their own; usual tokenizers make some 600 of them
 TOKEN = re.compile(r"[^\W\d_]{1,5}|[\W\d_]")
-LOOKED_AT = 2000  # rows in which an order that shows is looked for
+LOOKED_AT = 2000  # rows in which a visible order is looked for
 STATISTIC = "shards of rows that are likelier in the file's order than backwards"
 
 
@@ -38,45 +38,46 @@ STATISTIC = "shards of rows that are likelier in the file's order than backwards
 class RowOrder(Test):
     """The LLM is asked nothing: the log-probability of rows in the file's order is compared with that backwards.
 
-    Measures: whether rows are likelier to the LLM in the order of the file than in the reverse order. Nobody can know
-    which of the two is the file's but who has read it. An LLM that knows which rows belong together, such as players of
-    one team by their names, finds them as likely behind each other as before each other.
+    Measures: whether rows are likelier to the LLM in the order of the file than in the reverse order. Only a model that
+    has read the file can know which of the two is the file's. An LLM that knows which rows belong together, such as
+    players of one team by their names, finds them as likely after each other as before each other.
 
-    Queries: the file is cut into shards of 4 to 15 consecutive rows, fewer where they are long (some 600 tokens a
-    shard) or the file has fewer than 48; at most 50 shards are asked. Each is written a row a line in the words of
-    the serializer, in the file's order and backwards. Rows stay where they are sorted or their order has a
-    direction that shows: only those change places that share the values of the columns that show it. A column shows
-    it where it tells the file's order from the same backwards better than it does so for other orders of 15 rows at
-    a time, at a p-value of 0.05 by the number of columns among 400 orders, in up to 2,000 rows: by values that rise
-    or fall, by neighbours up to four rows apart that are alike or unlike as far as rows may change places, by
-    values that follow each other, by cells that stand in the row before. It is looked at until no column shows it;
-    the columns together must not, either, at 0.05. Then three readers without memory are asked as the LLM is: one
-    prefers rows like those before, one values that rise, one texts that can be packed; where one of them finds the
-    file's order (p <= 0.05 for all three) nothing is asked. Cells that merely number the rows stay where they are,
-    whatever row comes there.
+    Queries: the file is cut into shards of 4 to 15 consecutive rows, fewer if they are long (some 600 tokens a shard)
+    or the file has fewer than 48; at most 50 shards are asked. Each is written a row a line in the words of the
+    serializer, in the file's order and backwards. Rows stay in place if they are sorted or their order has a visible
+    direction: only rows change places that share the values of the columns that show it. A column shows it if it tells
+    the file's order from its reverse better than it does so for other orders of 15 rows at a time, at a p-value of 0.05
+    divided by the number of columns, among 400 orders, in up to 2,000 rows: by values that rise or fall, by neighbours
+    up to four rows apart that are alike or unlike as far as rows may change places, by values that follow each other,
+    by cells that stand in the row before. This is repeated until no column shows it; nor may all columns together, at
+    0.05. Then three readers without memory are asked as the LLM is: one prefers rows like those before, one values that
+    rise, one texts that can be packed; if one of them finds the file's order (p <= 0.05 for all three), nothing is
+    asked. Cells that merely number the rows stay where they are, whatever row comes there.
 
     Null: rows that may change places could as well stand the other way round, so that each shard is likelier in the
     file's order with a chance of one half, by as much as it is less likely otherwise. Then the p-value of Wilcoxon's
-    signed ranks is exact, whatever the LLM finds likely. Ranks stand in for log-probabilities, since shards differ in
-    what they have to lose.
+    signed ranks is exact, whatever the LLM finds likely. Ranks replace log-probabilities, since shards differ in how
+    much they can lose.
 
     Published rule: Student's t over the shards' differences to other orders, one-sided, here to the one that is asked;
-    the source states p-values, and p <= 0.05 counts as a finding. Its p-value stands in the sentence as well. The
-    deviation is that of a sample and the tail is computed as such: as published it is divided by the number of shards,
-    which calls 5.6 % of clean tables of 15 shards contaminated at 5 %, and as one minus the distribution, which is 0
-    for the smallest. It stays an approximation, and decides nothing under the calibrated rules.
+    the source reports p-values, and p <= 0.05 counts as a finding. Its p-value stands in the sentence as well. The
+    deviation is that of a sample and the tail is computed directly: as published, the deviation divides by the number
+    of shards, which calls 5.6 % of clean tables of 15 shards contaminated at 5 %, and the tail is one minus the
+    distribution, which is 0 for the smallest p-values. The rule stays an approximation, and decides nothing under the
+    calibrated rules.
 
     Needs: log-probabilities of given text; a table whose order is not determined by its values, so not one that is
-    sorted by a key that no two rows share. It is asked where it is chosen, or where an LLM that is loaded here
-    scores text.
+    sorted by a key that no two rows share. The test is run if it is chosen, or if an LLM that is loaded here scores
+    text.
 
-    Cannot show: that rows were seen in any other order than this file's, as of training data that was shuffled row by
-    row. Which rows were seen is not told. An order that follows from something which the table does not hold and which
-    has a direction, such as the dates of visits or the numbers on shirts, can show in ways that are not looked for.
+    Cannot show: that rows were seen in another order than this file's, such as that of training data shuffled row by
+    row. Nor does it show which rows were seen. An order that follows from something that the table does not hold and
+    that has a direction, such as the dates of visits or the numbers on shirts, can show in ways that are not looked
+    for.
 
-    Source: Oren, Meister, Chatterji, Ladhak and Hashimoto 2024, "Proving Test Set Contamination in Black Box
-    Language Models", section 3 (orders as equally likely, the sharded comparison); Wilcoxon 1945, "Individual
-    Comparisons by Ranking Methods". tabcontam adds the reverse and what is held still. The tests of Ronval et al.
+    Source: Oren, Meister, Chatterji, Ladhak and Hashimoto 2024, "Proving Test Set Contamination in Black Box Language
+    Models", section 3 (orders as equally likely, the sharded comparison); Wilcoxon 1945, "Individual Comparisons by
+    Ranking Methods". tabcontam adds the reverse order and the columns that are held still. The tests of Ronval et al.
     2024, section 3.1, read answers alone.
 
     Example: `The age is 39, ...` and the fourteen rows that follow it in the file have a log-probability of -301 in
@@ -92,7 +93,7 @@ class RowOrder(Test):
     published = ShardedT("shards are likelier in the file's order than in others on average", source="oren2024")
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """A query a shard: its rows in the file's order first. Raises `Skip` where the order says nothing."""
+        """Return a query for each shard, the file's order first. Raises `Skip` if the order shows nothing."""
         looked_at = shards_of(table, serializer, rng)
         strata = strata_of(table, looked_at[:SHARDS], windows_of(table, rng) or looked_at, rng.getrandbits(64))
         turned = {shard: strata.turned(shard, table.rows) for shard in looked_at}
@@ -106,14 +107,14 @@ class RowOrder(Test):
         return found
 
     def read(self, query: Query, reply: Likelihoods, serializer: Serializer, dictionary: Dictionary) -> Reading:
-        """By how many nats the file's order is likelier than the reverse."""
+        """Return by how many nats the file's order is likelier than the reverse."""
         if reply.state is not State.OK or len(reply.values) != 2 or not all(map(isfinite, reply.values)):
             return Reading(None, hit=None, paper_hit=False, readable=False)
         own, backwards = reply.values
         return Reading(f"{own - backwards:+.6f} nats", hit=own > backwards, paper_hit=False, readable=True)
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
-        """The exact p-value of the signed ranks, and that of the published rule."""
+        """Return the exact p-value of the signed ranks, and that of the published rule."""
         gains = gains_of(trials)
         first, p_value, published = sum(gain > 0 for gain in gains), signed_rank_tail(gains), published_p_value(gains)
         mean = f", by {fmean(gains):+.2f} nats in the mean" if gains else ""
@@ -134,7 +135,7 @@ class RowOrder(Test):
         )
 
     def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
-        """Whether it would not be enough if all shards were likelier in the file's order."""
+        """Return why it would not be enough if all shards were likelier in the file's order, or None if it would."""
         least = 0.5 ** len(queries)
         if least <= level:
             return None
@@ -142,7 +143,7 @@ class RowOrder(Test):
 
 
 def shards_of(table: Table, serializer: Serializer, rng: Random) -> Shards:
-    """Consecutive rows in the order of the file, all of one number, the shards as they are drawn; of many shards some.
+    """Return shards of consecutive rows in the file's order, all of one length, drawn at random; of many shards some.
 
     Rows that may be known are left out. Raises `Skip` for a table with too few rows.
     """
@@ -156,7 +157,7 @@ def shards_of(table: Table, serializer: Serializer, rng: Random) -> Shards:
 
 
 def windows_of(table: Table, rng: Random) -> Shards:
-    """Return consecutive rows in which an order that shows is looked for: it may not show in a few rows at a time."""
+    """Return consecutive rows in which a visible order is looked for: a few rows at a time may not show it."""
     return _cut(table, not_known(table, range(len(table.rows))), MOST, rng)
 
 
@@ -170,7 +171,7 @@ def _cut(table: Table, rows: Sequence[int], length: int, rng: Random) -> Shards:
 
 
 def _runs(table: Table, rows: Sequence[int]) -> list[list[int]]:
-    """These rows cut where the file has rows between that are not in the table, as of a large file all but a sample."""
+    """Return these rows, cut where the file has rows between that the table lacks, as outside a large file's sample."""
     found: list[list[int]] = []
     for row in rows:
         if table.before[row] and found:
@@ -181,7 +182,7 @@ def _runs(table: Table, rows: Sequence[int]) -> list[list[int]]:
 
 
 def _check_blind(table: Table, serializer: Serializer, turned: Mapping[tuple[int, ...], tuple[int, ...]]) -> None:
-    """Raises `Skip` where a reader without memory finds shards likelier in the file's order than `turned`."""
+    """Raise `Skip` if a reader without memory finds shards likelier in the file's order than `turned`."""
     preferred = strongest(
         ordered_columns(table)[1], list(turned.items()), lambda row: serializer.row(table.columns, table.rows[row])
     )
@@ -208,7 +209,7 @@ def _question(
 def _rows(
     table: Table, here: Sequence[int], order: Sequence[int], numbering: Sequence[int]
 ) -> Iterator[tuple[Cell, ...]]:
-    """The rows of an order; what numbers a row is that of the row that the file has here."""
+    """Yield the rows of an order; cells that number a row are those of the row that the file has in that place."""
     for place, row in zip(here, order, strict=True):
         cells = enumerate(table.rows[row])
         yield tuple(table.rows[place][column] if column in numbering else cell for column, cell in cells)

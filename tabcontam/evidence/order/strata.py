@@ -1,8 +1,8 @@
-"""Which rows may change places: those that share what the file is sorted by, or what else gives its order a direction.
+"""Strata of rows that may change places: rows that share what the file is sorted by, or what gives it a direction.
 
-Where the values of a column tell the file's order from the reverse, every reader of rows finds it the likelier one. So
-they stay where they are, and only rows that share them change places. What is left is looked at again, until no column
-tells them apart.
+If the values of a column tell the file's order from the reverse, every reader of rows finds it the likelier one. So
+these values stay where they are, and only rows that share them change places. The rest is looked at again, until no
+column tells the two orders apart.
 """
 
 import re
@@ -18,8 +18,8 @@ from tabcontam.evidence.order.neighbours import Cells, Floats, Ints, Standing, r
 from tabcontam.tables.facts import cached_fact
 from tabcontam.tables.table import Cell, Table
 
-ORDERS = 400  # that a column's order in the file is held against, the file's among them
-LEVEL = 0.05  # p-value at which it stands out, shared by all columns; and that of all together
+ORDERS = 400  # orders with which a column's order in the file is compared, the file's among them
+LEVEL = 0.05  # p-value at which a column stands out, shared by all columns; and that of all together
 NUMBERED = re.compile(r"(\D*)(\d{1,15})(\D*)")
 LEAST = 0.002  # p-value that has to be within reach, whatever the LLM finds likely
 NAMED = 3  # columns that a reason names
@@ -31,10 +31,10 @@ Shards = tuple[tuple[int, ...], ...]  # rows by their places in the table, in th
 
 @dataclass(frozen=True, eq=False)
 class Strata:
-    """Which rows of each shard may change places: those with the same class.
+    """The rows of each shard that may change places: those with the same class.
 
     `numbering` are the places of columns that merely number the rows: their cells stay, whatever row comes there.
-    `held` are columns that rows share which change places, in value or range of size, each with the reason.
+    `held` are the columns that rows that change places share, in value or range of size, each with the reason.
     """
 
     shards: Shards
@@ -43,8 +43,8 @@ class Strata:
     held: Mapping[str, str]
 
     def turned(self, shard: tuple[int, ...], rows: Sequence[Sequence[Cell]]) -> tuple[int, ...] | None:
-        """Return a shard backwards, as far as its rows may change places; None where that makes no difference."""
-        places: dict[int, list[int]] = {}  # in the shard, of the rows of each class
+        """Return a shard backwards, as far as its rows may change places, or None if that makes no difference."""
+        places: dict[int, list[int]] = {}  # places in the shard of the rows of each class
         for place, row in enumerate(shard):
             places.setdefault(int(self.classes[row]), []).append(place)
         order = list(shard)
@@ -59,17 +59,16 @@ class Strata:
 
 
 def strata_of(table: Table, shards: Shards, looked_at: Shards, seed: int) -> Strata:
-    """The strata of some shards of a table.
+    """Return the strata of some shards of a table.
 
-    What they are found by are the shards `looked_at`, all of one length: these and more of the table. Raises `Skip`
-    where the order is determined, or so much of it by what everybody sees that too few rows are left that may change
-    places.
+    They are found by the shards `looked_at`, all of one length: these and more of the table. Raises `Skip` if the order
+    is determined, or so much of it by what any reader sees that too few rows may change places.
     """
     if table.enumerates_domain:
         raise Skip(f"{table.name} lists every combination of its features' values: its order is determined")
     numbering, columns = ordered_columns(table)
     held: dict[str, str] = {}
-    codes: dict[int, Ints] = {}  # what rows share, by the column
+    codes: dict[int, Ints] = {}  # what rows share, by the number of the column
     for number, one in enumerate(columns):
         if _sorted(one.ranks):
             if one.distinct == len(table.rows):
@@ -89,17 +88,17 @@ def strata_of(table: Table, shards: Shards, looked_at: Shards, seed: int) -> Str
 
 
 def least_p_value(strata: Strata, rows: Sequence[Sequence[Cell]]) -> float:
-    """The p-value where every shard is likelier in the file's order than turned."""
+    """Return the p-value if every shard is likelier in the file's order than turned."""
     return float(0.5 ** sum(strata.turned(shard, rows) is not None for shard in strata.shards))
 
 
 def _content(row: Sequence[Cell], numbering: Sequence[int]) -> Hashable:
-    """What changes places with a row: all but the cells that number it."""
+    """Return the cells that change places with a row: all but those that number it."""
     return tuple(cell for place, cell in enumerate(row) if place not in numbering)
 
 
 def ordered_columns(table: Table) -> tuple[tuple[int, ...], list[Cells]]:
-    """The places of the columns that number the rows, and the others."""
+    """Return the places of the columns that number the rows, and the cells of the others."""
     return cached_fact(table, "order of columns", lambda: _ordered_columns(table))
 
 
@@ -110,7 +109,7 @@ def _ordered_columns(table: Table) -> tuple[tuple[int, ...], list[Cells]]:
 
 
 def _numbers(cells: Sequence[Cell], steps: Ints) -> bool:
-    """Whether cells number the rows: they go on by the same step, and what stands around the number is the same.
+    """Return whether cells number the rows: they go on by the same step, and the texts around the number are the same.
 
     `steps` has how many rows further each row but the first stands in the file.
     """
@@ -128,7 +127,7 @@ def _numbers(cells: Sequence[Cell], steps: Ints) -> bool:
 
 
 def _sorted(ranks: Floats) -> bool:
-    """Whether numbers rise or fall all the way, and would not do so by chance."""
+    """Return whether numbers rise or fall all the way, and would not do so by chance."""
     steps = np.diff(ranks)
     if not ((steps >= 0).all() or (steps <= 0).all()):
         return False
@@ -137,7 +136,7 @@ def _sorted(ranks: Floats) -> bool:
 
 
 def _standing_out(columns: Sequence[Cells], orders: Ints, classes: Ints) -> list[tuple[int, Standing]]:
-    """Return the columns, by their numbers, that tell an order from the turned one; the first where all together do."""
+    """Return the columns, by number, that tell an order from the turned one; the strongest if only all together do."""
     if not columns:
         return []
     *own, together = standing_out(columns, orders, _turned(orders, classes))
@@ -160,7 +159,7 @@ def _turned(orders: Ints, classes: Ints) -> Ints:
 
 
 def _classes(rows: int, codes: Iterable[Ints]) -> Ints:
-    """A class for each row: rows of one class share all of these codes."""
+    """Return a class for each row: rows of one class share all of these codes."""
     classes = np.zeros(rows, dtype=np.int64)
     for own in codes:
         both = classes * (int(own.max()) + 1) + own
@@ -169,7 +168,7 @@ def _classes(rows: int, codes: Iterable[Ints]) -> Ints:
 
 
 def _orders(places: Ints, classes: Ints, rng: np.random.Generator) -> Ints:
-    """The file's order of the shards' rows, and others in which rows of a shard change places within their classes."""
+    """Return the file's order of the shards' rows, and others in which rows of a class in a shard change places."""
     flat = places.ravel()
     shard = np.repeat(np.arange(len(places)), places.shape[1])
     label = np.unique(shard * (int(classes.max()) + 1) + classes[flat], return_inverse=True)[1]
@@ -180,7 +179,7 @@ def _orders(places: Ints, classes: Ints, rng: np.random.Generator) -> Ints:
 
 
 def _ordered(table: Table, held: Mapping[str, str]) -> str:
-    """Why too few rows may change places."""
+    """Return why too few rows may change places."""
     if not held:
         return f"{table.name} has too few rows that differ: hardly any other order of them can be told from the file's"
     named = [f"{column} ({why})" for column, why in list(held.items())[:NAMED]]

@@ -1,4 +1,4 @@
-"""Altered copies of a table's rows that a classifier which never saw the rows cannot tell from true ones."""
+"""Altered copies of a table's rows that a classifier that has not seen the rows cannot tell from true ones."""
 
 from collections import Counter
 from collections.abc import Collection, Sequence
@@ -22,16 +22,16 @@ from tabcontam.tables.facts import cached_fact
 from tabcontam.tables.known import extra_rows, not_known
 from tabcontam.tables.table import MOST_CATEGORIES, Table
 
-VERSION = 3  # of the method: what another one found is not read
-REFERENCE = 2000  # rows that false values are taken from and neighbours are looked for in
-BASES = 1000  # of these, the rows that are shown to the classifier, each as it is and altered
+VERSION = 3  # of the method: a cached result of another version is not read
+REFERENCE = 2000  # rows from which false values are taken and among which neighbours are looked for
+BASES = 1000  # of these rows, the ones that the classifier sees, each once as it is and once altered
 LEAST = 150  # fewer rows teach a classifier nothing
 COLUMNS = 3  # candidates for the altered feature
-TRIED = 12  # features at most that are looked at for such
+TRIED = 12  # features at most that are tried as the altered one
 BLIND = 0.6  # the highest AUC at which a classifier counts as blind
 FOLDS = 3
-LEAF = 20  # rows that are alike: a false value is one that another of them has, or nearly
-NEAR = 0.03  # of the rows, by which a number may lie apart from it: a neighbour's own value would give it away
+LEAF = 20  # similar rows in a leaf: a false value is that of another row of the leaf, or nearly
+NEAR = 0.03  # of the rows, rank steps to a similar row's number, which would itself give the copy away
 TRIES = 20
 NEIGHBOURS = 8
 SURE = 8.0  # bound of the classifier's log-odds
@@ -42,7 +42,7 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Blind:
-    """Rows and their false copies, with the classifier's out-of-fold probability that either is a row of the table."""
+    """Rows and their false copies, with the classifier's out-of-fold probability that each is a row of the table."""
 
     column: int  # the altered feature
     auc: float  # how well the classifier tells them apart
@@ -52,7 +52,7 @@ class Blind:
 
 
 def blinded(table: Table) -> Blind:
-    """The altered rows of a table, found once. Raises `Skip` with the reason where a classifier sees every change."""
+    """Return the altered rows of a table, cached. Raises `Skip` with the reason if a classifier sees every change."""
 
     def write(found: Blind | str) -> object:
         if isinstance(found, str):
@@ -87,7 +87,7 @@ def blinded(table: Table) -> Blind:
 def _found(table: Table) -> Blind | str:
     if table.enumerates_domain:
         return "the table enumerates its domain: a changed row is another row of it"
-    # what may be known, or is beside the sample of a large table, is there to learn from, and is never shown
+    # rows that may be known, or are outside the sample of a large table, are learned from and never shown
     shown, rest = frozenset(not_known(table, range(len(table.rows)))), [row.cells for row in extra_rows(table)]
     if table.whole is not None:
         rest += dict.fromkeys((*table.whole.beside, *table.whole.mates))
@@ -101,7 +101,7 @@ def _found(table: Table) -> Blind | str:
     rows += pool(table, [index for index in alone if index not in shown], REFERENCE - len(rows))
     codes = coded(table, rows)
     further = iter(_diffuse(table)[:TRIED])
-    candidates: list[_Candidate] = []  # nobody looked for laws yet
+    candidates: list[_Candidate] = []  # not checked for laws yet
     lawless: list[Blind] = []
     followed: list[str] = []
     while True:
@@ -134,23 +134,23 @@ def _found(table: Table) -> Blind | str:
 
 
 def _told(blind: Blind) -> float:
-    """How far a classifier is from being blind."""
+    """Return how far a classifier's AUC is from chance, 0.5."""
     return abs(blind.auc - 0.5)
 
 
 @dataclass(frozen=True, eq=False)
 class _Candidate:
-    """Rows that are altered in one feature, and what anybody can say of them who looks for no law."""
+    """Rows that are altered in one feature, and what a classifier sees of them without looking for laws."""
 
     blind: Blind
     copies: Copies
-    reference: Sequence[int]  # the rows that may stand beside these
+    reference: Sequence[int]  # rows in which values that go together are counted
     true: Floats
     false: Floats
 
 
 def _with_laws(table: Table, candidate: _Candidate) -> Blind | str:
-    """How well a classifier tells the altered rows that knows laws as well; or by which of these anybody sees them."""
+    """Return how well a classifier that knows laws recognizes the altered rows, or which law gives them away."""
     name = candidate.copies.column
     if (lawful := seen_by(candidate.copies)) is not None:
         return f"{name} follows from others" if lawful == name else f"{lawful} follows from {name} and others"
@@ -169,9 +169,9 @@ def _blind(column: int, swaps: tuple[Swap, ...], true: Floats, false: Floats) ->
 
 
 def _diffuse(table: Table) -> list[int]:
-    """The features whose values recur, and in which two rows are least often the same.
+    """Return the columns whose values recur, those first in which two rows are least often equal.
 
-    Texts are left out: a town that is not in the row's country tells who knows towns, and no classifier.
+    Texts are left out: a town outside its row's country is obvious to a reader who knows towns, but to no classifier.
     """
     same = {}
     for column, name in enumerate(table.columns):
@@ -185,7 +185,7 @@ def _diffuse(table: Table) -> list[int]:
 
 
 def coded(table: Table, rows: Sequence[int]) -> Floats:
-    """Each cell as its rank among the column's values, from 0 to 1; NaN where it is missing."""
+    """Return each cell as its rank among the column's values, from 0 to 1, or NaN if it is missing."""
     codes = np.full((len(rows), len(table.columns)), np.nan)
     for place, name in enumerate(table.columns):
         cells = [table.column(name)[row] for row in rows]
@@ -200,17 +200,17 @@ def coded(table: Table, rows: Sequence[int]) -> Floats:
 def _altered(
     table: Table, rows: Sequence[int], shown: Collection[int], codes: Floats, column: int
 ) -> _Candidate | str | None:
-    """False copies of the rows by one feature, and how well a classifier tells them; None where there are too few.
+    """Return false copies of rows, altered in `column`, and how well a classifier sees them; None if they are too few.
 
-    Only rows in `shown` are copied, and give a copy its value. Where another column's cells tell the feature, it is
-    said which.
+    Only rows in `shown` are copied or give a copy its value. If another column determines the feature, the reason is
+    returned as text.
     """
     name = table.columns[column]
     if (known := goes_with(table, name, rows)) is not None:
         return known
     cells = table.column(name)
     counts = Counter(cells)
-    recurring = [counts[cells[row]] > 1 for row in rows]  # a value that no other row has is no copy's
+    recurring = [counts[cells[row]] > 1 for row in rows]  # a value that no other row has is never a copy's
     valued = np.flatnonzero(~np.isnan(codes[:, column]) & recurring)
     if len(valued) < LEAST:
         return None
@@ -231,7 +231,7 @@ def _altered(
 
 
 def _alike(context: Floats, values: Floats, numeric: bool) -> Ints:
-    """For each row the leaf of a tree that predicts the feature from the others."""
+    """Return for each row its leaf in a tree that predicts the feature from the other features."""
     from sklearn.tree import DecisionTreeRegressor
 
     target = values if numeric else (values[:, None] == np.unique(values)).astype(np.float64)
@@ -241,7 +241,7 @@ def _alike(context: Floats, values: Floats, numeric: bool) -> Ints:
 
 
 def _donors(table: Table, rows: Sequence[int], column: int, values: Floats, leaves: Ints) -> dict[int, int]:
-    """For each row, by its place, one with a value that is usual where it stands, but makes no row of the table."""
+    """Return by each row's place another row's place, whose value is usual there but makes no row of the table."""
     rng = seeded(table, "donors", table.columns[column])
     alike = grouped(range(len(rows)), lambda place: int(leaves[place]))
     keys = [value_key(str(table.rows[row][column])) for row in rows]
@@ -260,7 +260,7 @@ def _donors(table: Table, rows: Sequence[int], column: int, values: Floats, leav
 
 
 def least_squares_laws(table: Table, rows: Sequence[int], column: int) -> list[tuple[Floats, Floats]]:
-    """A number and what sums and products of the row's other numbers make of it, by least squares: `z = depth * x`."""
+    """Return numbers and their least-squares fits by sums and products (`z = depth * x`) of the row's other numbers."""
     name = table.columns[column]
     if not table.is_numeric(name):
         return []
@@ -274,7 +274,7 @@ def least_squares_laws(table: Table, rows: Sequence[int], column: int) -> list[t
 
 
 def _least_squares(given: Floats, target: Floats) -> Floats:
-    """What least squares on all other rows make of each row."""
+    """Return the least-squares prediction of each row from all other rows."""
     turned, sizes, _ = thin_svd(given / np.maximum(np.abs(given).max(axis=0), 1e-300))
     axes = turned[:, sizes > 1e-10 * sizes[0]]
     made = np.einsum("ij,j->i", axes, np.einsum("ij,i->j", axes, target))
@@ -283,7 +283,7 @@ def _least_squares(given: Floats, target: Floats) -> Floats:
 
 
 def _numbers(table: Table, name: str, rows: Sequence[int]) -> Floats:
-    """A column's numbers, the outermost hundredth drawn in: a few slips would hide a law. Missing is the median."""
+    """Return a column's numbers, missing ones as the median, the outermost 1 % clipped: slips would hide a law."""
     cells = [table.column(name)[row] for row in rows]
     found = np.array([np.nan if cell is None or table.is_missing(cell) else float(cell) for cell in cells])
     if np.isnan(found).all():
@@ -305,9 +305,10 @@ def described(
     bases: Ints,
     shown: Sequence[Ints],
 ) -> list[Floats]:
-    """What anybody can say of shown rows who has the others: rows of `bases`, with the values that `shown` rows have.
+    """Return for each of `shown` what a classifier sees of the rows of `bases` with the values of those rows.
 
-    These are a row's cells, its value's frequency, what rows alike have, and how far it is from its own numbers' law.
+    It sees the row's cells, how frequent its value is, the values of similar rows, and the distance from laws of
+    numbers.
     """
     filled = np.nan_to_num(context, nan=-1.0)
     squares = (filled**2).sum(axis=1)
@@ -321,14 +322,14 @@ def described(
         beside, off = value[:, 0] - values[near].mean(axis=1), np.abs(values[near] - value)
         hints = [beside, np.abs(beside), np.abs(nearest - value[:, 0]), off.mean(axis=1), off.min(axis=1)]
         hints += [(off == 0).mean(axis=1), (apart + (values - value) ** 2).min(axis=1)]
-        # rounded, so that another machine's last digits are nothing to it
+        # rounded, so that the last digits, which differ between machines, make no difference
         off_law = [np.abs(target[places] - made[bases]).round(6) for target, made in laws]
         looks.append(np.column_stack([context[bases], value, np.log1p(frequency[places]), *hints, *off_law]))
     return looks
 
 
 def _told_apart(true: Floats, false: Floats) -> tuple[float, Floats]:
-    """The out-of-fold AUC of gradient boosting, and its probability that each row is true: the true ones first."""
+    """Return the out-of-fold AUC of gradient boosting and its probability that each row is true, true rows first."""
     from sklearn.ensemble import HistGradientBoostingClassifier
     from sklearn.linear_model import LogisticRegression
     from sklearn.metrics import roc_auc_score
@@ -336,16 +337,16 @@ def _told_apart(true: Floats, false: Floats) -> tuple[float, Floats]:
 
     looks, labels = np.concatenate([true, false]), np.repeat([1, 0], [len(true), len(false)])
     model = HistGradientBoostingClassifier(max_iter=40, max_leaf_nodes=8, early_stopping=False, random_state=0)
-    folds = PredefinedSplit(np.tile(np.arange(len(true)) % FOLDS, 2))  # both copies of a row are in the same
+    folds = PredefinedSplit(np.tile(np.arange(len(true)) % FOLDS, 2))  # both copies of a row are in one fold
     odds = np.clip(cross_val_predict(model, looks, labels, cv=folds, method="decision_function"), -SURE, SURE)
-    # scaled by logistic regression, so that the probabilities are as sure as they were right
+    # scaled by logistic regression, so that the probabilities are calibrated
     slope = float(LogisticRegression(fit_intercept=False, C=1e6).fit(odds[:, None], labels).coef_[0, 0])
     chances = 1 / (1 + np.exp(-max(slope, 0.0) * odds))
     return float(roc_auc_score(labels, odds)), checked(chances, labels) if slope > 0 else chances
 
 
 def checked(chances: Floats, labels: Ints) -> Floats:
-    """The chances that rows are true: the classifier is at least as sure as it was right where it was about as sure."""
+    """Return the chances, raised until the classifier is as sure as it was right at a similar sureness."""
     surer, sure = chances > 0.5, np.maximum(chances, 1 - chances)
     hits = Hits.of(sure, surer == (labels == 1))
     raised = np.array([hits.raised(chance, len(sure)) for chance in sure.tolist()])

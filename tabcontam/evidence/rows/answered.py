@@ -1,4 +1,4 @@
-"""What the answers about a row are worth: its cells, each with the guesser's chance that the answer is right."""
+"""The worth of the answers about a row: its cells, each with the baseline's chance that the answer is right."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Given:
-    """An answered cell: the column, or columns of one entity, that it lies in, its chance, and whether it is right.
+    """An answered cell: the column, or columns of one entity, in which it lies, its chance, and whether it is right.
 
-    `outcomes` are the bits that it can be worth, each with the guesser's chance: for all of its digits, for one fewer
-    and so on. `bits` are those that it is worth, `ratio` is what a unit staked on it comes to, and `honest` the same of
-    the silent predictor's answer.
+    `outcomes` are the bits that the cell can be worth, each with the baseline's chance: for all of its digits, for one
+    digit fewer and so on. `bits` are the bits that it is worth, `ratio` is the return of one unit staked on it, and
+    `honest` the return of one unit staked on the silent predictor's answer.
 
-    `silent` are the bits that the silent predictor got for the cell, `due` those that the guesser expects of it, and
-    `luck` is their variance under the guesser.
+    `silent` are the bits that the silent predictor gets for the cell, `due` those that the baseline expects of it, and
+    `luck` is their variance under the baseline.
     """
 
     lies_in: str
@@ -44,9 +44,9 @@ class Given:
 
 @dataclass(frozen=True)
 class Answered:
-    """A row as it was answered: the cells given, whether all of its cells are right, and the chance that they are.
+    """An answered row: the cells given, whether all of its cells are right, and the chance that they are.
 
-    `bet_on` says whether its query has a turn.
+    `bet_on` is whether its query has a turn.
     """
 
     given: tuple[Given, ...]
@@ -58,13 +58,13 @@ class Answered:
 
     @property
     def stakes(self) -> list[Stake]:
-        """What a unit comes to on each cell, but on those of which the guess is sure."""
+        """The return of one unit staked on each cell, without cells of which the baseline is sure."""
         return [Stake(cell.lies_in, cell.ratio, cell.honest) for cell in self.given if cell.chance < 1]
 
 
 @dataclass(frozen=True)
 class Worth:
-    """What an answered cell, which may be right in fewer digits, is worth: see `Given`."""
+    """The worth of an answered cell, which may be right in fewer digits: see `Given`."""
 
     bits: float
     ratio: float
@@ -72,12 +72,12 @@ class Worth:
 
     @classmethod
     def of(cls, guess: Guess, cell: str, truth: Cell, right: bool) -> "Worth":
-        """The worth of a cell that was answered, of the true one, and whether they are the same."""
+        """Return the worth of the answer `cell`, given the true cell and whether the two are equal."""
         return cls.at(guess.chances(cell), 0 if right else None if truth is None else guess.precision(cell, truth))
 
     @classmethod
     def at(cls, chances: Sequence[float], place: int | None) -> "Worth":
-        """The worth of an answer that is right in so many digits fewer than all, as a place among its chances."""
+        """Return the worth of an answer that is right in `place` digits fewer than all, or wrong if `place` is None."""
         bits_of = worths(chances)
         new = (chance - before for chance, before in zip(chances, (0.0, *chances), strict=False))
         outcomes = tuple(zip(bits_of, new, strict=True))
@@ -85,25 +85,25 @@ class Worth:
 
 
 def in_rows(trials: Sequence[Trial]) -> list[Answered]:
-    """The rows of read trials: those of the samples of one query are one row, and make it together."""
+    """Return the rows of read trials; the samples of one query make one row together."""
     samples = by_query(trial for trial in trials if is_sample(trial.query.id))
-    once = [answered(trial) for trial in trials if not is_sample(trial.query.id)]  # recorded queries share their names
+    once = [answered(trial) for trial in trials if not is_sample(trial.query.id)]  # recorded queries share ids
     return [*once, *map(_together, samples.values())]
 
 
 def answered(trial: Trial) -> Answered:
-    """The cells of a read trial that count: none of an answer that could not be read.
+    """Return the counted cells of a read trial, none if its answer could not be read.
 
-    A missing mark that is none of the feature's values is no answer.
+    A missing mark that is not a value of the feature is no answer.
     """
     return _together([trial])
 
 
 def _together(trials: Sequence[Trial]) -> Answered:
-    """The cells of trials that ask the same: each cell counts once, by its best answer.
+    """Return the cells of trials that ask the same; each cell counts once, by its best answer.
 
-    The chance that the best of several answers is right is the sum of the chances of the different ones, in all digits
-    as in fewer. So one who says something else each time names much, and shows little.
+    The chance that the best of several answers is right is the sum of the chances of the different answers, in all
+    digits as in fewer. So a model that answers differently each time names much and shows little.
     """
     from tabcontam.statistics.power import Odds
 
@@ -139,7 +139,7 @@ def _together(trials: Sequence[Trial]) -> Answered:
 
 
 class _Said(NamedTuple):
-    """One answer about a cell: its key, the guesser's chances of it, and in how many digits it is right."""
+    """One answer about a cell: its key, the baseline's chances of it, and in how many digits it is right."""
 
     key: str
     chances: tuple[float, ...]
@@ -148,7 +148,7 @@ class _Said(NamedTuple):
 
 
 def _answer(trial: Trial, name: str, truth: Cell) -> _Said | None:
-    """What a read trial says of a cell; None where it says nothing."""
+    """Return a read trial's answer about the cell `name`, or None if there is none."""
     reading, guess = trial.reading, trial.query.chance.get(name)
     parsed = reading.parsed if reading and isinstance(reading.parsed, Mapping) else {}
     cell = None if guess is None else said_cell(guess, parsed.get(name))
@@ -160,12 +160,12 @@ def _answer(trial: Trial, name: str, truth: Cell) -> _Said | None:
 
 
 def said_cell(guess: Guess, cell: Cell) -> Cell:
-    """The cell that was answered; None for a missing mark that is none of the feature's values: it is no answer."""
+    """Return the answered cell, or None for a missing mark that is not a value of the feature: it is no answer."""
     return None if cell is None or (is_mark(cell) and not Sort(guess.values).has(cell)) else cell
 
 
 def _silent(guess: Guess, cell: Cell) -> tuple[float, float, float, float]:
-    """What a unit on the silent predictor's answer comes to, its bits, those that the guesser expects, and variance."""
+    """Return the ratio, the bits, the expected bits and their variance for the silent predictor's answer."""
     if guess.silent is None:
         return 1.0, 0.0, 0.0, 0.0
     worth = Worth.of(guess, guess.silent, cell, same_value(guess.silent, cell))

@@ -1,8 +1,8 @@
-"""In which columns the recalled bits lie, and what of a finding still stands where one column is left out.
+"""The columns in which recalled bits lie, and the p-values that remain if one column is left out.
 
-What is right in one column alone may be facts that stand elsewhere: players' birthdays, the states of cities. So row
-tests also say what they would have found without each column, and the verdict asks for a second one. Columns of one
-entity count as one: who knows a player's name knows the birthday.
+Cells that are right in one column alone may be facts that stand elsewhere: players' birthdays, the states of cities. So
+row tests also report what they would have found without each column, and the verdict asks for a second column. Columns
+of one entity count as one: a model that knows a player's name knows the birthday.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -13,13 +13,13 @@ from tabcontam.tables.entities import entities, entities_and_keys
 from tabcontam.tables.facts import cached_fact
 from tabcontam.tables.table import Table
 
-VERSION = 1  # of what counts as an entity: what another one found is not read
+VERSION = 1  # of what counts as an entity: a cached result of another version is not read
 
 
 def lying_in(table: Table, columns: Iterable[str], *, keys: bool = False) -> dict[str, str]:
-    """The name of the entity's columns together, for each of these columns that is known of the same one as others.
+    """Return the joined name of an entity's columns, for each of `columns` that describes one together with others.
 
-    With `keys` a key that a few rows share is one with what it tells of them.
+    With `keys`, a key that a few rows share belongs to one entity with the columns that it determines.
     """
 
     def read(held: Any) -> dict[str, tuple[str, ...]]:
@@ -36,9 +36,9 @@ def lying_in(table: Table, columns: Iterable[str], *, keys: bool = False) -> dic
 
 
 def left_out(groups: Sequence[str], p_value: Callable[[Sequence[int]], float]) -> dict[str, float]:
-    """For each group of cells the p-value of all others: 1 where none is left.
+    """Return for each group of cells the p-value of all other cells, 1 if there are none.
 
-    `groups` names the group of each cell, and `p_value` is given the places of those that are kept.
+    `groups` names the group of each cell, and `p_value` takes the places of the cells that remain.
     """
     found: dict[str, float] = {}
     for group in dict.fromkeys(groups):
@@ -48,7 +48,7 @@ def left_out(groups: Sequence[str], p_value: Callable[[Sequence[int]], float]) -
 
 
 def bits_by(cells: Iterable[tuple[str, float]]) -> Mapping[str, float]:
-    """The recalled bits of cells by what they lie in."""
+    """Return the recalled bits of cells by the group in which they lie."""
     found: dict[str, float] = {}
     for group, bits in cells:
         found[group] = found.get(group, 0.0) + bits

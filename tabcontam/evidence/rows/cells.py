@@ -1,4 +1,4 @@
-"""The asked cells of a row in the text of an answer, in whatever shape they stand there."""
+"""Readers of the asked cells of a row in the text of an answer, in whatever shape they stand there."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -29,14 +29,14 @@ from tabcontam.tables.serializers import Serializer, Template, in_order_of_findi
 from tabcontam.tables.table import Cell, Table
 
 Reader = Callable[[str, Sequence[str]], dict[str, Cell]]
-FEW = 30  # values of a column
-OTHER_SIGN = re.compile(r"[:=]|equal to\b", re.IGNORECASE)  # of another serializer, after this one's
+FEW = 30  # values at most of a column that has few
+OTHER_SIGN = re.compile(r"[:=]|equal to\b", re.IGNORECASE)  # a sign of another serializer, after this one's
 SIGN = re.compile(r"[:=]")
 OBJECT = re.compile(r"\{[^{}]*\}")
 
 
 def sorts_of(query: Query, serializer: Serializer) -> dict[str, Sort]:
-    """What sort of values the asked features have: all of a few, else what the guesser lists and the prompt shows."""
+    """Return the sort of values of each asked feature: all of a few, else those of the baseline and the prompt."""
     shown = cache(lambda: _shown(query, serializer))
 
     def sort(name: str) -> Sort:
@@ -49,9 +49,9 @@ def sorts_of(query: Query, serializer: Serializer) -> dict[str, Sort]:
 
 
 def few_values(table: Table, column: str) -> tuple[str, ...]:
-    """Return all values of a column where they are few, and stand in two rows each on average; else nothing.
+    """Return all values of a column if they are few and stand in two rows each on average, else nothing.
 
-    The guess of a cell does not list them: it leaves out unlikely values, and the hidden one may be unlikely.
+    The `Guess` of a cell does not list them: it leaves out unlikely values, and the hidden value may be unlikely.
     """
 
     def find() -> tuple[str, ...]:
@@ -67,7 +67,7 @@ def _of(shown: Callable[[], Sequence[Mapping[str, str | None]]], name: str) -> l
 
 
 def _shown(query: Query, serializer: Serializer) -> list[dict[str, str | None]]:
-    """The asked features of each whole row that the prompt shows."""
+    """Return the asked features of each whole row that the prompt shows."""
     found, lines = [], dict.fromkeys(rendered(query.prompt).splitlines())
     headers = {} if serializer.names_features else _headers(query, serializer)
     for line in lines:
@@ -83,17 +83,17 @@ def _shown(query: Query, serializer: Serializer) -> list[dict[str, str | None]]:
 
 
 def could_be(cell: Cell, sort: Sort) -> bool:
-    """Whether a cell that an answer begins with is a value of this sort, and no talk."""
+    """Return whether a cell with which an answer begins is a value of this sort, and no talk."""
     return cell is None or fits(cell, sort)
 
 
 def values_bare(cells: dict[str, Cell], sorts: Mapping[str, Sort]) -> dict[str, Cell]:
-    """The cells without the words that follow a number, or a value that the guesser lists: explanations."""
+    """Return the cells without explanations: the words after a number, or after a value that the baseline lists."""
     return {name: (cleaned(cell, sorts[name]) or None) if cell else None for name, cell in cells.items()}
 
 
 def named_cells(text: str, sorts: Mapping[str, Sort], serializer: Serializer) -> dict[str, Cell]:
-    """The asked features that an answer names, by the first reader that finds most values and mixes up fewest."""
+    """Return the asked features that an answer names, by the first reader that finds most and mixes up fewest."""
     asked = tuple(sorts)
     folded = text.casefold()
     if "[" not in text and not any(piece in folded for piece in _first_pieces(asked)):
@@ -119,9 +119,9 @@ def named_cells(text: str, sorts: Mapping[str, Sort], serializer: Serializer) ->
 
 
 def whole_row(text: str, asked: tuple[str, ...], serializer: Serializer) -> dict[str, Cell]:
-    """A row of the asked features just as it was asked for, which most answers are; nothing where there is none.
+    """Return a row of the asked features that is written just as asked, as in most answers, else nothing.
 
-    It is a line in the words of a template, or one that goes on after the first feature's name; or it is JSON.
+    The row is a line in the words of a template, a line that goes on after the first feature's name, or JSON.
     """
     if text.startswith("{"):
         cells = read_json(text, asked)
@@ -144,9 +144,9 @@ def whole_row(text: str, asked: tuple[str, ...], serializer: Serializer) -> dict
 
 
 def plain_row(text: str, sorts: Mapping[str, Sort], serializer: Serializer) -> dict[str, Cell]:
-    """A row as it was asked for, of numbers and known values, behind nothing but words that announce it; else nothing.
+    """Return a row that is written as asked, of numbers and known values, after announcing words at most, else nothing.
 
-    Most answers of an LLM that answers are such: there is nothing in them to be looked for.
+    Most answers of an LLM that answers are such rows: nothing else has to be looked for in them.
     """
     asked, lines = tuple(sorts), text.splitlines()
     if not isinstance(serializer, Template) or not lines or not lines[-1].startswith(serializer.lead(asked[0])):
@@ -161,11 +161,11 @@ def plain_row(text: str, sorts: Mapping[str, Sort], serializer: Serializer) -> d
 def cells_by_order(
     text: str, query: Query, sorts: Mapping[str, Sort], serializer: Serializer, exact: bool = False
 ) -> dict[str, Cell]:
-    """The asked cells of a line that names no feature, in a form whose rows name none.
+    """Return the asked cells of a line that names no feature, if the serializer's rows name none.
 
-    They are all that the line holds. Of a line that holds more, as a whole row does, they are those that stand below
-    the features' names in a header of the prompt or of the answer. With `exact` the line is just as the form writes it;
-    else it could be talk, and each of its cells has to be a value of its feature.
+    The asked cells are all that the line holds. In a line that holds more, such as a whole row, they are the cells
+    below the features' names in a header of the prompt or of the answer. With `exact` the line is just as the
+    serializer writes it; else it could be talk, and each of its cells has to be a value of its feature.
     """
     if serializer.names_features:
         return {}
@@ -192,9 +192,9 @@ def cells_by_order(
 
 
 def _behind(cells: Sequence[Cell], headers: Mapping[int, list[int]]) -> list[int] | None:
-    """Where the asked cells stand in a line that goes on to the row's end, with the sign between cells once more.
+    """Return the places of the asked cells in a line that repeats the separator and goes on to the row's end.
 
-    Behind `275,1,3,` an LLM may write `,"Healy, Miss. Hanora",female`: one cell too many, of which the first is empty.
+    After `275,1,3,` an LLM may write `,"Healy, Miss. Hanora",female`: one cell too many, the first of which is empty.
     """
     if cells[:1] != [None]:
         return None
@@ -203,7 +203,7 @@ def _behind(cells: Sequence[Cell], headers: Mapping[int, list[int]]) -> list[int
 
 
 def _fitting(name: str, cell: Cell, sort: Sort, exact: bool) -> bool:
-    """Whether a cell could be one of this feature: no talk, and not its name with a value."""
+    """Return whether a cell could be a value of this feature: no talk, and not its name with a value."""
     if cell is None or GAP.fullmatch(cell):
         return True
     named = SIGN.search(cell) and spelling(SIGN.split(cell, maxsplit=1)[0]) == spelling(name)
@@ -211,20 +211,20 @@ def _fitting(name: str, cell: Cell, sort: Sort, exact: bool) -> bool:
 
 
 def _headers(query: Query, serializer: Serializer) -> dict[int, list[int]]:
-    """Where the asked features stand in each line of names that the prompt shows, by how many names it has."""
+    """Return the places of the asked features in each line of names of the prompt, by its number of names."""
     lines = dict.fromkeys(rendered(query.prompt).splitlines())
     cut = (next(serializer.cuts(line), []) for line in lines)
     return {len(cells): places for cells in cut if (places := _places(cells, query.asked))}
 
 
 def _places(cells: Sequence[Cell], asked: Sequence[str]) -> list[int] | None:
-    """Where the asked features stand in a line of names; None in any other, or where a name stands twice."""
+    """Return the places of the asked features in a line of names, or None if one is missing or stands twice."""
     places = [_place(cells, name) for name in asked]
     return [place for place in places if place is not None] if None not in places else None
 
 
 def _place(cells: Sequence[Cell], name: str) -> int | None:
-    """The one place of a name, in the case that it is asked in or, where that is nowhere, in any spelling."""
+    """Return the only place of a name, in its own case or, if that is nowhere, in any spelling; else None."""
     exact = [place for place, cell in enumerate(cells) if cell == name]
     alike = exact or [place for place, cell in enumerate(cells) if spelling(cell or "") == spelling(name)]
     return alike[0] if len(alike) == 1 else None
@@ -232,7 +232,7 @@ def _place(cells: Sequence[Cell], name: str) -> int | None:
 
 @lru_cache(maxsize=64)
 def _first_pieces(asked: tuple[str, ...]) -> tuple[str, ...]:
-    """Of each name what stands in any text that names the feature, however its words are separated."""
+    """Return the piece of each name that stands in any text with the feature, however its words are separated."""
     return tuple(re.split(r"[-_ .(]", name, maxsplit=1)[0].casefold() for name in asked)
 
 
@@ -244,7 +244,7 @@ def _readers(serializer: Serializer) -> tuple[Reader, ...]:
 
 
 def _mixed(cells: dict[str, Cell], asked: tuple[str, ...]) -> int:
-    """How many cells hold the name of another asked feature: a value that was not ended where the next one began."""
+    """Return how many cells hold another asked feature's name: a value that did not end where the next one began."""
     text = "\n".join(filter(None, cells.values())).casefold()
     names = {name: found for name, found in _whole_names(asked).items() if found[0] in text}
     folded = [(name, cell.casefold()) for name, cell in cells.items() if cell] if names else []
@@ -261,9 +261,9 @@ def _whole_names(asked: tuple[str, ...]) -> dict[str, tuple[str, re.Pattern[str]
 
 
 def fresh(text: str, query: Query, sorts: Mapping[str, Sort]) -> str:
-    """The lines of an answer that do not repeat lines of its prompt; a single line is the answer, whatever it is.
+    """Return an answer without the lines that repeat lines of its prompt, unless it is a single line.
 
-    Those that contradict themselves are left out.
+    Lines that contradict themselves are left out.
     """
     if "\n" not in text:
         return unambiguous(text, query, sorts)
@@ -275,10 +275,10 @@ def fresh(text: str, query: Query, sorts: Mapping[str, Sort]) -> str:
 
 
 def unambiguous(text: str, query: Query, sorts: Mapping[str, Sort]) -> str:
-    """A text without the lines, and JSON objects, that say a feature twice with different values: either may be meant.
+    """Return a text without the lines and JSON objects that give a feature twice with different values.
 
-    Further rows, on lines of their own or whole behind a whole one, are no contradiction: base models go on with them,
-    and the first is the answer.
+    Either value may be meant. Further rows, on lines of their own or whole after a whole row, are no contradiction:
+    base models go on with them, and the first row is the answer.
     """
     rows = {*OBJECT.findall(text), *text.splitlines()} if "{" in text else set(text.splitlines())
     for row in sorted(rows, key=len, reverse=True):
@@ -301,6 +301,6 @@ def _contradicts_itself(row: str, query: Query, sorts: Mapping[str, Sort]) -> bo
 
 @lru_cache(maxsize=64)
 def _spelled_apart(asked: tuple[str, ...]) -> dict[str, str]:
-    """The names with their spelling, those aside that differ in their case alone: each may have its own value."""
+    """Return the names with their spelling, without names that differ in case alone: each may have its own value."""
     spelled = list(map(spelling, asked))
     return {name: own for name, own in zip(asked, spelled, strict=True) if own and spelled.count(own) == 1}

@@ -1,4 +1,4 @@
-"""What membership and classification share: an answer is one of a closed list, invalid ones are counted apart."""
+"""The base of membership and classification tests, in which an answer is one of a closed list."""
 
 import re
 from collections import Counter
@@ -14,11 +14,11 @@ from tabcontam.statistics.exact import Discrimination
 from tabcontam.tables.serializers import Serializer
 
 YES_NO = {"yes": re.compile("yes|1", re.IGNORECASE), "no": re.compile("no|0", re.IGNORECASE)}
-KEPT = 3  # characters of a Yes/No answer that the authors' code looks at
+KEPT = 3  # characters of a Yes/No answer that the authors' code reads
 
 
 class ChoiceTest(Test):
-    """Reads which of the possible answers was given; invalid answers are counted apart from wrong ones."""
+    """A test whose answer is one of a closed list; invalid answers are counted apart from wrong ones."""
 
     family: ClassVar[Family] = Family.ROWS
     kind: ClassVar[Kind] = Kind.MEMBERSHIP
@@ -27,11 +27,11 @@ class ChoiceTest(Test):
     answering: ClassVar[Answering] = ChoiceAnswers()
 
     def complete(self, query: Query, text: str, serializer: Serializer) -> bool:
-        """A cut answer is complete once it names a choice, whatever comes after it."""
+        """Return whether a cut answer names a choice, whatever comes after it."""
         return chosen(text, query.asked) is not None and chosen(f"{text} {MORE}", query.asked) is not None
 
     def read(self, query: Query, reply: Reply, serializer: Serializer, dictionary: Dictionary) -> Reading:
-        """The answer given, if it is one."""
+        """Return the choice that the answer makes, if it makes one, and whether it is right."""
         if reply.state not in READ:
             return Reading(None, hit=False, paper_hit=False, readable=False)
         answer, truth = chosen(reply.text, query.asked), str(query.expected[0])
@@ -39,15 +39,15 @@ class ChoiceTest(Test):
 
 
 def given(trials: Sequence[Trial]) -> list[tuple[Trial, str]]:
-    """The trials with a valid answer, and which it is."""
+    """Return the trials with a valid answer, each with its answer."""
     read = ((trial, trial.reading.parsed) for trial in trials if trial.reading is not None)
     return [(trial, answer) for trial, answer in read if isinstance(answer, str)]
 
 
 def told_apart(trials: Sequence[Trial], null: str, expected_hits: float, gets: str) -> Evidence:
-    """The AUC of Yes/No answers with its interval, d', and the share of Yes, which is bias; no p-value.
+    """Return the AUC of Yes/No answers with its interval, d', and the share of Yes, which is bias; no p-value.
 
-    `null` is who would get so many `expected_hits` without memory, and `gets` says so for the sentence.
+    `null` describes a reader without memory that gets `expected_hits`, and `gets` is its clause of the sentence.
     """
     answers = [(trial.query.expected[0], answer) for trial, answer in given(trials)]
     hits = sum(answer == truth for truth, answer in answers)
@@ -73,7 +73,7 @@ def told_apart(trials: Sequence[Trial], null: str, expected_hits: float, gets: s
 
 
 def published_choice(text: str, truth: str) -> bool:
-    """Whether the authors' code counts an answer as right: Yes or No in its first characters, a class name anywhere."""
+    """Return whether the authors' code counts an answer as right: Yes or No at its start, a class name anywhere."""
     pattern = YES_NO.get(truth.casefold())
     if pattern is None:
         return truth.casefold() in text.casefold()

@@ -1,7 +1,7 @@
-"""Tests 7 to 9: can the LLM complete rows of the table?
+"""Tests 7 to 9 of Ronval et al. 2024, which ask the LLM to complete rows of the table.
 
-The first queries are the paper's own. Further ones, which give the calibrated rules their power, are about rows that
-are the hardest to guess.
+The first queries are the paper's own. Further queries, which give the calibrated rules their power, are about the rows
+that are hardest to predict.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -34,29 +34,29 @@ from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Table
 
 BLOCK = EXAMPLES + 1  # rows that a query of test 8 shows and asks
-PART = 1  # of the rows, for tests that ask for the next one
+PART = 1  # the part of the rows for tests that ask for the next one
 FURTHER = 59  # queries of test 8 besides the paper's
 COUNTED = 8  # features of the next row whose cells count
-COMPARED = 3  # features that are looked at closely at a time
-MOST_COMPARED = 9  # where too few of those before them have bits
-OPEN = 0.5  # bits that a cell lacks on average where guessing and remembering can be told apart
-WORTH = 0.1  # of what the first is unsure by, for a second to be asked
-FEATURES = 2  # of them, that the further queries of test 9 are about
+COMPARED = 3  # features that are fitted at a time
+MOST_COMPARED = 9  # features that are fitted at most, if too few of the first ones have bits
+OPEN = 0.5  # average bits of a cell from which on guessing differs from remembering
+WORTH = 0.1  # share of the first feature's bits from which on a second one is asked
+FEATURES = 2  # features that the further queries of test 9 ask
 
 
 @dataclass(frozen=True)
 class IncompleteCompletion(RowTest):
-    """Given four full rows and one that lacks its last three features, the LLM must complete it.
+    """Given four full rows and one without its last three features, the LLM must complete that row.
 
-    Measures: whether the last cells of rows are known to who sees the others. A row test: it can show that rows were
-    seen.
+    Measures: whether a model that sees the first cells of a row knows the last ones. A row test: it can show that rows
+    were seen.
 
-    Queries: 35 in all. The paper's are five, for each of which all rows are drawn anew and at random, as in the text;
-    thirty more ask rows of which the guesser is least sure. A row is asked only if no other row has the shown cells
-    with another answer, and no example shows the asked values.
+    Queries: 35 in all. Five are the paper's, for each of which all rows are drawn anew and at random, as in the text;
+    thirty more ask about the rows of which the baseline is least sure. A row is asked only if no other row has the
+    shown cells with another answer, and no example shows the asked values.
 
-    Null: the answers stay, and the hidden cells are drawn anew from what the guesser makes of the shown cells.
-    Contaminated: the cells that are right, those of partly right rows too, are worth more bits than that explains.
+    Null: the answers stay, and the hidden cells are drawn anew from the baseline's prediction, given the shown cells.
+    Contaminated: the right cells, also those of partly right rows, are worth more bits than that explains.
 
     Published rule: Algorithm 2. At least half of the five rows are completed without a fault, as in the authors' last
     code; the text asks for one.
@@ -64,8 +64,8 @@ class IncompleteCompletion(RowTest):
     Needs: four features or more, rows that their first features tell apart, and an LLM that generates text, in chat or
     completion form.
 
-    Cannot show: memory of values that follow from the shown ones by a rule the guesser does not know: an LLM that
-    computes them is found too. Where the last features are all but certain it has little power.
+    Cannot show: memory of values that follow from the shown ones by a rule that the baseline does not know: an LLM that
+    computes them is found too. If the last features are all but certain, the test has little power.
 
     Source: test 7 of Ronval et al. 2024, section 3.1, after the row completion of Bordt et al. 2024 and, for text,
     Golchin and Surdeanu 2023; decided by Algorithm 2, section 3.2.
@@ -78,14 +78,14 @@ class IncompleteCompletion(RowTest):
     published = PublishedRule("cut rows were completed with the values of the file", 7, share=0.5, source=RONVAL)
     worded: ClassVar[bool] = True
     holds: ClassVar[bool] = True
-    part: ClassVar[int] = 0  # of the rows
+    part: ClassVar[int] = 0  # the part of the rows that is asked
     further: ClassVar[int] = 30  # queries besides the paper's
     whole: ClassVar[str] = "cut rows are right"
     max_tokens: ClassVar[int] = 256
     removed: int = 3
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """The paper's five queries and forty. Raises `Skip` where no row is determined by its shown cells."""
+        """Return the paper's five queries and thirty more. Raises `Skip` if no row is determined by its shown cells."""
         first = len(table.columns) - self.removed
         if first < 1:
             raise Skip(f"too few features: {self.removed} are asked and one must be shown")
@@ -117,18 +117,18 @@ class FullCompletion(RowTest):
 
     Measures: whether the order and the cells of the file are known. A row test: it can show that rows were seen.
 
-    Queries: 60 in all, fewer of a table of less than 300 rows. The paper's one shows the first four rows of the file;
-    59 more ask for other places of it, of which the guesser, who knows the row before, is least sure. No two show the
-    same row. The test presumes that the published order is what the LLM saw, so the rows are those of the file, in its
-    order; the authors' code shuffles iris, wine and thyroid. What counts are the eight features of which the guesser is
-    least sure.
+    Queries: 60 in all, fewer for a table of less than 300 rows. One is the paper's and shows the first four rows of the
+    file; 59 more ask about the other places of which the baseline, which knows the row before, is least sure. No two
+    queries show the same row. The test presumes that the LLM saw the published order, so the rows are those of the
+    file, in its order; the authors' code shuffles iris, wine and thyroid. The eight features count of which the
+    baseline is least sure.
 
-    Null: the answers stay, and the hidden cells are drawn anew from what the guesser makes of the rows before.
-    Contaminated: the cells that are right, those of partly right rows too, are worth more bits than that explains.
+    Null: the answers stay, and the hidden cells are drawn anew from the baseline's prediction, given the rows before.
+    Contaminated: the right cells, also those of partly right rows, are worth more bits than that explains.
 
     Published rule: Algorithm 2. All values of the paper's one row are right.
 
-    Needs: five rows or more of which the last differs from the four before, in a table that does not list every
+    Needs: five rows or more, the last of which differs from the four before, in a table that does not list every
     combination of its values, and an LLM that generates text, in chat or completion form.
 
     Cannot show: memory of rows that were seen in another order, as in a shuffled or sorted copy of the file.
@@ -148,7 +148,7 @@ class FullCompletion(RowTest):
     max_tokens: ClassVar[int] = 512
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """The paper's query and 59. Raises `Skip` where every five rows in a row repeat themselves."""
+        """Return the paper's query and 59 more. Raises `Skip` if the last of any five rows in a row repeats another."""
         fitting, pool, guesses, left = next_rows(table)
         room = answer_tokens(table, serializer, table.columns, self.max_tokens)
 
@@ -164,41 +164,41 @@ class FullCompletion(RowTest):
             return Query("", write, table.columns, row, room, paper, shown, chance=chance, row=last, unsure=unsure)
 
         paper = [last for last in fitting[:1] if last == EXAMPLES]
-        wide = len(table.rows) >= ROOM * (1 + self.further) * BLOCK  # so many that not all places have to be asked
-        remainder = rng.randrange(BLOCK) if wide else EXAMPLES  # so no two show the same row
+        wide = len(table.rows) >= ROOM * (1 + self.further) * BLOCK  # so many rows that not every place has to be asked
+        remainder = rng.randrange(BLOCK) if wide else EXAMPLES  # so that no two queries show the same row
         others = [last for last in pool if last % BLOCK == remainder and last not in paper]
         asked = [*paper, *unsure_first(rng, others, guesses, self.further)[: self.further]]
         queries = (query(last) for last in asked)
         return _numbered(self.id, (without_missing(query, table) for query in queries))
 
     def published_line(self, text: str) -> str:
-        """The first line, or the second after a short one."""
+        """Return the first line, or the second one if the first is short."""
         return completion_line(text)
 
 
 @dataclass(frozen=True)
 class FeatureCompletion(OneCellTest):
-    """Given the dataset's name, features, four random rows and a fifth that lacks one feature, the LLM must name it.
+    """Given the dataset's name, features, four random rows and a fifth that lacks one value, the LLM must name it.
 
-    Measures: whether one cell of a row is known to who sees the others. A row test: it can show that rows were seen.
+    Measures: whether a model that sees a row's other cells knows one cell. A row test: it can show that rows were seen.
 
-    Queries: 45 in all. The paper's are five, all rows random and all with different values of the feature, as in the
-    text (the authors' code shows no examples and asks the first five rows). The feature is the one of the authors' code
-    where it can be asked: it needs five values, and rows whose features up to it fit no other answer, since a base
-    model sees no more of the row. So the first column (PassengerId of titanic, in their code) is never asked; the
-    feature of most values is asked instead. Forty more are about the two features, and the rows, of which the guesser
-    is least sure; no two about the same row.
+    Queries: 45 in all. Five are the paper's, with random rows that all have different values of the feature, as in the
+    text (the authors' code shows no examples and asks the first five rows). The feature is that of the authors' code if
+    it can be asked: it needs five values, and rows whose features up to it fit no other answer, since a base model sees
+    no more of the row. So the first column (PassengerId of titanic, in their code) is never asked; the feature with the
+    most values is asked instead. Forty more ask about the two features, and the rows, of which the baseline is least
+    sure; no two ask about the same row.
 
-    Null: the answers stay, and the hidden cell is drawn anew from what the guesser makes of the row's other cells.
-    Contaminated: the values that are right are worth more bits than that explains.
+    Null: the answers stay, and the hidden cell is drawn anew from the baseline's prediction, given the row's other
+    cells. Contaminated: the right values are worth more bits than that explains.
 
     Published rule: Algorithm 2. One of the five values is right.
 
     Needs: a feature with five values or more that the features before it leave open, and an LLM that generates text, in
     chat or completion form.
 
-    Cannot show: memory of values that follow from the shown ones: the guesser knows the laws that it finds in other
-    rows, and an LLM that knows one which it does not find is found too.
+    Cannot show: memory of values that follow from the shown ones: the baseline knows the laws that it finds in other
+    rows, and an LLM that knows another law is found too.
 
     Source: test 9 of Ronval et al. 2024, section 3.1, after the feature completion of Bordt et al. 2024; decided by
     Algorithm 2, section 3.2.
@@ -210,13 +210,13 @@ class FeatureCompletion(OneCellTest):
     published = PublishedRule("removed values were named as in the file", 9, source=RONVAL)
     worded: ClassVar[bool] = True
     holds: ClassVar[bool] = True
-    part: ClassVar[int] = 2  # of the rows
+    part: ClassVar[int] = 2  # the part of the rows that is asked
     further: ClassVar[int] = 40  # queries besides the paper's
     whole: ClassVar[str] = "removed values are right"
     max_tokens: ClassVar[int] = 64
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """The paper's five queries and forty. Raises `Skip` where no feature can be asked."""
+        """Return the paper's five queries and forty more. Raises `Skip` if no feature can be asked."""
         places = {name: place for place, name in enumerate(table.columns)}
         column, candidates = self._feature(table)
         used: set[int] = set()
@@ -247,7 +247,7 @@ class FeatureCompletion(OneCellTest):
         return _numbered(self.id, queries)
 
     def _feature(self, table: Table) -> tuple[int, list[int]]:
-        """The column that the paper's queries ask, and the rows in which it can be asked."""
+        """Return the column that the paper's queries ask, and the rows in which it can be asked."""
         hinted = (table.hints or {}).get(self.id, ())
         by_values = sorted(table.columns[1:], key=lambda name: (-len(table.distinct(name)), name))
         for name in dict.fromkeys([*(name for name in hinted if name in by_values), *by_values]):
@@ -259,7 +259,7 @@ class FeatureCompletion(OneCellTest):
         raise Skip(f"no feature has {EXAMPLES + 1} values and rows whose features before it fit no other answer")
 
     def _unsure_features(self, table: Table) -> Sequence[str]:
-        """The features that the further queries ask: of those with enough rows the least sure, all others shown."""
+        """Return the features that further queries ask: the least sure ones, given all others, with enough rows."""
 
         def find() -> Sequence[str]:
             several = [name for name in table.columns[1:] if len(table.distinct(name)) > EXAMPLES]
@@ -269,16 +269,16 @@ class FeatureCompletion(OneCellTest):
             unsure = self._unsure(table, names)
             ranked = sorted(unsure, key=lambda name: -unsure[name])[:FEATURES]
             if sum(rows[name] for name in ranked[:1]) < REPEATS + self.further:
-                return ranked  # the first alone has too few rows
+                return ranked  # the first feature alone has too few rows
             return [name for name in ranked if unsure[name] >= WORTH * unsure[ranked[0]]]
 
         return cached_fact(table, "unsure features", find)
 
     def _unsure(self, table: Table, names: Sequence[str]) -> dict[str, float]:
-        """How unsure the guesser is of a cell of each feature that is looked at, in bits on average.
+        """Return how unsure the baseline is of a cell of each fitted feature, in bits on average.
 
-        Looked at are the three that are hardest to guess without a fit; where the fit knows all but one of them, the
-        next ones as well.
+        The three features are fitted that are hardest to predict without a fit, and the next ones as well if the fit
+        knows all but one of them.
         """
         unsure: dict[str, float] = {}
         for count in range(COMPARED, min(MOST_COMPARED, len(names) + COMPARED - 1) + 1, COMPARED):
@@ -298,10 +298,10 @@ class FeatureCompletion(OneCellTest):
 
 
 class NextRows(NamedTuple):
-    """The rows that can be asked for after those before them, and what the guesser makes of them.
+    """The rows that can be asked after the rows before them, and the baseline's predictions of them.
 
-    `fitting` are all rows that differ from the four before, `pool` those of which queries are made, `left` is the share
-    of places whose row differs from the four before.
+    `fitting` are all rows that differ from the four before, `pool` those about which queries are made, `left` is the
+    share of places whose row differs from the four before.
     """
 
     fitting: Sequence[int]
@@ -311,7 +311,7 @@ class NextRows(NamedTuple):
 
 
 def next_rows(table: Table) -> NextRows:
-    """What can be asked of the next rows of a table, for all tests that do so. Raises `Skip` where nothing can be."""
+    """Return what any test can ask about the next rows of a table. Raises `Skip` if there is nothing to ask."""
     if table.enumerates_domain:
         raise Skip("the table lists every combination of its values in order: the next row follows from the rows")
     rows, lasts = table.rows, _lasts(table)
@@ -327,16 +327,16 @@ def next_rows(table: Table) -> NextRows:
 
 
 def _lasts(table: Table) -> Sequence[int]:
-    """Where the asked row of test 8 may stand: at the paper's place, or so that none of the paper's rows is shown.
+    """Return where the asked row of test 8 may stand: at the paper's place, or where no row of the paper's is shown.
 
-    Neither it nor the row behind it is one that the LLM may know: between two rows lies what is like both.
+    Neither that row nor the next one is a row that the LLM may know: a row between two others is like both.
     """
     places, known = (
         (EXAMPLES, *range(EXAMPLES + BLOCK, len(table.rows)))[: len(table.rows) - EXAMPLES],
         known_rows(table),
     )
     if table.whole is not None:
-        after = (*table.before[1:], 0)  # where nothing follows it is not known what does
+        after = (*table.before[1:], 0)  # 0 if it is unknown which row follows
         places = tuple(place for place in places if table.before[place] >= EXAMPLES and (after[place] or not known))
     return [place for place in places if not known & {place, place + 1}] if known else places
 

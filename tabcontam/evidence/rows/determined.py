@@ -1,8 +1,8 @@
-"""What somebody sees of an altered row who computes, or who knows what goes with what: laws between a row's cells.
+"""Laws between a row's cells, by which a reader who computes or knows the world sees that a row was altered.
 
 A classifier that is shown cells as ranks multiplies no two of them, and does not know that Fresno is in California. So
-the laws that a guesser looks for are looked for here as well, in both directions: whether the altered cell follows from
-the others, and whether another cell follows from it together with others.
+the laws that the baseline looks for are looked for here as well, in both directions: whether the altered cell follows
+from the others, and whether another cell follows from it together with others.
 """
 
 from collections import Counter
@@ -15,18 +15,18 @@ from tabcontam.guesser.columns import FEW, MISSING, Column, column
 from tabcontam.guesser.laws import with_derived
 from tabcontam.tables.table import MOST_CATEGORIES, Table
 
-SURE = 0.95  # of the rows, in which a column goes with another one: then it follows from it
-USUAL = 0.8  # of the rows with the most frequent value: beyond, nothing is known of a column by naming it
-CHECKED = 20  # rows that share a cell with another row, from which that is seen
-HINTS = 3  # laws, and columns that a value goes with, that a classifier is told of
+SURE = 0.95  # share of the rows in which one column has to go with another to count as following from it
+USUAL = 0.8  # share of the rows with the most frequent value: above it, agreement with another column shows nothing
+CHECKED = 20  # rows that share a cell with another row, which are needed to see that
+HINTS = 3  # laws, and columns that a value goes with, that a classifier is shown
 
 
 def goes_with(table: Table, name: str, rows: Sequence[int]) -> str | None:
-    """What another column says of a feature, in words; None where it says too little.
+    """Return in words which column gives a feature away, or None if none does.
 
-    Each of its cells goes with one value of the feature, in 95 % of the rows that share theirs with another row. Or it
-    is a text that is another one in most rows, and the feature a category: what such texts are names of is not learned
-    from the table, but may be known (the country of a city, the weekday of a date).
+    Either each cell of the column goes with one value of the feature, in 95 % of the rows that share theirs with
+    another row. Or the column is a text that differs in most rows, and the feature a category: what such texts name is
+    not learned from the table, but may be known (the country of a city, the weekday of a date).
     """
     taken = {one: column(one, [table.column(one)[row] for row in rows], table.missing) for one in sorted(table.columns)}
     target = taken.pop(name)
@@ -43,7 +43,7 @@ def goes_with(table: Table, name: str, rows: Sequence[int]) -> str | None:
 
 
 def _agreeing(one: Column, target: Column) -> tuple[int, int]:
-    """How many rows share their cell of a column with another row, and in how many most of these have the target's."""
+    """Return how many rows share a cell of `one` with others, and in how many most of these agree on `target`."""
     pairs = [pair for pair in zip(one.keys, target.keys, strict=True) if pair[0] != MISSING]
     alike, both = Counter(shown for shown, _ in pairs), Counter(pairs)
     shared = [pair for pair in pairs if alike[pair[0]] > 1]
@@ -51,9 +51,9 @@ def _agreeing(one: Column, target: Column) -> tuple[int, int]:
 
 
 def hints_of(copies: Copies, reference: Sequence[int]) -> list[Hint]:
-    """The laws that hold oftenest in the true rows and not in the copies, and the texts that go with the altered cell.
+    """Return the laws that hold most often in true rows and not in copies, and texts that go with the altered cell.
 
-    What goes with a text is counted in the `reference` rows.
+    How often a text goes with a value is counted in the `reference` rows.
     """
     hints = [hint for _, hint in copies.laws]
     texts = [name for name, one in copies.columns.items() if one.numbers is None and one.distinct > FEW + 1]
@@ -62,7 +62,7 @@ def hints_of(copies: Copies, reference: Sequence[int]) -> list[Hint]:
 
 
 def _together(copies: Copies, name: str, reference: Sequence[int]) -> Hint:
-    """Whether the altered column's cell is what most other rows have that share this column's: 1, else 0."""
+    """Return 1 for each row whose altered cell is that of most rows with the same cell in column `name`, else 0."""
     cells, texts = copies.table.column(copies.column), copies.table.column(name)
     alike, both = Counter(texts[row] for row in reference), Counter((texts[row], cells[row]) for row in reference)
     beside = [texts[row] for row in copies.rows]

@@ -1,15 +1,15 @@
-"""Which cells the guesser can draw others for: of features whose values recur, in rows that are like no other."""
+"""Rules for which cells the baseline can draw other values: those of recurring features, in rows like no other."""
 
 from collections import Counter
 from collections.abc import Sequence
 
 from tabcontam.tables.table import Table
 
-REPEATED = 0.5  # of a feature's cells whose value other rows hold too, for a feature of texts to be drawn
+REPEATED = 0.5  # share of a text feature's cells whose value recurs, from which on it can be drawn
 
 
 def can_be_drawn(table: Table, feature: str) -> bool:
-    """Whether a feature has values that can stand in several rows: numbers, or texts that mostly do. No key has."""
+    """Return whether a feature's values can stand in several rows: numbers, or texts that mostly do, but no key's."""
     counts = Counter(table.column(feature))
     if len(counts) <= 2:
         return False
@@ -19,7 +19,7 @@ def can_be_drawn(table: Table, feature: str) -> bool:
 
 
 def alone(table: Table, feature: str, rows: Sequence[int]) -> list[int]:
-    """Those of the rows that no other row of the table is like in all other features."""
+    """Return those of the rows that no other row of the table equals in all other features."""
     place = table.columns.index(feature)
     others = [(*row[:place], *row[place + 1 :]) for row in table.with_beside]
     counts = Counter(others)

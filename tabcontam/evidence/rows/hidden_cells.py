@@ -1,7 +1,7 @@
-"""How tests 7 to 9 choose the rows and cells that they ask, and the example rows that a prompt shows beside them.
+"""The choice of the rows and cells that tests 7 to 9 ask, and of the example rows that a prompt shows.
 
-The examples are drawn at random. Where one of them shows the very cells that are asked, another row is asked instead.
-So whoever sees the examples knows that the hidden cells are not theirs; the guesses are corrected for that.
+The examples are drawn at random. If one of them shows the very cells that are asked, another row is asked instead. So a
+reader who sees the examples knows that the hidden cells are not theirs; the baseline's guesses are corrected for that.
 """
 
 from collections import Counter
@@ -22,29 +22,29 @@ from tabcontam.tables.table import Cell, Table
 
 EXAMPLES = 4
 REPEATS = 5  # the paper's queries of tests 7 and 9
-GIVE_UP = 50  # rows without fitting examples before a cell is skipped
-PARTS = 3  # of a table's rows, one for each test: no two ask about the same row of a large table
-ROOM = 3  # times as many rows as are asked have to be in a part; else all of the table's are drawn from
-Write = Callable[[int, Sequence[int]], Prompt]  # the prompt about a row beside these examples
+GIVE_UP = 50  # rows without fitting examples before the test is skipped
+PARTS = 3  # parts of a table's rows, one for each test: no two tests ask about the same row of a large table
+ROOM = 3  # times as many rows as are asked have to be in a part; else all rows of the table are drawn from
+Write = Callable[[int, Sequence[int]], Prompt]  # writes the prompt about a row next to these examples
 
 
 @dataclass(frozen=True)
 class HiddenCells:
-    """Cells of rows that are hidden and asked, and how."""
+    """Cells of rows that are hidden and asked, and the way in which they are asked."""
 
     table: Table
     places: Sequence[int]
     write: Write
     max_tokens: int
     guesses: Mapping[int, Guessed]
-    distinct: int | None = None  # a column of which no two examples have the same cell
+    distinct: int | None = None  # a column in which no two examples have the same cell
     used: set[int] = field(default_factory=set)  # rows that are not asked again
-    examples: int = EXAMPLES  # rows that stand beside the asked one
+    examples: int = EXAMPLES  # rows that are shown with the asked one
 
     def query(self, rng: Random, row: int, paper: bool) -> Query | None:
-        """The query about a row; None where the examples show the asked cells.
+        """Return the query about a row, or None if the examples show the asked cells.
 
-        A query of the paper gets other examples then. Their choice depends on the hidden cells, so that no guess of
+        A query of the paper then gets other examples. Their choice depends on the hidden cells, so that no guess of
         these holds, and the query has no `chance`: it is not weighed.
         """
         examples = self._examples(rng, row, parted=False)
@@ -62,7 +62,7 @@ class HiddenCells:
         return without_missing(replace(query, unsure=unsure), self.table)
 
     def papers(self, rng: Random, candidates: Sequence[int]) -> list[Query]:
-        """The paper's queries about random candidates. Raises `Skip` where none can be made."""
+        """Return the paper's queries about random candidates. Raises `Skip` if none can be made."""
         queries: list[Query] = []
         for row in rng.sample(candidates, min(len(candidates), REPEATS + GIVE_UP)):
             if len(queries) < REPEATS and (query := self.query(rng, row, paper=True)) is not None:
@@ -75,7 +75,7 @@ class HiddenCells:
         return queries
 
     def further(self, rng: Random, pool: Sequence[int], needed: int) -> Iterator[Query]:
-        """Queries about the rows that were not asked yet, the half of them first that the guesser is least sure of."""
+        """Yield queries about rows that were not asked yet, first the half of which the baseline is least sure."""
         for row in unsure_first(rng, pool, self.guesses, needed):
             if row not in self.used and (query := self.query(rng, row, paper=False)) is not None:
                 self.used.add(row)
@@ -86,10 +86,10 @@ class HiddenCells:
         return tuple(cells[place] for place in self.places)
 
     def _examples(self, rng: Random, row: int, parted: bool) -> list[int] | None:
-        """Random rows that may stand beside the asked one; None where a fair number of draws finds too few.
+        """Return random rows to show with the asked one, or None if a fair number of draws finds too few.
 
-        Never a duplicate of the asked row; with `parted`, none that shows the asked cells; with `distinct`, no two of
-        the same cell in that column and none without one.
+        No duplicate of the asked row is drawn; with `parted`, no row that shows the asked cells; with `distinct`, no
+        two rows with the same cell in that column and no row without one.
         """
         rows, place, order = self.table.rows, self.distinct, draws.by_content(self.table)
         chosen: list[int] = []
@@ -109,7 +109,7 @@ class HiddenCells:
         return self._cells(row) != self._cells(example)
 
     def _chance(self, row: int, examples: Sequence[int]) -> dict[str, Guess]:
-        """The guesses of a row's hidden cells, corrected: together they are not the cells of any example."""
+        """Return the guesses of a row's hidden cells, corrected: together these are not the cells of any example."""
         guesses = self.guesses[row].cells
         beside = list(examples)
         chance = {}
@@ -120,11 +120,11 @@ class HiddenCells:
         return chance
 
     def _going_on(self, examples: Sequence[int], asked: int) -> dict[str | None, float]:
-        """For each cell that an example has in the last of the first `asked` places: the share of it to rule out.
+        """Return the share to rule out of each cell that an example has in the last of the first `asked` places.
 
         Of the table's rows that begin with the example's cells up to there, it is the share that is like an example in
         all asked places. The examples have all cells before that place in common. A share that is estimated from n rows
-        is raised by its standard error, sqrt(share (1 - share) / n): what is ruled out makes other values likelier.
+        is raised by its standard error, sqrt(share (1 - share) / n), because ruling out a value makes others likelier.
         """
         begun, whole = _begun(self.table, self.places[:asked]), _begun(self.table, self.places)
         like: Counter[str | None] = Counter()
@@ -136,12 +136,12 @@ class HiddenCells:
         return {cell: min(1.0, share + sqrt(share * (1 - share) / rows[cell])) for cell, share in shares.items()}
 
     def _without(self, guess: Guess, name: str, shares: Mapping[str | None, float]) -> Guess:
-        """A guess without what is ruled out: of each cell in `shares` that share. All chances are upper bounds.
+        """Return a guess without the share of each cell in `shares` that is ruled out. All chances are upper bounds.
 
-        Where P(v) is the guess and s(v) the share of v that is ruled out, a value v that no example has comes to
-        P(v) / (1 - sum of P(u) s(u) over all u), by Bayes' rule. One that an example has comes to less than if nothing
-        of it were ruled out, so that it gets likelier only by what is ruled out of the others. In the last place
-        nothing is left of it, and its guess stays as it is.
+        Where P(v) is the guess and s(v) the share of v that is ruled out, a value v that no example has comes to P(v) /
+        (1 - sum of P(u) s(u) over all u), by Bayes' rule. A value that an example has comes to less than if nothing of
+        it were ruled out, so that it gets likelier only by what is ruled out of the others. In the last place nothing
+        is left of it, and its guess stays as it is.
         """
         marks = [share for cell, share in shares.items() if self.table.is_missing(cell)]
         gone = {
@@ -170,14 +170,14 @@ class HiddenCells:
 
 
 def _begun(table: Table, places: Sequence[int]) -> Counter[tuple[Cell, ...]]:
-    """How many rows have each combination of cells in these places."""
+    """Return how many rows have each combination of cells in these places."""
     key = ("begun", *places)
     columns = (table.column(table.columns[place]) for place in places)
     return cached_fact(table, key, lambda: Counter(zip(*columns, strict=True)))
 
 
 def raised(guess: Guess, left: float) -> Guess:
-    """A guess in which every value is as much likelier as if the rest of the probability had been ruled out."""
+    """Return a guess with all chances divided by `left`, the probability that is not ruled out."""
     if left == 1:
         return guess
     values = {value: min(1.0, probability / left) for value, probability in guess.values.items()}
@@ -186,7 +186,7 @@ def raised(guess: Guess, left: float) -> Guess:
 
 
 def pool_of(table: Table, part: int, place: int, candidates: Callable[[], Sequence[int]], asked: int) -> list[int]:
-    """At most POOL candidates, the same for every seed: those of the test's own part, if that has room."""
+    """Return at most POOL candidates, the same for every seed, from the test's own part if that has room."""
 
     def find() -> list[int]:
         wanted = set(candidates())
@@ -202,7 +202,7 @@ def pool_of(table: Table, part: int, place: int, candidates: Callable[[], Sequen
 
 
 def unsure_first(rng: Random, pool: Sequence[int], guesses: Mapping[int, Guessed], needed: int) -> list[int]:
-    """The pool in random order, the half before the rest that the guesser is least sure of."""
+    """Return the pool in random order, first the half of which the baseline is least sure."""
     ranked = sorted(pool, key=lambda row: -guesses[row].unsure)
     half = max(needed, len(ranked) // 2)
     first, rest = ranked[:half], ranked[half:]
@@ -210,5 +210,5 @@ def unsure_first(rng: Random, pool: Sequence[int], guesses: Mapping[int, Guessed
 
 
 def without_missing(query: Query, table: Table) -> Query:
-    """The query with None for every expected value that is one of the table's missing marks."""
+    """Return the query with None for every expected value that is one of the table's missing marks."""
     return replace(query, expected=tuple(None if table.is_missing(cell) else cell for cell in query.expected))

@@ -1,4 +1,4 @@
-"""The first instances of a dataset: are they written down by who is told its name alone?"""
+"""The test that asks an LLM for the first instances of a dataset, given its name alone."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -33,21 +33,21 @@ from tabcontam.tables.known import known_rows
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Cell, Table
 
-INSTANCES = 10  # that are asked for
+INSTANCES = 10  # instances that are asked for
 COUNTED = 8  # features of a row whose cells count
 COMPARED = 2000  # texts of a table in which phrases are looked for
 EDGES = "|\"'` \t"
-NEAR = 0.5  # of an instance's cells, from which on it is nearly the dataset's
-RUN = 5  # words of a text word for word, from which on it is nearly the dataset's
+NEAR = 0.5  # share of an instance's cells from which on it is nearly the dataset's
+RUN = 5  # words of a text in a row from which on it is nearly the dataset's
 TEXT_NULL = "a fluent writer who has not seen the texts: the longest runs of words are as likely as guessing makes them"
 
 
 @dataclass(frozen=True)
 class Instances(SeveralRows):
-    """Rows of a file, a line each."""
+    """Answers that hold rows of a file, a line each."""
 
     def text(self, query: Query, values: Sequence[Cell], prompt: Prompt | None = None) -> str:
-        """A line for each row."""
+        """Return a line for each row."""
         cells = iter(values)
         rows = [(names, [next(cells) for _ in names]) for names in by_row(query.asked)]
         return "\n".join(raw().row(names, own) if len(names) > 1 else str(own[0]) for names, own in rows)
@@ -55,33 +55,34 @@ class Instances(SeveralRows):
 
 @dataclass(frozen=True)
 class ListInstances(RowTest):
-    """Told the dataset's name and split alone, the LLM must write down its first ten instances.
+    """Given the dataset's name and split alone, the LLM must write down its first ten instances.
 
     Measures: whether the beginning of the dataset is known by its name. A row test: it can show that rows were seen.
 
-    Queries: one, which shows no row. It names the dataset, the split where there is one, and the features in their
-    order, and asks for the first ten rows as lines of a CSV file; of a table of texts for the first ten texts, a line
-    each. The answer's rows are compared with the table's in their order: the first line with the first row.
+    Queries: one, which shows no row. It names the dataset, its split if there is one, and the features in their order,
+    and asks for the first ten rows as lines of a CSV file, or for the first ten texts of a table of texts, a line each.
+    The answer's rows are compared with the table's in their order: the first line with the first row.
 
-    Null: of rows, the answers stay, and the cells of the fifth to the tenth row are drawn anew from what the guesser
-    makes of all rows before them, which the LLM was not shown. Of each row the eight features count of which the
-    guesser is least sure; the first four rows count nothing, since too few stand before them. Of texts, the longest
-    runs of words in common with the true texts, as in `guided_completion`; two texts or more have to be recited.
-    Contaminated: what is right is worth more bits than that explains.
+    Null: of rows, the answers stay, and the cells of the fifth to the tenth row are drawn anew from the baseline's
+    prediction, given all rows before them, which the LLM was not shown. In each row the eight features count of which
+    the baseline is least sure; the first four rows count nothing, since too few rows stand before them. Of texts, the
+    longest runs of words in common with the true texts count, as in `guided_completion`; two texts or more have to be
+    recited. Contaminated: what is right is worth more bits than that explains.
 
-    Published rule: the strict reading. One instance that is exactly the dataset's, wherever it stands there, is enough.
-    Who writes instances that are nearly right, or of the right format alone, is called suspicious, which a lenient
-    reading takes for contaminated, and anything else is clean: that is said beside it. Format alone shows nothing where
-    the features stand in the prompt, and Golchin and Surdeanu call the lenient reading unrealistic.
+    Published rule: the strict reading. One instance that is exactly the dataset's, wherever it stands in the answer, is
+    enough. A model that writes instances that are nearly right, or of the right format alone, is called suspicious,
+    which a lenient reading takes for contaminated, and any other model clean: the result names this as well. Format
+    alone shows nothing if the features stand in the prompt, and Golchin and Surdeanu call the lenient reading
+    unrealistic.
 
     Needs: a table in the order of its file that has more than four rows and does not list every combination of its
     values, and an LLM that generates text, in chat or completion form.
 
     Cannot show: that more than the first rows were seen: the first rows of a known dataset stand on many pages. Nor
-    anything where the LLM declines to recite, which is no answer, and never clean.
+    does it show anything if the LLM declines to recite: that is no answer, and never clean.
 
-    Source: Sainz et al. 2023, "Did ChatGPT Cheat on Your Test?", and the LM contamination index; strict and lenient as
-    Golchin and Surdeanu 2024 read it, who compare it with their own method.
+    Source: Sainz et al. 2023, "Did ChatGPT Cheat on Your Test?", and the LM contamination index; the strict and the
+    lenient reading are those of Golchin and Surdeanu 2024, who compare it with their own method.
 
     Example: `The first 10 rows of Iris:` goes on with `5.1,3.5,1.4,0.2,setosa` and so on.
     """
@@ -89,18 +90,18 @@ class ListInstances(RowTest):
     id: ClassVar[str] = "list_instances"
     published = PublishedRule("answers hold an instance that is exactly the dataset's", source="sainz2023")
     answering: ClassVar[Answering] = Instances()
-    bet_on: ClassVar[bool] = False  # one answer tells of several rows
-    shows_rows: ClassVar[bool] = False  # the form is given
+    bet_on: ClassVar[bool] = False  # one answer covers several rows
+    shows_rows: ClassVar[bool] = False  # the format is fixed
     on_request: ClassVar[bool] = True
     whole: ClassVar[str] = "lists of instances are right in all that counts"
     max_tokens: ClassVar[int] = 512
 
     def lies_in(self, table: Table, query: Query) -> dict[str, str]:
-        """The column of each cell; texts name no entity."""
+        """Return the column of each cell; texts belong to no entity."""
         return columns_of(query, lying_in(table, table.columns) if table.text is None else {})
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """One query, the same for every seed. Raises `Skip` where the rows follow from each other, or are too few."""
+        """Return one query, the same for every seed. Raises `Skip` if rows follow from each other, or are too few."""
         if table.text is not None:
             return [self._of_texts(table, table.text.texts)]
         if table.enumerates_domain:
@@ -118,7 +119,7 @@ class ListInstances(RowTest):
         return [without_missing(query, table)]
 
     def _of_texts(self, table: Table, names: Sequence[str]) -> Query:
-        """The query for texts; those of several columns are one text each."""
+        """Return the query for texts; the cells of several text columns are one text."""
         rows = range(min(INSTANCES, len(table.rows)))
         texts = [_text(table, names, row) for row in rows]
         asked = tuple(named(names[-1], row) for row in rows)
@@ -128,7 +129,7 @@ class ListInstances(RowTest):
         return Query(f"{self.id}-0", write, asked, tuple(texts), room, not_expected=left_out)
 
     def read(self, query: Query, reply: Reply, serializer: Serializer, dictionary: Dictionary) -> Reading:
-        """The instances that the answer lists, in their order; a hit for the paper where one is just the dataset's."""
+        """Return the instances that the answer lists, in order; a hit for the paper if one is exactly the dataset's."""
         if reply.state not in READ or declines(reply.text):
             return Reading(None, hit=False, paper_hit=False, readable=False)
         lines = _lines(reply.text, cut=reply.state is State.TRUNCATED)
@@ -145,7 +146,7 @@ class ListInstances(RowTest):
         return Reading(found or None, hit, query.paper and bool(_exact(query, found)), bool(found), right)
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
-        """The recalled cells against the guesser or, of texts, the longest runs against a fluent writer."""
+        """Weigh the recalled cells against the baseline or, of texts, the longest runs against a fluent writer."""
         texts = any(_of_words(trial.query) for trial in trials)
         evidence = self._recited(trials) if texts else replace(super().weigh(trials, level), share=None)
         beside = "; ".join(dict.fromkeys(_published(trial) for trial in trials if trial.readable and trial.query.paper))
@@ -153,7 +154,7 @@ class ListInstances(RowTest):
         return replace(evidence, sentence=said[0], counted=said[1])
 
     def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
-        """Why reciting would not be found; None where it would."""
+        """Return why reciting would not be found, or None if it would."""
         texts = [query for query in queries if _of_words(query)]
         if not texts:
             return _hardly(queries, level)
@@ -185,7 +186,7 @@ class ListInstances(RowTest):
 
 
 def _hardly(queries: Sequence[Query], level: float) -> str | None:
-    """Why an LLM that remembers half of the rows would mostly not be found; None where it would."""
+    """Return why an LLM that remembers half of the rows would mostly not be found, or None if it would."""
     from tabcontam.statistics.power import row_power
 
     every = [(query.chance, own) for query in queries[:1] for own in by_row(query.asked)]
@@ -197,12 +198,12 @@ def _hardly(queries: Sequence[Query], level: float) -> str | None:
 
 
 def _of_words(query: Query) -> bool:
-    """Whether texts are asked: a single thing of each instance."""
+    """Return whether texts are asked: a single value of each instance."""
     return len(by_row(query.asked)[0]) == 1
 
 
 def _listed(table: Table, count: int) -> Prompt:
-    """The prompt that names the dataset and asks for its first instances."""
+    """Return the prompt that names the dataset and asks for its first instances."""
     split = f", {table.split} split" if table.split else ""
     if table.text is not None:
         about = f"Dataset: {table.title}{split}"
@@ -217,7 +218,7 @@ def _listed(table: Table, count: int) -> Prompt:
 
 
 def _chances(table: Table, rows: Sequence[int]) -> dict[str, Guess]:
-    """The guess of every cell that counts, by its name; none of a row that may be known."""
+    """Return the guess of every counted cell by its name, without rows that may be known."""
     known = known_rows(table)
     later = [row for row in rows if row >= LAGS and not known & {row, row + 1}]
     every = least_sure(table, table.columns, COUNTED, before=True)
@@ -225,14 +226,14 @@ def _chances(table: Table, rows: Sequence[int]) -> dict[str, Guess]:
 
 
 def _lines(text: str, cut: bool) -> list[str]:
-    """The lines of an answer that could be instances; the last one of an answer that was cut may go on."""
+    """Return the lines of an answer that could be instances, without the last line of a cut answer: it may go on."""
     lines = [NUMBERED.sub("", unlabelled(line)).strip() for line in plain(text).splitlines()]
     lines = [line for line in lines if line.strip(EDGES + "-:")]
     return lines[:-1] if cut else lines
 
 
 def _as_rows(query: Query, lines: Sequence[str]) -> dict[str, Cell]:
-    """The cells of the lines that have as many as there are features, row by row; a header is none."""
+    """Return the cells, row by row, of the lines that have as many as there are features; a header is no row."""
     rows = by_row(query.asked)
     width, names = len(rows[0]), list(map(column_of, rows[0]))
     cuts = [cells for line in lines if (cells := _cells(line, width)) is not None and cells != names]
@@ -250,7 +251,7 @@ def _one(text: Cell) -> tuple[str, ...]:
 
 
 def _cells(line: str, width: int) -> list[Cell] | None:
-    """The cells of a line in commas, bars, tabs or semicolons; None where they are not so many."""
+    """Return the cells of a line split at commas, bars, tabs or semicolons, or None if they are not `width` many."""
     forms = list(raw().cuts(line))
     forms += [[cell.strip() or None for cell in line.strip("| ").split(sign)] for sign in "|\t;"]
     return next((cells for cells in forms if len(cells) == width), None)
@@ -269,7 +270,7 @@ def _text(table: Table, names: Sequence[str], row: int) -> str:
 
 
 def _elsewhere(table: Table, names: Sequence[str], texts: Sequence[str]) -> tuple[str, ...]:
-    """The phrases of the first texts that other texts of the table have, too: they say nothing of who writes them."""
+    """Return the phrases of the first texts that other texts of the table have too: they do not show recitation."""
     own = [set(phrases(words(text), PHRASE)) for text in texts]
     every = set().union(*own)
     shared = {phrase for phrase in every if sum(phrase in one for one in own) > 1}
@@ -284,13 +285,13 @@ def _said(trial: Trial) -> Mapping[str, Cell]:
 
 
 def _runs(query: Query, said: Mapping[str, Cell]) -> list[Run]:
-    """The longest run of words of each instance, whichever is compared with it."""
+    """Return each instance's longest run of words in the answer that is compared with it."""
     truth = zip(query.asked, query.expected, strict=True)
     return [longest(text or "", said.get(name) or "", query.not_expected) for name, text in truth]
 
 
 def _best(trials: Sequence[Trial]) -> list[Run]:
-    """The best run of each instance in all answers; each different answer is a further place to look in."""
+    """Return the best run of each instance in all answers; each different answer is a further place to look in."""
     every = {tuple(_said(trial).items()): _runs(trial.query, _said(trial)) for trial in trials}
     each = zip(*every.values(), strict=True)
     best = [max(own, key=lambda one: one.bits) for own in each]
@@ -298,7 +299,7 @@ def _best(trials: Sequence[Trial]) -> list[Run]:
 
 
 def _exact(query: Query, found: Mapping[str, Cell]) -> list[int]:
-    """The instances, by their place, that were written just as they are, wherever in the answer they stand."""
+    """Return the places of the instances that were written exactly as they are, anywhere in the answer."""
     rows = by_row(query.asked)
     truth = dict(zip(query.asked, query.expected, strict=True))
     said = [[found[name] for name in own] for own in rows if all(name in found for name in own)]
@@ -313,7 +314,7 @@ def _exact(query: Query, found: Mapping[str, Cell]) -> list[int]:
 
 
 def _published(trial: Trial) -> str:
-    """The strict and the lenient reading, in words."""
+    """Return the strict and the lenient reading, in words."""
     query, found = trial.query, _said(trial)
     exact, rows = _exact(query, found), by_row(query.asked)
     near = [place for place, own in enumerate(rows) if place not in exact and _nearly(trial, own)]
@@ -325,7 +326,7 @@ def _published(trial: Trial) -> str:
 
 
 def _nearly(trial: Trial, own: Sequence[str]) -> bool:
-    """Whether an instance is half right, or a text has five words in a row."""
+    """Return whether an instance is at least half right, or a text has five words in a row."""
     if _of_words(trial.query):
         truth = dict(zip(trial.query.asked, trial.query.expected, strict=True))
         return len(longest(truth[own[0]] or "", _said(trial).get(own[0]) or "").text) >= RUN

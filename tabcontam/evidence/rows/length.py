@@ -1,4 +1,4 @@
-"""How many tokens an answer of a row test may need: as many as the longest row of the table, as it is written."""
+"""The number of tokens that an answer of a row test may need: as many as the longest row of the table."""
 
 import re
 from collections.abc import Sequence
@@ -10,14 +10,14 @@ from tabcontam.tables.table import Cell, Table
 MOST = 8192  # tokens of an answer; longer rows are cut
 LETTERS = re.compile(r"[a-z]+", re.IGNORECASE)
 SPACES = re.compile(r"\s+")
-PIECE = 3  # letters that every tokenizer takes together, on average
+PIECE = 3  # letters that any tokenizer joins, on average
 
 
 def answer_tokens(table: Table, serializer: Serializer, columns: Sequence[str], least: int) -> int:
-    """The token limit of an answer that writes these columns of a row: an upper estimate, and `least` at least.
+    """Return the token limit of an answer that writes these columns of a row: an upper estimate, at least `least`.
 
-    It is that of the table's longest row, so that it says nothing about the row that is asked. Words count a token for
-    every three letters, anything else one for each byte: some tokenizers cut numbers into single digits.
+    The limit is that of the table's longest row, so that it reveals nothing about the asked row. Words count a token
+    for every three letters, anything else one for each byte: some tokenizers cut numbers into single digits.
     """
 
     names = tokens_in(serializer.alone(columns, [""] * len(columns)))
@@ -29,7 +29,7 @@ def answer_tokens(table: Table, serializer: Serializer, columns: Sequence[str], 
 
 
 def _bytes_of_longest(table: Table, columns: Sequence[str]) -> int:
-    """At most so many bytes have the longest cells of these columns together."""
+    """Return the bytes that the longest cells of these columns have together, an upper bound for a row."""
     cells = (set(table.column(name)) - {None} for name in columns)
     return sum(
         max((len(cell.encode("utf-8", "replace")) for cell in of_column if cell), default=0) for of_column in cells
@@ -49,6 +49,6 @@ def _longest(table: Table, columns: Sequence[str]) -> tuple[Cell, ...]:
 
 
 def tokens_in(text: str) -> int:
-    """An upper estimate of a text's tokens; the space before a word or a number is part of it."""
+    """Return an upper estimate of a text's tokens; the space before a word or a number is part of it."""
     words = sum(-(-len(word) // PIECE) for word in LETTERS.findall(text))
     return words + len(SPACES.sub("", LETTERS.sub("", text)).encode("utf-8", "replace"))

@@ -1,4 +1,4 @@
-"""Matched membership: can the LLM tell rows of the table from copies that nobody else can tell from them?"""
+"""The matched membership test: an LLM must tell rows of the table from copies that only memory can tell from them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -20,7 +20,7 @@ from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Table
 
 QUERIES = 60
-OFFERED = 3  # candidates for each row that is asked: those are taken that the classifier is least sure of
+OFFERED = 3  # candidates for each asked row: those are asked of which the classifier is least sure
 NULL = "the answers stay, the labels are drawn anew by gradient boosting that never saw the rows, or by a coin"
 
 
@@ -28,30 +28,30 @@ NULL = "the answers stay, the labels are drawn anew by gradient boosting that ne
 class MatchedMembership(MembershipTest):
     """Shown a row and an altered copy of it with their labels, the LLM must say whether another row is original.
 
-    Measures: whether rows are known as they are, where nothing but memory can tell. A row test: it can show that rows
-    were seen.
+    Measures: whether rows are known exactly, in cases that nothing but memory can tell. A row test: it can show that
+    rows were seen.
 
-    Queries: 60 rows, half of them altered. The value of one feature is that of a row which is alike in the others, and
-    the feature is the one where gradient boosting on other rows does worst at telling altered rows from true ones.
-    Asked are the rows that it is least sure of. Left out are features that whoever computes or knows the world sees
-    changed: those that go with one value of another column in 95 % of the rows (the country of a city), categories
-    beside a text that differs in most rows, and those that follow by a law from other columns, or by which another one
-    follows (`quantity` of a subtotal).
+    Queries: 60 rows, half of them altered. An altered row has one feature's value from a row that is alike in the other
+    features, and the feature is the one where gradient boosting on other rows is worst at telling altered rows from
+    true ones. The asked rows are those of which it is least sure. Features are left out whose change a reader sees who
+    computes or knows the world: those that go with one value of another column in 95 % of the rows (the country of a
+    city), categories next to a text that differs in most rows, and those that follow by a law from other columns, or by
+    which another one follows (`quantity` of a subtotal).
 
     Null: the answers stay, and each is right with the chance that the classifier gave it, never less than a coin's
-    half; so a constant answer, and what only sounds likely, earn nothing. Contaminated: more answers are right than
-    that explains.
+    half; so a constant answer earns nothing, nor does one that only sounds likely. Contaminated: more answers are right
+    than that explains.
 
-    Published rule: none. The paper's own membership test gives a score alone; under `--rules paper` this one has its
+    Published rule: none. The paper's own membership test gives a score alone; under `--rules paper` this test keeps its
     calibrated verdict.
 
     Needs: 150 different rows or more, a feature whose change neither the classifier nor a law sees, and an LLM that
     understands a question; the controls take no part.
 
-    Cannot show: a memory of few rows: half of them are found nearly always, a tenth seldom.
+    Cannot show: a memory of few rows: a model that remembers half of them is found nearly always, a tenth seldom.
 
-    Source: ours, after example membership of Ronval et al. 2024, section 3.1. That false rows must not be told from
-    true ones by a model that saw neither is the caution of studies of membership inference (Duan et al. 2024).
+    Source: ours, after example membership of Ronval et al. 2024, section 3.1. Studies of membership inference caution
+    that a model that saw neither must not tell false rows from true ones (Duan et al. 2024).
 
     Example: `Row: The age is 39, ... / Part of the dataset:` goes on with `Yes`.
     """
@@ -61,7 +61,7 @@ class MatchedMembership(MembershipTest):
     referred: ClassVar[bool] = True
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """60 queries. Raises `Skip` where no feature can be altered so that a classifier does not see it."""
+        """Return 60 queries. Raises `Skip` if no feature can be altered so that a classifier does not see it."""
         blind = blinded(table)
         candidates = rng.sample(range(len(blind.swaps)), min(len(blind.swaps), OFFERED * QUERIES))
         half = len(candidates) // 2
@@ -86,9 +86,9 @@ class MatchedMembership(MembershipTest):
         return [query(number, *picked) for number, picked in enumerate(zip(places, labels, strict=True))]
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
-        """The answers given stay, the labels are drawn anew by the blind classifier, or by a coin where that is more.
+        """Weigh the answers: they stay, and labels are drawn anew by the blind classifier, or a coin if that is more.
 
-        The interval is that of the AUC of yes/no answers; d' and the share of Yes tell discrimination from bias.
+        The interval is that of the AUC of Yes/No answers; d' and the share of Yes separate discrimination from bias.
         """
         valid = given(trials)
         answers = [(_chance(trial.query, answer), answer == trial.query.expected[0]) for trial, answer in valid]
@@ -110,21 +110,21 @@ class MatchedMembership(MembershipTest):
         )
 
     def conceded(self, query: Query, reading: Reading) -> Query:
-        """The query in which the right answer has chance 1, if the reference gave it: then something told it."""
+        """Return the query with chance 1 for the right answer, if the reference gave it: something gave it away."""
         if not reading.hit:
             return query
         answer = str(query.expected[0])
         return replace(query, chance={**query.chance, answer: query.chance[answer].sure(answer)})
 
     def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
-        """Why an LLM that remembers half of the rows would mostly not be found; None where it would."""
+        """Return why an LLM that remembers half of the rows would mostly not be found, or None if it would."""
         chances = [max(_chance(query, choice) for choice in query.asked) for query in queries]
         power = choice_power(chances, SHARE, level)
         return None if power >= POWER else hardly_found(power, level)
 
 
 def _chance(query: Query, answer: str) -> float:
-    """The probability that an answer is right, by the blind classifier; a coin's, where that is more."""
+    """Return the probability that an answer is right, by the blind classifier or, if that is more, by a coin."""
     return max(query.chance[answer].of(answer), 0.5)
 
 

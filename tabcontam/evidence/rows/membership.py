@@ -1,4 +1,4 @@
-"""Example membership: can the LLM tell rows of the table from perturbed copies?"""
+"""The example membership test: an LLM must tell rows of the table from perturbed copies."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -20,20 +20,20 @@ OF_PAPER = 100  # rows that the paper asks, half of them perturbed (section 3.1)
 
 
 class Swap(NamedTuple):
-    """A row with one column's value taken from another row; from itself, where it stays as it is."""
+    """A row with one column's value taken from another row, or from itself if the row stays as it is."""
 
     row: int
     column: int
     donor: int
 
     def cells(self, table: Table) -> tuple[Cell, ...]:
-        """The row as it is after the swap."""
+        """Return the row as it is after the swap."""
         row, cell = table.rows[self.row], table.rows[self.donor][self.column]
         return (*row[: self.column], cell, *row[self.column + 1 :])
 
 
 class MembershipTest(ChoiceTest):
-    """Shows a row and its altered copy with their labels, and asks whether another row is original."""
+    """A test that shows a row and its altered copy with their labels, and asks whether another row is original."""
 
     worded: ClassVar[bool] = True
     max_tokens: ClassVar[int] = 4
@@ -47,7 +47,7 @@ class MembershipTest(ChoiceTest):
         label: tuple[str, bool],
         example: Callable[[], Swap],
     ) -> Query:
-        """The query about the asked row, beside an example that is drawn until it is another row. Raises `Skip`.
+        """Return the query about the asked row, with an example of another row. Raises `Skip` if none is drawn.
 
         `label` is the right answer, and whether the example's original stands before its copy.
         """
@@ -65,7 +65,7 @@ class MembershipTest(ChoiceTest):
         return Query(f"{self.id}-{number}", write, choices, label[:1], self.max_tokens, rows=rows, row=asked.row)
 
     def _prompt(self, table: Table, serializer: Serializer, copy: Swap, asked: Swap, yes_first: bool) -> Prompt:
-        """The asked row behind another one, as it is and altered."""
+        """Return the prompt: another row, as it is and altered, and after it the asked row."""
         rows = (table.rows[copy.row], copy.cells(table), asked.cells(table))
         original, altered, last = (serializer.alone(table.columns, row) for row in rows)
         examples = [(original, "Yes"), (altered, "No")]
@@ -89,8 +89,8 @@ class Membership(MembershipTest):
 
     Needs: three rows or more, and an LLM that understands a question; the controls take no part.
 
-    Cannot show: that rows were seen: a swapped value is often one that does not fit the others, which a reader who
-    never saw the table can tell. `matched_membership` is the test that can.
+    Cannot show: that rows were seen: a swapped value often does not fit the others, which a reader who never saw the
+    table can tell. `matched_membership` is the test that can.
 
     Source: example membership of Ronval et al. 2024, section 3.1; its scores are in their Table 2.
 
@@ -100,14 +100,14 @@ class Membership(MembershipTest):
     id: ClassVar[str] = "membership"
     measure: ClassVar[str] = "membership"
     published = PublishedRule("rows were told right from wrong (half of them by chance)", share=None, source=RONVAL)
-    rows: int = QUERIES  # that are asked, half of them perturbed
+    rows: int = QUERIES  # rows that are asked, half of them perturbed
 
     def as_published(self) -> "Membership":
-        """Asks the 100 rows of the paper."""
+        """Return the test with the 100 rows of the paper."""
         return replace(self, rows=OF_PAPER)
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """As many queries as `rows` says, fewer for a smaller table. Raises `Skip` where no row can be perturbed."""
+        """Return `rows` queries, fewer for a smaller table. Raises `Skip` if no row can be perturbed."""
         candidates = not_known(table, by_content(table))
         count = min(self.rows, len(candidates), len(table.rows) - 1) // 2 * 2
         if count < 2:
@@ -124,13 +124,13 @@ class Membership(MembershipTest):
         return queries
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
-        """The AUC of the answers given, with no p-value: a row can be told because it is likely, too."""
+        """Return the AUC of the answers, without p-value: a row can be recognized because it is likely, too."""
         half = len(given(trials)) / 2
         return told_apart(trials, "a coin", half, f"a coin gets {half:g}")
 
 
 def balanced(count: int, rng: Random) -> list[tuple[str, bool]]:
-    """Labels, and whether the example of Yes stands first: each of the four equally often, among any four in a row."""
+    """Return labels, and whether the example of Yes stands first; each block of four has all four combinations."""
     four = [("Yes", True), ("No", False), ("Yes", False), ("No", True)]
     labels: list[tuple[str, bool]] = []
     while len(labels) < count:
@@ -141,13 +141,13 @@ def balanced(count: int, rng: Random) -> list[tuple[str, bool]]:
 
 
 def perturbed(table: Table, index: int, rng: Random) -> Swap:
-    """A swap of one feature's value for another row's that makes no row of the table. Raises `Skip`."""
+    """Return a swap of one feature's value that makes no row of the table. Raises `Skip` if every draw makes one."""
 
     def draw() -> Swap | None:
         column, other = table.columns.index(rng.choice(sorted(table.columns))), rng.choice(by_content(table))
         before, after = table.rows[index][column], table.rows[other][column]
         swap = Swap(index, column, other)
-        blank = table.is_missing(before) and table.is_missing(after)  # NA for nothing is no change
+        blank = table.is_missing(before) and table.is_missing(after)  # NA in place of nothing is no change
         return None if blank or table.is_row(swap.cells(table)) else swap
 
     return drawn(draw, "swapping one value of a row makes another row of the table every time")

@@ -1,4 +1,4 @@
-"""A text that comes to most queries and is no value of their columns is no answer, in whatever language it declines."""
+"""A filter for refusals in any language: a text that comes to most queries and is no value of their columns."""
 
 import re
 from collections import Counter, defaultdict
@@ -10,14 +10,14 @@ from tabcontam.reading.numbers import is_number
 from tabcontam.reading.reading import value_key
 
 TWICE = 2  # a text that came once is not repeated
-MOST = 0.5  # of the answers
+MOST = 0.5  # share of the answers
 
 
 def without_repeats(trials: Sequence[Trial]) -> list[Trial]:
-    """The read trials; those are unread whose text, apart from the asked names, came to more than half of the queries.
+    """Return the read trials, unread where one text, apart from the asked names, came to more than half of the queries.
 
-    A text of which a cell is a number, or a value that a guesser lists for any of these queries, is an answer, however
-    often it came. The hidden values are not looked at. Later answers that differ make an answer of it again.
+    A text with a cell that is a number, or a value that the baseline lists for any of these queries, is an answer,
+    however often it came. The hidden values are not looked at. Later answers that differ make it an answer again.
     """
     texts = [_text(trial) for trial in trials]
     counted = Counter(filter(None, texts))
@@ -33,7 +33,7 @@ def without_repeats(trials: Sequence[Trial]) -> list[Trial]:
 
 
 def _text(trial: Trial) -> str:
-    """What a reply says apart from the asked names; "" where it brought no text."""
+    """Return the text of a reply apart from the asked names, or "" if it brought no text."""
     reply = trial.reply
     if not isinstance(reply, Reply) or reply.state not in READ:
         return ""
@@ -50,7 +50,7 @@ def _has_value(trial: Trial, known: Mapping[str, set[str]]) -> bool:
 
 
 def _unread(trial: Trial) -> Trial:
-    """A trial whose answer is none; what the published rule made of it stays."""
+    """Return a trial whose answer is unread; what the published rule found stays."""
     paper = trial.reading is not None and trial.reading.paper_hit
     reading = Reading(None, hit=False, paper_hit=paper, readable=False, unread=Unread.DECLINED)
     return replace(trial, reading=reading)

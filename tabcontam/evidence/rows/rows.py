@@ -1,4 +1,4 @@
-"""What tests 7 to 9 share: an answer is cells of a row, read by feature and, for the paper, decided by Algorithm 2."""
+"""The base of tests 7 to 9: an answer is cells of a row, read by feature and decided by Algorithm 2 for the paper."""
 
 import json
 import re
@@ -52,39 +52,39 @@ from tabcontam.statistics.eprocess import Stake, joined, placed
 from tabcontam.tables.serializers import Serializer, Template
 from tabcontam.tables.table import Cell, Table
 
-MORE = "0"  # added to an answer that was cut, to see which of its values could have gone on
+MORE = "0"  # added to a cut answer, to see which of its values could have gone on
 NULL = "the hidden cells are drawn anew from what a guesser makes of the prompt; the answers stay"
-SHARE = 0.5  # of the rows that a model remembers
-POWER = 0.5  # with which it has to be found
-LUCK = 1.0  # standard deviations that a silent predictor may be ahead of the guesser by luck
-HALF = 0.5  # of the asked features have to be read before a text counts as an answer
-LEAST_ROWS = 20  # different ones: in a smaller table nobody can tell what is remembered from what is guessed
+SHARE = 0.5  # share of the rows that a model remembers
+POWER = 0.5  # power with which such a model has to be found
+LUCK = 1.0  # standard deviations that a silent predictor may be ahead of the baseline by luck
+HALF = 0.5  # share of the asked features that has to be read before a text counts as an answer
+LEAST_ROWS = 20  # different rows: in a smaller table memory looks like guessing
 
 
 class RowTest(Test):
-    """Reads the asked cells of a row; a row is a hit if every asked cell that has a value is right."""
+    """A test that reads the asked cells of a row; a row is a hit if every asked cell that has a value is right."""
 
     whole: ClassVar[str] = "rows are right"  # what a hit is, after "3 of 5"
     family: ClassVar[Family] = Family.ROWS
     kind: ClassVar[Kind] = Kind.MEMORIZATION
     by_feature: ClassVar[bool] = True
-    holds: ClassVar[bool] = False  # whether a server can be held to answer it with values by feature
+    holds: ClassVar[bool] = False  # whether a server can be made to answer it with values by feature
     referred: ClassVar[bool] = True
     bet_on: ClassVar[bool] = True
     resampled: ClassVar[bool] = True
     answering: ClassVar[Answering] = CellAnswers()
 
     def too_small(self, rows: int) -> str | None:
-        """Below twenty different rows it is too small, whatever is asked: nobody learns there what can be guessed."""
+        """Return why a table is too small: fewer than twenty different rows do not teach what can be guessed."""
         if rows >= LEAST_ROWS:
             return None
         counted = "1 different row is" if rows == 1 else f"{rows} different rows is"
         return f"a table of {counted} too small for anybody to tell memory from guessing; {LEAST_ROWS} are needed"
 
     def planned(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """The queries of a cell; each says which of its features are known of the same entity as others.
+        """Return the queries of a result; each names the features that describe the same entity as others.
 
-        Those of a table that is too small have no null, so that none is ever weighed.
+        The queries of a table that is too small have no null model, so that none is ever weighed.
         """
         queries = super().planned(table, serializer, rng)
         if self.holds:
@@ -97,21 +97,21 @@ class RowTest(Test):
         ]
 
     def lies_in(self, table: Table, query: Query) -> dict[str, str]:
-        """What an asked cell lies in, where that is not the column of its own name: see `Query`."""
+        """Return what each asked cell lies in, if that is not the column of its own name: see `Query`."""
         return lying_in(table, query.asked)
 
     def _values(self, table: Table, query: Query) -> dict[str, tuple[str, ...]]:
-        """What a query calls `values`."""
+        """Return the `values` of a query: all values of each asked column that has few."""
         columns = ((name, self.answering.column(name)) for name in query.asked)
         found = {name: few_values(table, column) for name, column in columns if column in table.columns}
         return {name: values for name, values in found.items() if values}
 
     def complete(self, query: Query, text: str, serializer: Serializer) -> bool:
-        """A cut answer is complete if every asked feature was over before the cut."""
+        """Return whether every asked feature of a cut answer was over before the cut."""
         return len(self._uncut(query, text, serializer)) == len(query.asked)
 
     def read(self, query: Query, reply: Reply, serializer: Serializer, dictionary: Dictionary) -> Reading:
-        """The cells that the answer gives, and whether they are the row's; by Algorithm 2 for the paper's queries."""
+        """Return the cells that the answer gives and whether they are right; by Algorithm 2 for the paper's queries."""
         if reply.state not in READ:
             return Reading(None, hit=False, paper_hit=False, readable=False)
         if (values := given(reply.text, query.asked)) is not None:
@@ -126,7 +126,7 @@ class RowTest(Test):
         known = [feature for feature, value in truth.items() if value is not None]
         right = tuple(feature for feature in known if same_value(cells.get(feature), truth[feature]))
         hit = bool(known) and len(right) == len(known)  # a missing value is never evidence
-        # whether it is an answer must not hang on its being right: what is not read is not weighed
+        # whether it is an answer must not depend on its being right: an unread answer is not weighed
         whole = len(cells) == len(query.asked)
         enough = not cut and len(cells) >= HALF * len(query.asked) and not declines(reply.text)
         readable = any(cell not in (None, "?") for cell in cells.values()) and (whole or enough)
@@ -134,10 +134,10 @@ class RowTest(Test):
         return Reading(cells or None, hit and readable, paper, readable, right, unread)
 
     def cells(self, query: Query, text: str, serializer: Serializer) -> dict[str, Cell]:
-        """The asked features that the answer gives, in whatever shape; lines that repeat the prompt are passed over."""
+        """Return the asked features that the answer gives, in any shape, passing over lines that repeat the prompt."""
         if not text.strip():
             return {}
-        query = replace(query, write=cache(query.write))  # of the prompt, which is looked at more than once
+        query = replace(query, write=cache(query.write))  # the prompt is looked at more than once
         sorts = sorts_of(query, serializer)
         said = plain(text)
         if len(query.asked) > 1 and (row := plain_row(said, sorts, serializer)):
@@ -149,7 +149,7 @@ class RowTest(Test):
         found = self._found(query, said[afresh:], sorts, serializer)
         if afresh and len(found) < len(query.asked):
             found = self._found(query, said, sorts, serializer)
-        if afresh and UNSURE.search(said[afresh:]):  # of two answers neither is meant more
+        if afresh and UNSURE.search(said[afresh:]):  # neither of two answers is meant more
             found = {}
         denials = denied(said[afresh:], query.asked)
         found = {name: cell for name, cell in found.items() if name not in denials}
@@ -163,7 +163,7 @@ class RowTest(Test):
         return meant(found, sorts, is_none)
 
     def _found(self, query: Query, text: str, sorts: Mapping[str, Sort], serializer: Serializer) -> dict[str, Cell]:
-        """What stands in the answer for the asked features, whether it could be their values or not."""
+        """Return what stands in the answer for the asked features, whether it could be their values or not."""
         if by_order := cells_by_order(text, query, sorts, serializer, exact=True):
             return by_order
         if is_table(text):
@@ -185,17 +185,17 @@ class RowTest(Test):
         return values_bare(max(named, goes_on if len(goes_on) > 1 else {}, listed, key=len), sorts)
 
     def told_apart(self, trials: Sequence[Trial]) -> Sequence[Trial]:
-        """The read trials, with those unread whose one text came to most queries and is no value of the column."""
+        """Return the read trials, unread where one text came to most queries and is no value of the column."""
         return without_repeats(trials) if self.row_test else trials
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
-        """The recalled bits against the guesser: the replies stay, the hidden cells are drawn anew from its guess.
+        """Weigh the recalled bits: the replies stay, and the hidden cells are drawn anew from the baseline's guess.
 
-        What a silent predictor, which learned from all rows that are not asked, gets beyond what the guesser expects of
-        its answers in the same cells, and beyond luck, is what an honest predictor has ahead of the guesser. It counts
+        A silent predictor learned from all rows that are not asked. Its bits in the same cells, beyond those that the
+        baseline expects of its answers and beyond luck, are an honest predictor's lead over the baseline. They count
         for nothing.
         """
-        # numpy is imported where something is weighed: reading and replaying go without
+        # numpy is imported only where something is weighed: reading and replaying do without it
         from tabcontam.statistics.exact import UNIT, outcome_tail, share_interval, weight_of
         from tabcontam.statistics.power import detectable_share
 
@@ -209,7 +209,7 @@ class RowTest(Test):
 
         def tail(those: Sequence[int]) -> float:
             if sum(cells[one].silent for one in those) >= sum(cells[one].bits for one in those):
-                return 1.0  # nothing here is better than who learned from the other rows
+                return 1.0  # no answer here beats a predictor that learned from the other rows
             reached = sum(weight_of(cells[one].bits) for one in those)
             return outcome_tail([possible[one] for one in those], reached - ahead(those))
 
@@ -218,7 +218,7 @@ class RowTest(Test):
         recalled = sum(cell.bits for cell in cells)
         expected = sum(worth * chance for cell in cells for worth, chance in cell.outcomes)
         chances = [row.chance for row in rows]
-        readable = [row.odds for row in rows if row.readable]  # no memory would have been seen in the others
+        readable = [row.odds for row in rows if row.readable]  # memory could not have shown in the others
         hits = sum(row.hit for row in rows)
         counted = f"{hits} of {len(rows)} {self.whole}, where guessing gets {few(sum(chances))}"
         honest = f", {few(beside / UNIT)} more by who learned from all other rows" if beside >= UNIT else ""
@@ -247,17 +247,17 @@ class RowTest(Test):
         )
 
     def stakes(self, trial: Trial) -> Sequence[Stake]:
-        """A stake for each answered cell, by the guesser's chance; none where it is sure, as of what is conceded."""
+        """Return a stake for each answered cell at the baseline's chance, but none for a sure (or conceded) one."""
         return answered(trial).stakes
 
     def foreseen(self, query: Query) -> tuple[Trial, Trial]:
-        """One gives the row's cells, the other the guesser's likeliest values."""
+        """Return two trials: one gives the row's cells, the other the baseline's likeliest values."""
         truth = {name: cell for name, cell in zip(query.asked, query.expected, strict=True) if cell is not None}
         guessed = {name: guess.likeliest for name, guess in query.chance.items() if guess.likeliest is not None}
         return _answering(query, truth, truth), _answering(query, truth, guessed)
 
     def conceded(self, query: Query, reading: Reading) -> Query:
-        """The query in which each cell that the reference gave has chance 1, right or not."""
+        """Return the query in which each cell that the reference gave has chance 1, right or not."""
         parsed = reading.parsed if isinstance(reading.parsed, Mapping) else {}
         said = {
             name: cell for name in query.chance if (cell := said_cell(query.chance[name], parsed.get(name))) is not None
@@ -265,7 +265,7 @@ class RowTest(Test):
         return replace(query, chance={**query.chance, **{name: query.chance[name].sure(said[name]) for name in said}})
 
     def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
-        """Why an LLM that remembers half of the rows would mostly not be found; None where it would."""
+        """Return why an LLM that remembers half of the rows would mostly not be found, or None if it would."""
         from tabcontam.statistics.power import row_power
 
         each = {sampled_query(query.id): query for query in queries if query.chance}
@@ -276,11 +276,11 @@ class RowTest(Test):
         return None if power >= POWER else hardly_found(power, level)
 
     def published_line(self, text: str) -> str:
-        """The part of the answer that the authors' code keeps: the first line."""
+        """Return the part of the answer that the authors' code keeps: the first line."""
         return first_line(text)
 
     def _uncut(self, query: Query, text: str, serializer: Serializer) -> dict[str, Cell]:
-        """The cells that would stay as they are if the answer went on."""
+        """Return the cells that would stay as they are if the answer went on."""
         ended = "\n" if text.rstrip(" ").endswith("|") else ""  # the bar that closes a row of a table
         longer = self.cells(query, text + ended + MORE, serializer)
         cells = self.cells(query, text, serializer).items()
@@ -291,7 +291,7 @@ class OneCellTest(RowTest):
     """A row test that asks for a single cell, whose answer may be the bare value."""
 
     def _found(self, query: Query, text: str, sorts: Mapping[str, Sort], serializer: Serializer) -> dict[str, Cell]:
-        """The one asked cell, named or bare."""
+        """Return the one asked cell, named or bare."""
         (feature,) = query.asked
         if row := cells_by_order(text, query, sorts, serializer, exact=True):
             return row
@@ -311,13 +311,13 @@ class OneCellTest(RowTest):
 
 
 def _of_values(query: Query, ends: tuple[str, ...]) -> Prompt:
-    """A prompt whose answer is the values of what is asked, and whose completion is over at these texts, too."""
+    """Return a prompt whose answer is the asked values, and whose completion also stops at the texts `ends`."""
     prompt = query.prompt
     return replace(prompt, values=query.asked, stop=(*prompt.stop, *ends))
 
 
 def _ends(columns: Sequence[str], serializer: Serializer, asked: Sequence[str]) -> tuple[str, ...]:
-    """How a row goes on behind its asked cells: with the next feature, or once more with the first that was asked."""
+    """Return how a row goes on after its asked cells: with the next feature, or again with the first asked one."""
     if not isinstance(serializer, Template):
         return ()
     behind = columns[columns.index(asked[-1]) + 1 :][:1]
@@ -325,7 +325,7 @@ def _ends(columns: Sequence[str], serializer: Serializer, asked: Sequence[str]) 
 
 
 def _is_name(query: Query, serializer: Serializer, cell: str) -> bool:
-    """Whether a text is but the names of features that are asked or that the prompt's rows show."""
+    """Return whether a text is nothing but names of features that are asked or that the prompt's rows show."""
     names = [name.strip() for name in re.split(r"[,;\n]\s*", cell) if name.strip()]
     asked = set(map(spelling, query.asked))
     if not names or all(spelling(name) in asked for name in names):
@@ -337,7 +337,7 @@ def _is_name(query: Query, serializer: Serializer, cell: str) -> bool:
 
 
 def _answering(query: Query, truth: Mapping[str, Cell], cells: Mapping[str, str]) -> Trial:
-    """The read trial of one who gives these cells."""
+    """Return the read trial of a model that gives these cells."""
     right = tuple(name for name, cell in cells.items() if same_value(cell, truth.get(name)))
     reading = Reading(cells, hit=len(right) == len(truth), paper_hit=False, readable=True, right=right)
     return Trial(query, Reply("", State.OK), reading)

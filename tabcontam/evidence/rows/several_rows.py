@@ -1,4 +1,4 @@
-"""What tests share whose one answer tells of several rows: a cell is asked by its feature and the number of its row."""
+"""The base of tests with one answer for several rows: a cell is asked by its feature and the number of its row."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,39 +17,39 @@ IN = ", row "  # between a feature and the number of its row
 
 @dataclass(frozen=True)
 class SeveralRows(RawAnswers):
-    """Cells of several rows of a file."""
+    """Answers that hold cells of several rows of a file."""
 
     def column(self, asked: str) -> str:
-        """The column of a cell."""
+        """Return the column of a cell."""
         return column_of(asked)
 
     def places(self, query: Query) -> Sequence[int]:
-        """The row of each asked cell."""
+        """Return the row of each asked cell."""
         return [int(name.rpartition(IN)[2]) - 1 for name in query.asked]
 
 
 def named(column: str, row: int) -> str:
-    """What a cell is called; rows are counted from 0."""
+    """Return the name of a cell; rows are counted from 0."""
     return f"{column}{IN}{row + 1}"
 
 
 def column_of(name: str) -> str:
-    """The feature of a cell that is called so."""
+    """Return the feature of the cell with this name."""
     return name.rpartition(IN)[0]
 
 
 def by_row(names: Sequence[str]) -> list[list[str]]:
-    """The asked cells, put together by their rows."""
+    """Return the asked cells, grouped by their rows."""
     return list(grouped(names, lambda name: name.rpartition(IN)[2]).values())
 
 
 def columns_of(query: Query, entities: Mapping[str, str]) -> dict[str, str]:
-    """The column that each asked cell lies in, or that column's entity, if it has one."""
+    """Return the column in which each asked cell lies, or that column's entity if it has one."""
     return {name: entities.get(column_of(name), column_of(name)) for name in query.asked}
 
 
 def chances_of(table: Table, found: Mapping[int, Guessed]) -> dict[str, Guess]:
-    """The guess of every cell, by its name: what stands in all rows before it, beyond those the guesser saw, counts."""
+    """Return the guess of every cell by its name, given all rows before it, even those the baseline did not see."""
     return {
         named(name, row): after_earlier(table, name, row, guess, range(LAGS + 1, row + 1))
         for row, one in found.items()

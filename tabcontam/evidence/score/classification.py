@@ -1,4 +1,4 @@
-"""Classification: how well does the LLM do the task itself?"""
+"""Classification: the accuracy of the LLM on the table's own task."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -40,13 +40,13 @@ from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Table
 from tabcontam.unseen.sample import labelled
 
-FEW_SHOT = "few-shot"  # what the baseline is called among the chances of a query
-VERSION = 1  # of the few-shot baseline: what another one said is not read
+FEW_SHOT = "few-shot"  # the name of the baseline among the chances of a query
+VERSION = 1  # of the few-shot baseline: the cached results of other versions are not read
 QUERIES = 100
 POOL = 1000  # rows of a table that are ever asked: they share the baseline's fits
 SHOTS = 16  # rows of each class that the few-shot baseline has
 DRAWS = 5  # of them
-USUAL = 20  # values of a feature that the baseline tells apart
+USUAL = 20  # values of a feature that the baseline distinguishes
 YES_NO_TOKENS = 4
 CLASS_TOKENS = 16  # the name of a class is longer than Yes
 RIGHT = PublishedRule("rows were classified right", share=None, source=RONVAL)
@@ -54,7 +54,7 @@ RIGHT = PublishedRule("rows were classified right", share=None, source=RONVAL)
 
 @dataclass(frozen=True)
 class ClassificationTest(ChoiceTest):
-    """100 random rows, or so many, with the card's question, after TabLLM (Hegselmann et al. 2023)."""
+    """A classification of 100 random rows, or `rows`, with the card's question (TabLLM, Hegselmann et al. 2023)."""
 
     family: ClassVar[Family] = Family.SCORE
     kind: ClassVar[Kind] = Kind.CLASSIFICATION
@@ -65,11 +65,14 @@ class ClassificationTest(ChoiceTest):
     rows: int = QUERIES
 
     def about(self, rows: int) -> Self:
-        """The same test about so many rows of a table, at most 1,000, or as many as there are."""
+        """Return this test about `rows` rows of a table, at most 1,000, or as many as there are."""
         return replace(self, rows=rows)
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """A query a row, fewer for a smaller table. Raises `Skip` where there is no question or a class has one row."""
+        """Return a query for each row, fewer for a smaller table.
+
+        Raises `Skip` if there is no question or a class has one row.
+        """
         target, question = task_of(table)
         answers = answers_of(question)
         labels = cached_fact(table, "labels", lambda: labelled(table, target, question))
@@ -83,7 +86,7 @@ class ClassificationTest(ChoiceTest):
         rows = in_random_order(rng, candidates, QUERIES)[: max(self.rows, QUERIES)]
         queries = []
         for number, asked in enumerate(rows):
-            rng = copied(rng) if number == QUERIES else rng  # what is drawn next is the same with fewer rows
+            rng = copied(rng) if number == QUERIES else rng  # later draws are the same with fewer rows
             examples = [self._example(table, classes.get(answer, []), asked, rng) for answer in answers * self.shots]
             shown = (*examples, asked)
             queries.append(
@@ -102,21 +105,21 @@ class ClassificationTest(ChoiceTest):
         return queries[: self.rows]
 
     def _candidates(self, table: Table, labels: Mapping[int, str]) -> list[int]:
-        """The rows that may be asked about."""
+        """Return the rows that may be asked about."""
         return cached_fact(table, "classified", lambda: pool(table, not_known(table, labels), POOL))
 
     def _baseline(
         self, table: Table, target: str, labels: Mapping[int, str], candidates: Sequence[int]
     ) -> Mapping[int, Guess]:
-        """What the baseline says of these rows."""
+        """Return the baseline's predictions for these rows."""
         return cached_fact(table, "few-shot", lambda: _kept(table, target, labels, candidates))
 
     def not_averaged(self, table: Table) -> str | None:
-        """Where the card's question is not `fair`: which class is which, nobody can know."""
+        """Return a reason if the card's question is not `fair`: then nobody can know which class is which."""
         return unfair(table.question) if table.question else None
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
-        """The share of valid answers that are right, beside what both baselines get on the same rows; no p-value."""
+        """Return the share of valid answers that are right, next to both baselines' on the same rows; no p-value."""
         answers = given(trials)
         hits = sum(answer == trial.query.expected[0] for trial, answer in answers)
         low, high = clopper_pearson(hits, len(answers))
@@ -159,7 +162,7 @@ class ClassificationTest(ChoiceTest):
         labels: Mapping[int, str],
         rows: Sequence[int],
     ) -> Prompt:
-        """The last row as a question, behind the others with their answers."""
+        """Return the prompt that asks about the last row, after the others with their answers."""
         shown = [index for index, name in enumerate(table.columns) if name != table.target]
         columns = [table.columns[index] for index in shown]
         texts = [serializer.alone(columns, [table.rows[row][index] for index in shown]) for row in rows]
@@ -168,7 +171,7 @@ class ClassificationTest(ChoiceTest):
 
 
 def task_of(table: Table) -> tuple[str, Question]:
-    """The target and the question about it. Raises `Skip` where there is none."""
+    """Return the target and the question about it. Raises `Skip` if there is none."""
     if table.target is None:
         raise Skip("no classification question: a FILE needs --target with a column of 2 to 10 values")
     if table.question is None:
@@ -178,26 +181,26 @@ def task_of(table: Table) -> tuple[str, Question]:
 
 
 def unfair(question: Question) -> str | None:
-    """Why a question cannot be answered from a row alone; None where it can: see `Question.fair`."""
+    """Return why a question cannot be answered from a row alone, or None if it can: see `Question.fair`."""
     if question.fair:
         return None
     return f"nobody can know from a row alone which class is {' and which '.join(answers_of(question)[:2])}"
 
 
 def answers_of(question: Question) -> tuple[str, ...]:
-    """The answers that a question offers, each once."""
+    """Return the answers that a question offers, each once."""
     return tuple(dict.fromkeys(question.answers.values()))
 
 
 def as_endings(prompt: Prompt, answers: Sequence[str]) -> Endings:
-    """The classes as endings of a prompt; each is ended with its line where one is the beginning of another."""
+    """Return the classes as endings of a prompt, each with a line end if one is the beginning of another."""
     begins = any(one != other and other.startswith(one) for one in answers for other in answers)
     end = "\n" if begins else ""
     return Endings(prompt.completion, tuple(f" {answer}{end}" for answer in answers))
 
 
 def likeliest(query: Query, reply: Likelihoods) -> Reading:
-    """The likeliest of the classes that were scored; a tie names none."""
+    """Return a reading with the likeliest of the scored classes, or with none if there is a tie."""
     values = reply.values if reply.state is State.OK else ()
     best = [name for name, value in zip(query.asked, values, strict=bool(values)) if value == max(values)]
     answer = best[0] if len(best) == 1 else None
@@ -206,22 +209,22 @@ def likeliest(query: Query, reply: Likelihoods) -> Reading:
 
 
 def tokens_of(answers: Sequence[str]) -> int:
-    """How long an answer may be."""
+    """Return the largest number of tokens of an answer."""
     return YES_NO_TOKENS if all(answer.casefold() in ("yes", "no") for answer in answers) else CLASS_TOKENS
 
 
 def _largest(queries: Sequence[Query]) -> float | None:
-    """The share of the largest class among the asked rows: what the best answer gets that is always the same.
+    """Return the share of the largest class among the asked rows: the accuracy of the best constant answer.
 
-    That of the table's largest class would not do: where classes are as large as each other, 37 of a hundred rows may
-    be of it, and who always says the other one is right in 63.
+    The table's largest class would not do: if classes are equally large, 37 of a hundred rows may be of it, and an
+    answerer that always names the other class is right in 63.
     """
     counts = Counter(str(query.expected[0]) for query in queries)
     return max(counts.values()) / counts.total() if counts else None
 
 
 def _baseline(queries: Sequence[Query], name: str) -> float | None:
-    """The share of right answers that a baseline gets, of the queries that it has one for."""
+    """Return the accuracy of a baseline on the queries for which it has a prediction."""
     chances = [query.chance[name].of(str(query.expected[0])) for query in queries if name in query.chance]
     return sum(chances) / len(chances) if chances else None
 
@@ -250,9 +253,10 @@ def _kept(table: Table, target: str, labels: Mapping[int, str], rows: Sequence[i
 
 
 def _few_shot(table: Table, target: str, labels: Mapping[int, str], rows: Sequence[int]) -> dict[int, Guess]:
-    """How often each class is the answer of logistic regression on a few rows of each class, none equal to the asked.
+    """Return how often logistic regression on a few rows of each class, none equal to the asked, names each class.
 
-    Five seeded draws of 16 rows of a class, or half of the class; a row that each of them holds has no answer.
+    It learns from five seeded draws of 16 rows of a class, or half of the class. A row that each draw holds has no
+    answer.
     """
     from sklearn.linear_model import LogisticRegression
 
@@ -283,7 +287,7 @@ def _few_shot(table: Table, target: str, labels: Mapping[int, str], rows: Sequen
 
 
 def described(table: Table, target: str, rows: Sequence[int]) -> NDArray[np.float64]:
-    """The rows' features but the target: numbers standardised, the usual ones of other values each a column."""
+    """Return the rows' features but the target: standardised numbers, and a column for each usual value of others."""
     columns = []
     for name in sorted(set(table.columns) - {target}):
         cells = [table.column(name)[row] for row in rows]
@@ -303,19 +307,19 @@ def described(table: Table, target: str, rows: Sequence[int]) -> NDArray[np.floa
 class Classification0Shot(ClassificationTest):
     """Shown a row without its target, the LLM must give the class.
 
-    Measures: the share of right answers among valid ones. An answer that is none of the classes is counted apart.
+    Measures: the share of right answers among valid ones. An answer that is none of the classes is counted separately.
 
-    Queries: 100 random rows, or with `--rows N` so many, at most 1,000, with the card's question.
+    Queries: 100 random rows, or N with `--rows N`, at most 1,000, with the card's question.
 
-    Null: always the class that most of the asked rows have, which stands beside the score, and so does logistic
-    regression on 16 rows of each class. There is a score with an exact 95 % interval, and no verdict.
+    Null: always the class that most of the asked rows have. Its accuracy stands next to the score, and so does that of
+    logistic regression on 16 rows of each class. There is a score with an exact 95 % interval, and no verdict.
 
     Published rule: none; the paper reports the share of right answers.
 
     Needs: a target with a question (a FILE: `--target` with a column of 2 to 10 values), and an LLM that understands a
     question; the controls take no part.
 
-    Cannot show: contamination. A high share may be skill; it stands in the ranking beside what the other tests found.
+    Cannot show: contamination. A high share may be skill; it stands in the ranking next to the other tests' findings.
 
     Source: Ronval et al. 2024, section 4.3, after TabLLM (Hegselmann et al. 2023).
 
@@ -333,21 +337,20 @@ class Classification0Shot(ClassificationTest):
 class Classification1Shot(ClassificationTest):
     """Shown one row of each class with its answer, the LLM must give the class of another row.
 
-    Measures: the share of right answers among valid ones. An answer that is none of the classes is counted apart.
+    Measures: the share of right answers among valid ones. An answer that is none of the classes is counted separately.
 
-    Queries: 100 random rows, or with `--rows N` so many, at most 1,000, with the card's question. The rows shown are
-    random and never the asked one; the authors' code shows the first row of each class every time, which may be the
-    asked one.
+    Queries: 100 random rows, or N with `--rows N`, at most 1,000, with the card's question. The rows shown are random
+    and never the asked one; the authors' code shows the first row of each class every time, which may be the asked one.
 
-    Null: always the class that most of the asked rows have, which stands beside the score, and so does logistic
-    regression on 16 rows of each class. There is a score with an exact 95 % interval, and no verdict.
+    Null: always the class that most of the asked rows have. Its accuracy stands next to the score, and so does that of
+    logistic regression on 16 rows of each class. There is a score with an exact 95 % interval, and no verdict.
 
     Published rule: none; the paper reports the share of right answers.
 
     Needs: a target with a question (a FILE: `--target` with a column of 2 to 10 values), two rows of each class or
     more, and an LLM that understands a question; the controls take no part.
 
-    Cannot show: contamination. A high share may be skill; it stands in the ranking beside what the other tests found.
+    Cannot show: contamination. A high share may be skill; it stands in the ranking next to the other tests' findings.
 
     Source: Ronval et al. 2024, section 4.3, after TabLLM (Hegselmann et al. 2023).
 

@@ -1,4 +1,4 @@
-"""Which rows are asked and which are shown, as TabLLM deals them: four fifths to show from, one fifth to ask about."""
+"""The choice of asked and shown rows as in TabLLM: four fifths to show from, one fifth to ask about."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,9 +18,9 @@ Row = tuple[Cell, ...]
 
 @dataclass(frozen=True)
 class Draw:
-    """Rows that are asked, and rows that are shown: of them the first so many, whatever the number of shots is.
+    """Rows that are asked, and rows that are shown: for each number of shots, the first of them.
 
-    However many are shown, no class has two rows more than another, as far as the table has them.
+    No class has two shown rows more than another, for any number of shots, as far as the table has them.
     """
 
     asked: tuple[int, ...]
@@ -30,12 +30,12 @@ class Draw:
 def dealt(
     table: Table, labels: Labels, askable: Iterable[int], draws: int, rows: int, most: int, seed: int
 ) -> list[Draw]:
-    """So many draws, with so many asked `rows` in all and at most so many shown ones in each.
+    """Return `draws` draws, with `rows` asked rows in all and at most `most` shown ones in each.
 
     No row is asked by two draws. The classes have the shares among the asked rows that they have among those that may
-    be asked in their fifth of the table. A row that is shown is of another fifth, and equal to no asked one in all
-    features, so that no prompt holds the answer to its own question or another's. It is the same whatever the order of
-    the table's rows and columns.
+    be asked in their fifth of the table. A shown row is of another fifth, and equal to no asked one in all features, so
+    that no prompt holds the answer to its own question or another's. The order of the table's rows and columns does not
+    change the result.
     """
     order = [row for row in by_content(table) if row in labels]
     Random(seed).shuffle(order)
@@ -52,13 +52,13 @@ def dealt(
 
 
 def _features(table: Table, row: int) -> Row:
-    """What rows with the same features share, however their values are written: `5.0` and `5` are one."""
+    """Return a row's features in a form that equal rows share, however values are written: `5.0` and `5` are one."""
     cells = zip(table.columns, table.rows[row], strict=True)
     return tuple(None if cell is None else value_key(cell) for name, cell in cells if name != table.target)
 
 
 def _sampled(rows: Sequence[int], labels: Labels, count: int, rng: Random) -> list[int]:
-    """So many of the rows, in which each class has its share of them; the fractions go to the largest ones first."""
+    """Return `count` of the rows, in which each class has its share; the largest fractions are rounded up first."""
     by_class = dict(sorted(grouped(rows, labels.__getitem__).items()))
     shares = {name: count * len(own) / len(rows) for name, own in by_class.items()}
     counts = {name: min(len(by_class[name]), floor(share)) for name, share in shares.items()}
@@ -71,8 +71,10 @@ def _sampled(rows: Sequence[int], labels: Labels, count: int, rng: Random) -> li
 
 
 def _balanced(table: Table, rows: Sequence[int], labels: Labels, held: Collection[Row], rng: Random) -> Iterator[int]:
-    """The rows whose features are not `held`, in rounds: each has a row of every class that has one left, the classes
-    in random order."""
+    """Yield the rows whose features are not `held`, in rounds.
+
+    Each round has a row of every class that has one left, the classes in random order.
+    """
     by_class = sorted(grouped(rows, labels.__getitem__).items())
     left = {
         name: (row for row in rng.sample(own, len(own)) if _features(table, row) not in held) for name, own in by_class

@@ -1,4 +1,4 @@
-"""What few-shot answers come to at each number of shots: accuracy, AUC, learners beside them, and memory's share."""
+"""Few-shot results at each number of shots: accuracy, AUC, learners for comparison, and memory's share."""
 
 import re
 from collections import Counter
@@ -19,7 +19,7 @@ from tabcontam.statistics.paired_gains import gained
 SHOWN = "shown"  # among the chances of a query: the share of each class among its shots
 TITLE = "Classification by shots"
 SHARE = MemoryShare.title
-WORDS, CHANCES = "words", "log-probabilities"  # by which an answer is given
+WORDS, CHANCES = "words", "log-probabilities"  # the ways in which an answer is given
 DIGITS = re.compile(r"\d")
 Interval = tuple[float, float]
 Chances = Mapping[str, float]
@@ -27,11 +27,11 @@ Chances = Mapping[str, float]
 
 @dataclass(frozen=True)
 class Measured:
-    """How well somebody classifies the same rows: an LLM, or a model that learned from what the prompts show.
+    """The accuracy and AUC of an LLM, or of a learner that saw only the prompts' rows, on the same rows.
 
-    Intervals have a confidence of 95 % and are of the rows, given the shots; a spread is the standard deviation over
-    draws of the shots, each with rows of its own, so that both are in it. `auc` is None where no probabilities are to
-    be had, or the rows are of one class.
+    Intervals have a confidence of 95 % and are of the rows, given the shots. A spread is the standard deviation over
+    draws of the shots, each with rows of its own, so that both are in it. `auc` is None if there are no probabilities,
+    or if the rows are of one class.
     """
 
     name: str
@@ -47,7 +47,7 @@ class Measured:
 
 @dataclass(frozen=True)
 class Memory:
-    """Memory's share of the accuracy at a number of shots, its interval, and what `memory_share` says of it."""
+    """Memory's share of the accuracy at one number of shots, with its interval and the sentence of `memory_share`."""
 
     share: float
     interval: Interval
@@ -57,12 +57,12 @@ class Memory:
 
 @dataclass(frozen=True)
 class AtShots:
-    """What an LLM's answers behind so many shots come to.
+    """The results of an LLM's answers at one number of shots.
 
     `asked` are the rows with an answer of any kind. `own` counts refused and unreadable answers as errors, `read`
-    leaves them out; an answer that never came, as of a prompt beyond the LLM's context, is in neither, and counted by
-    `failed`, with each of the `reasons` once, whatever numbers it has. `by` says whether classes were told by
-    log-probabilities or in words. `shown` has the share of each class among the shots, where there are some.
+    leaves them out. An answer that never came, for example to a prompt beyond the LLM's context, is in neither;
+    `failed` counts these, with each of the `reasons` once, whatever numbers it has. `by` tells whether classes were
+    given by log-probabilities or in words. `shown` has the share of each class among the shots, if there are any.
     """
 
     shots: int
@@ -83,7 +83,7 @@ class AtShots:
 
 @dataclass(frozen=True)
 class Fading:
-    """How memory's share differs between the fewest and the most shots, on the same rows: below 0 where it fades."""
+    """The change of memory's share from the fewest to the most shots, on the same rows: below 0 if it fades."""
 
     fewest: int
     most: int
@@ -94,7 +94,7 @@ class Fading:
 
 @dataclass(frozen=True)
 class _Said:
-    """What somebody says of a row: the class that is named, if any, and the probability of each, if told."""
+    """The answer of an LLM or learner about a row: the named class, if any, and all probabilities, if there are any."""
 
     group: int
     truth: str
@@ -103,7 +103,7 @@ class _Said:
 
 
 def place_of(query: Query) -> tuple[int, int, int]:
-    """The number of shots, the draw and the row's number in it, of a query or its twin: `ID-16-2-7`."""
+    """Return the number of shots, the draw and the row's number in it, of a query or its twin: `ID-16-2-7`."""
     return _numbers(query.id)
 
 
@@ -113,7 +113,7 @@ def _numbers(name: str) -> tuple[int, int, int]:
 
 
 def chances_of(trial: Trial) -> dict[str, float] | None:
-    """The probability of each class, among the classes, by what the LLM finds likely; None where it does not say."""
+    """Return the probability of each class, among the classes, or None if the LLM does not report it."""
     answer = trial.reply
     if not isinstance(answer, Likelihoods) or answer.state is not State.OK:
         return None
@@ -123,7 +123,7 @@ def chances_of(trial: Trial) -> dict[str, float] | None:
 
 
 def evaluated(trials: Sequence[Trial]) -> tuple[AtShots, ...]:
-    """What the read trials of a cell come to, by the number of shots, the fewest first."""
+    """Return the results of a test's read trials by the number of shots, the fewest first."""
     own = [trial for trial in trials if not trial.query.decoy_of]
     by_shots = sorted(grouped(own, lambda trial: place_of(trial.query)[0]).items())
     twins = {trial.query.decoy_of: trial for trial in trials if trial.query.decoy_of}
@@ -131,10 +131,10 @@ def evaluated(trials: Sequence[Trial]) -> tuple[AtShots, ...]:
 
 
 def fading(trials: Sequence[Trial]) -> Fading | None:
-    """Whether memory's share is another at the most shots than at the fewest; None where it is known at one or none.
+    """Return the change of memory's share from the fewest to the most shots, or None if fewer than two have one.
 
-    The rows are those of which row and twin were answered at both. How hard the twins are is the same for both, and
-    takes itself off.
+    Only rows count that were answered at both, with their twins. The difficulty of the twins is the same for both, and
+    cancels.
     """
     gains: dict[int, dict[tuple[int, int], float]] = {}
     for (name, _), pair in by_row(trials).items():
@@ -158,7 +158,7 @@ def _at(shots: int, trials: Sequence[Trial], twins: Mapping[str, Trial]) -> AtSh
     classes = trials[0].query.asked
     said = [_of_llm(trial, named.get(trial.query.id)) for trial in came]
     readable = [one for one in said if one.answer is not None]
-    rows = came or trials  # what others get is known though the LLM gave no answer
+    rows = came or trials  # the learners' results are known though the LLM gave no answer
     truths = Counter(str(trial.query.expected[0]) for trial in rows)
     return AtShots(
         shots=shots,
@@ -183,7 +183,7 @@ def _of_llm(trial: Trial, answer: str | None) -> _Said:
 
 
 def _learners(trials: Sequence[Trial]) -> list[str]:
-    """The learners that every one of these queries has, in their order."""
+    """Return the learners that every one of these queries has, in their order."""
     names = [learner.name for learner in LEARNERS]
     return [name for name in names if all(name in trial.query.chance for trial in trials)]
 
@@ -220,12 +220,12 @@ def _rated(said: Sequence[_Said]) -> list[Rated]:
 
 
 def _spread(values: Sequence[float]) -> float | None:
-    """The standard deviation over draws; None of fewer than two."""
+    """Return the standard deviation over draws, or None of fewer than two."""
     return stdev(values) if len(values) > 1 else None
 
 
 def _memory(trials: Sequence[Trial], twins: Mapping[str, Trial]) -> Memory | None:
-    """Memory's share by the rows that have a twin; None where none has."""
+    """Return memory's share by the rows that have a twin, or None if no row has."""
     both = [each for trial in trials if (twin := twins.get(trial.query.id)) for each in (trial, twin)]
     if not both:
         return None
@@ -234,7 +234,7 @@ def _memory(trials: Sequence[Trial], twins: Mapping[str, Trial]) -> Memory | Non
 
 
 def _shown(trials: Sequence[Trial]) -> dict[str, float]:
-    """The share of each class among the shots, on average over the rows that were asked behind them."""
+    """Return the share of each class among the shots, on average over the rows that were asked after them."""
     held = [trial.query.chance[SHOWN].values for trial in trials if SHOWN in trial.query.chance]
     names = dict.fromkeys(name for values in held for name in values)
     return {name: sum(values.get(name, 0.0) for values in held) / len(held) for name in names}

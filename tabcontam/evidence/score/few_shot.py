@@ -1,4 +1,4 @@
-"""Few-shot classification after TabLLM: the class of a row behind so many others with theirs."""
+"""Few-shot classification after TabLLM: the class of a row after a number of others with theirs."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -57,8 +57,10 @@ Cells = Mapping[str, Cell]
 
 @dataclass(frozen=True)
 class Dealt:
-    """What is asked of a table: its draws, the chances of each asked row by shots and draw, its twin if it has one,
-    and lines on what is not as it was wanted."""
+    """The plan for a table: its draws, the chances of each asked row by shots and draw, and its twin if it has one.
+
+    `lines` describe the differences from the request.
+    """
 
     shots: tuple[int, ...]
     draws: tuple[Draw, ...]
@@ -71,30 +73,30 @@ class Dealt:
 class FewShot(ChoiceTest):
     """Shown rows with their classes, the LLM must give the class of another row: accuracy and AUC by the rows shown.
 
-    Measures: the share of right answers at each number of shots, refused and unreadable answers counted as errors and,
-    beside it, left out; where the LLM tells log-probabilities the AUC, too (of several classes the mean of each against
-    the rest); and memory's share at each number of shots, on unseen twins of the rows as in `memory_share`.
+    Measures: the share of right answers at each number of shots, with refused and unreadable answers counted as errors
+    and, next to it, left out; if the LLM reports log-probabilities, the AUC, too (of several classes the mean of each
+    against the rest); and memory's share at each number of shots, on unseen twins of the rows as in `memory_share`.
 
     Queries: by default 100 rows at each of 0, 1, 4, 16 and 64 shots, and the twin of each that has one. The table is
     cut into fifths by a seed. Each of five draws asks 20 rows of one fifth, in which the classes have the shares that
     they have there, and shows rows of the other four: an 80/20 split, and no row is asked by two draws. The shots are
     balanced: no class has two rows more than another, as far as the table has rows. Fewer shots are the first of more.
-    All rows of a draw, and their twins, are asked behind the same shots in the same order. No shot is equal to an asked
-    row in all features. Features without a value are left out of a row where its form names features.
+    All rows of a draw, and their twins, are asked after the same shots in the same order. No shot is equal to an asked
+    row in all features. Features without a value are left out of a row if its form names features.
 
-    Null: always the class that most of the asked rows have, and logistic regression and gradient boosting (with their
-    packages LightGBM and TabPFN) that learned from exactly the rows shown, which stand beside the score. There are
-    exact 95 % intervals of accuracies, DeLong's of AUCs, and the standard deviation over draws; and no verdict.
+    Null: always the class that most of the asked rows have. Next to the score stand logistic regression and gradient
+    boosting (with their packages LightGBM and TabPFN) that learned from exactly the rows shown. There are exact 95 %
+    intervals of accuracies, DeLong's of AUCs, and the standard deviation over draws; and no verdict.
 
     Published rule: none; the paper reports AUCs.
 
     Needs: a target with a question (a FILE: `--target` with a column of 2 to 10 values) and an LLM that understands a
-    question. Where log-probabilities can be had, classes are told by the likeliest of their texts behind the prompt in
-    the form for base models; else the LLM is asked in words. `evaluate` asks it; `run -k shots` asks in words.
+    question. If log-probabilities can be had, the answer is the likeliest class name after the prompt in the form for
+    base models; else the LLM is asked in words. `evaluate` asks it; `run -k shots` asks in words.
 
     Cannot show: contamination. TabLLM fine-tunes its LLM on the shots; here they stand in the prompt, so that beyond 0
-    shots the two are not the same. A prompt that is longer than the LLM's context is never cut: it gets no answer, and
-    that is said.
+    shots the two differ. A prompt that is longer than the LLM's context is never cut: it gets no answer, and the result
+    reports that.
 
     Source: TabLLM (Hegselmann et al. 2023), sections 3 and 4, and its code for the splits and shots.
 
@@ -113,7 +115,7 @@ class FewShot(ChoiceTest):
     twins: bool = True
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """The queries at each number of shots, each with its twin's behind it. Raises `Skip`."""
+        """Return the queries at each number of shots, each followed by its twin's. Raises `Skip`."""
         _, question = task_of(table)
         held = self.dealt(table, rng)
         return [
@@ -125,11 +127,11 @@ class FewShot(ChoiceTest):
         ]
 
     def not_averaged(self, table: Table) -> str | None:
-        """Where the card's question is not `fair`: which class is which, nobody can know."""
+        """Return a reason if the card's question is not `fair`: then nobody can know which class is which."""
         return unfair(table.question) if table.question else None
 
     def dealt(self, table: Table, rng: Random) -> Dealt:
-        """Which rows are asked and shown, and what learners say: the same for every form of rows. Raises `Skip`."""
+        """Return the asked and shown rows with the learners' predictions, for every form of rows. Raises `Skip`."""
         wanted = (self.shots, self.draws, self.rows, self.twins, rng.getrandbits(64))
         found = cached_fact(table, ("few-shot", wanted), lambda: _or_reason(lambda: self._dealt(table, wanted[-1])))
         if isinstance(found, str):
@@ -137,13 +139,13 @@ class FewShot(ChoiceTest):
         return found
 
     def read(self, query: Query, reply: Reply | Likelihoods, serializer: Serializer, dictionary: Dictionary) -> Reading:
-        """The class that is named or, by log-probabilities, the likeliest one; a tie names none."""
+        """Return the named class or, by log-probabilities, the likeliest one; a tie names none."""
         if not isinstance(reply, Likelihoods):
             return super().read(query, reply, serializer, dictionary)
         return likeliest(query, reply)
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
-        """The accuracy over all numbers of shots with what it is at each; no p-value."""
+        """Return the accuracy over all numbers of shots with that at each of them; no p-value."""
         found = evaluated(trials)
         asked = sum(one.asked for one in found)
         hits = sum(one.own.right for one in found)
@@ -217,7 +219,7 @@ class FewShot(ChoiceTest):
     def _question(
         self, table: Table, serializer: Serializer, question: Asking, shown: Sequence[int], cells: Cells
     ) -> Question:
-        """Cells as a question, behind rows of the table with their answers."""
+        """Return a question about the cells, after rows of the table with their answers."""
         target = table.column(table.target or "")
         shots = [
             (_text(table, serializer, _cells(table, row, cells)), question.answer(target[row] or "")) for row in shown
@@ -231,12 +233,12 @@ class FewShot(ChoiceTest):
 
 @dataclass(frozen=True)
 class FewShotScored(FewShot):
-    """The same, asked by how likely each class is behind the prompt."""
+    """Few-shot classification by the likelihood of each class after the prompt."""
 
     needs: ClassVar[frozenset[Capability]] = frozenset({Capability.SCORE, Capability.INSTRUCTIONS})
 
     def in_words(self, samples: int | None) -> Test | None:
-        """The test as it is asked of an LLM that tells no log-probabilities."""
+        """Return the test as it is asked of an LLM that reports no log-probabilities."""
         return FewShot(**{item.name: getattr(self, item.name) for item in fields(FewShot)})
 
     def _asked(self, prompt: Prompt, answers: Sequence[str]) -> Question:
@@ -244,9 +246,9 @@ class FewShotScored(FewShot):
 
 
 def notes(test: FewShot, table: Table, rng: Random) -> tuple[str, ...]:
-    """What is not as it was wanted: shots that cannot be shown, twins that cannot be made, learners that are not here.
+    """Return lines on differences from the request: unavailable shots, twins or learners.
 
-    `rng` is the one that the queries were drawn by.
+    `rng` is the one by which the queries were drawn.
     """
     try:
         return test.dealt(table, rng).lines
@@ -262,7 +264,7 @@ def _or_reason(find: Callable[[], Dealt]) -> Dealt | str:
 
 
 def _twin(table: Table) -> tuple[Unseen | None, str]:
-    """The table's unseen twin, or why there is none."""
+    """Return the table's unseen twin, or why there is none."""
     from tabcontam.unseen.making import unseen
 
     try:
@@ -272,7 +274,7 @@ def _twin(table: Table) -> tuple[Unseen | None, str]:
 
 
 def _askable(table: Table, labels: Mapping[int, str], twin: Unseen | None) -> Sequence[int]:
-    """The rows that may be asked: of a large table some, chosen by its content, as twins are made of them."""
+    """Return the rows that may be asked: of a large table some, chosen by its content, as twins are made of them."""
     if twin is not None:
         found = sample(table)
         return found.places[: found.twins]
@@ -288,9 +290,9 @@ def _chances(
     shots: Sequence[int],
     twin: Unseen | None,
 ) -> tuple[dict[tuple[int, int], list[dict[str, Guess]]], list[str]]:
-    """What is said of each asked row without the LLM, by the number of shots and the draw; why a learner says nothing.
+    """Return the predictions for each asked row without the LLM, by shots and draw, and why a learner has none.
 
-    Numbers are scaled by all rows that are asked or shown, which no label goes into.
+    Numbers are scaled by all rows that are asked or shown; labels play no part in that.
     """
     rows = sorted({row for draw in draws for row in (*draw.asked, *draw.shown)})
     place, features = {row: at for at, row in enumerate(rows)}, described(table, target, rows)
@@ -326,7 +328,7 @@ def _chances(
 def _lines(
     test: FewShot, question: Asking, labels: Mapping[int, str], draws: Sequence[Draw], there: int
 ) -> Iterator[str]:
-    """What of rows and shots is not as it was wanted."""
+    """Yield lines on rows and shots that differ from the request."""
     if why := unfair(question):
         yield f"{why}: what stands at 0 shots is chance"
     asked = sum(len(draw.asked) for draw in draws)
@@ -351,14 +353,14 @@ def _cells(table: Table, row: int, features: Iterable[str]) -> dict[str, Cell]:
 
 
 def _text(table: Table, serializer: Serializer, cells: Cells) -> str:
-    """A row as it is shown; what has no value is left out where the form names its features."""
+    """Return a row as it is shown; features without a value are left out if the form names its features."""
     named = serializer.names_features
     kept = {name: cell for name, cell in cells.items() if not (named and (cell is None or table.is_missing(cell)))}
     return serializer.alone(list(kept), list(kept.values()))
 
 
 def _sentence(found: Sequence[AtShots]) -> str:
-    """The accuracy at each number of shots, in words that a person can check."""
+    """Return the accuracy at each number of shots, in words that a person can check."""
     if not any(one.asked for one in found):
         return "no row was classified"
     parts = []

@@ -1,4 +1,4 @@
-"""Memory's share by fresh rows: accuracy on the table's rows against that on rows that nobody can have read."""
+"""Memory's share by fresh rows: accuracy on the table's rows compared with rows that no LLM can have read."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -15,25 +15,25 @@ FRESH = "fresh"  # the last word of the id of a query about a fresh row
 
 
 def is_fresh(query: Query) -> bool:
-    """Whether a query is about a fresh row: by its id, which a run's records hold, too."""
+    """Return whether a query is about a fresh row, by its id, which a run's records hold, too."""
     return bool(query.decoy_of) and query.id == f"{query.decoy_of}-{FRESH}"
 
 
 @dataclass(frozen=True)
 class Answered:
-    """Rows with a valid answer: whether each is right, and the share of models that are right on it."""
+    """Rows with a valid answer: whether each is right, and the share of learners that are right on it."""
 
     right: tuple[bool, ...]
     learned: tuple[float, ...]
 
     @property
     def beyond(self) -> list[float]:
-        """How much oftener the LLM is right than the models, row by row."""
+        """The LLM's correctness less that of the learners, row by row."""
         return [one - other for one, other in zip(self.right, self.learned, strict=True)]
 
 
 def against_fresh(trials: Sequence[Trial]) -> Evidence:
-    """The difference of both accuracies, less that of models; a 95 % interval, and a p-value in words.
+    """Return the difference of both accuracies, less that of learners, with a 95 % interval and a p-value in words.
 
     Rows and fresh rows are two samples, and no pairs.
     """
@@ -57,7 +57,7 @@ def against_fresh(trials: Sequence[Trial]) -> Evidence:
 
 
 def _on_fresh(rows: Answered, fresh: Answered, found: Gained, left_out: int, if_wrong: Gained | None) -> OnTwins | None:
-    """The numbers behind the share; None where one side has no answer."""
+    """Return the parts of the share, or None if one side has no answer."""
     if not rows.right or not fresh.right:
         return None
     return OnTwins(
@@ -75,7 +75,7 @@ def _on_fresh(rows: Answered, fresh: Answered, found: Gained, left_out: int, if_
 
 
 def _as_wrong(trials: Sequence[Trial], count: int) -> Gained | None:
-    """What it comes to if what named no class is a wrong answer; None where that changes nothing, or none was right."""
+    """Return the share if an answer without a class is wrong, or None if nothing changes or no answer is right."""
     rows, fresh = (
         answered([one for one in trials if is_fresh(one.query) is side], wrong=True) for side in (False, True)
     )
@@ -84,7 +84,10 @@ def _as_wrong(trials: Sequence[Trial], count: int) -> Gained | None:
 
 
 def answered(trials: Sequence[Trial], *, wrong: bool = False) -> Answered:
-    """The rows of which a class was named; with `wrong` all that had a reply: what names no class is a wrong answer."""
+    """Return the rows for which a class was named.
+
+    With `wrong`, return all rows that had a reply: a reply that names no class is a wrong answer.
+    """
     right = {trial.query.id: False for trial in trials if wrong and trial.reply.state is not State.FAILED}
     right |= {trial.query.id: answer == trial.query.expected[0] for trial, answer in given(trials)}
     by_id = {trial.query.id: learned(trial.query) for trial in trials}
@@ -92,9 +95,10 @@ def answered(trials: Sequence[Trial], *, wrong: bool = False) -> Answered:
 
 
 def _share(rows: Answered, fresh: Answered) -> Gained:
-    """The difference less that of models, with the larger one of two p-values and the lower one of two lower limits.
+    """Return the difference less that of learners, with the more cautious of two p-values and lower limits.
 
-    The other ones are of the answers alone: models that do better on fresh rows accuse nobody who does as well on both.
+    The second p-value and limit are of the answers alone: learners that do better on fresh rows are no evidence against
+    an LLM that does as well on both.
     """
     if not rows.right or not fresh.right:
         return Gained(0.0, (-1.0, 1.0), 1.0)
@@ -113,7 +117,7 @@ def _said(rows: Answered, fresh: Answered, found: Gained) -> str:
 
 
 def _left_out(silent: int, if_wrong: Gained | None) -> str:
-    """How many answers are left out, and what it comes to if they are wrong ones."""
+    """Return in words how many answers are left out, and the share if they count as wrong."""
     if not silent:
         return ""
     said = f"{silent} {'answer is' if silent == 1 else 'answers are'} left out: no class was named"

@@ -1,4 +1,4 @@
-"""Models that learn from the rows that a prompt shows: what can be learned from so few, without a language model."""
+"""Learners that see only the rows of a prompt: what can be learned from so few, without a language model."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,12 +12,12 @@ from tabcontam.errors import one_line
 
 Floats = NDArray[np.float64]
 Chances = Mapping[str, float]
-BOOSTED = 8  # of so many rows one may stand alone in a leaf of a boosted tree, up to the usual 20
+BOOSTED = 8  # for each so many rows, a leaf of a boosted tree needs one, up to the usual 20
 
 
 @dataclass(frozen=True)
 class Learner:
-    """A kind of model, how one is made for so many rows, and the `package` that has it, if it is an extra."""
+    """A kind of learner, the function that makes one for so many rows, and its `package`, if that is an extra."""
 
     name: str
     make: Callable[[int], Any]
@@ -25,7 +25,7 @@ class Learner:
 
     @property
     def here(self) -> bool:
-        """Whether its package is installed."""
+        """True if its package is installed."""
         return not self.package or find_spec(self.package) is not None
 
 
@@ -67,16 +67,17 @@ LEARNERS = (
 
 
 def absent() -> Iterator[str]:
-    """A line on each learner whose package is not here."""
+    """Yield a line on each learner whose package is not installed."""
     for learner in LEARNERS:
         if not learner.here:
             yield f"{learner.name} is not installed: pip install 'tabcontam[{learner.package}]'"
 
 
 def learned(learner: Learner, shown: Floats, labels: Sequence[str], asked: Floats) -> list[Chances] | str:
-    """The probability of each class, for each asked row, by a model that learned from these rows; or why there is none.
+    """Return the probability of each class for each asked row by a fitted learner, or why there is none.
 
-    A class that none of the rows has is given none. Where all are of one class there is nothing to learn: it is sure.
+    A class that none of the shown rows has is left out. If all are of one class, there is nothing to learn, and that
+    class has probability 1.
     """
     classes = sorted(set(labels))
     if len(classes) == 1:

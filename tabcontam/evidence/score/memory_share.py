@@ -1,4 +1,4 @@
-"""Memory's share: how much of an accuracy is recalled labels?"""
+"""Memory's share: the part of an accuracy that comes from recalled labels."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -42,7 +42,7 @@ NAMED = 3  # features that the sentence names
 
 @dataclass(frozen=True)
 class Pair:
-    """A row's answer and its twin's, each right or not, for the LLM; and the share of models that are."""
+    """The answers to a row and its twin, each right or not, with the share of learners that are right on each."""
 
     own: bool
     twin: bool
@@ -51,12 +51,12 @@ class Pair:
 
     @property
     def lost(self) -> float:
-        """How much oftener the row is right than its twin."""
+        """The correctness on the row less that on its twin."""
         return float(self.own - self.twin)
 
     @property
     def gain(self) -> float:
-        """The same, less that of the models."""
+        """The loss of the LLM less that of the learners."""
         return self.lost - (self.learned - self.learned_twin)
 
 
@@ -64,49 +64,50 @@ class Pair:
 class MemoryShare(ClassificationTest):
     """Shown one row of each class, the LLM must give the class of another row, and of an unseen twin of that row.
 
-    Measures: memory's share of an accuracy: how much oftener the LLM is right on rows of the table than on their unseen
-    twins. What gradient boosting and logistic regression, which learned from other rows, lose on the same twins is
-    taken off, on average over the two: it is the twins' own difficulty. A row and its twin are asked behind the same
-    examples in the same order. Where fresh rows are given (`--fresh FILE`), which no LLM can have read, they take the
-    place of twins, and what the two models lose on them is taken off in the same way.
+    Measures: memory's share of an accuracy: how much more often the LLM is right on rows of the table than on their
+    unseen twins. Gradient boosting and logistic regression learn from other rows; their loss on the same twins,
+    averaged over the two, is subtracted: it is the twins' own difficulty. A row and its twin are asked after the same
+    examples in the same order. If fresh rows are given (`--fresh FILE`), which no LLM can have read, they take the
+    place of twins, and the two learners' loss on them is subtracted in the same way.
 
-    Queries: 100 random rows, or with `--rows N` so many, with the card's question, one example of each class before
-    each, and as decoys the twins of these rows, or as many fresh rows. At most 1,000 rows of a table have a twin. A
-    twin is `perturbed`: a sixth of its values or more is moved, and two at least, within noise that cannot change the
-    label by the guesser. Names, codes, identifiers and dates stay, and whatever else models have not learned the
-    meaning of. Twins are checked first: both models have to be right on them as often as on the rows, within the 95 %
-    interval, and a blind classifier must not tell them from the table (its AUC has an interval that reaches down to
-    0.55; the fewer rows there are, the less it can tell).
+    Queries: 100 random rows, or N with `--rows N`, with the card's question, one example of each class before each, and
+    as decoys the twins of these rows, or as many fresh rows. At most 1,000 rows of a table have a twin. A twin is
+    `perturbed`: a sixth of its values or more is moved, and at least two, within noise that cannot change the label by
+    the baseline. Names, codes, identifiers and dates stay, and everything else whose meaning the learners have not
+    learned. Twins are checked first: both learners have to be right on them as often as on the rows, within the 95 %
+    interval, and a blind classifier must not be able to distinguish them from the table (its AUC has an interval that
+    reaches down to 0.55; with fewer rows it has less power).
 
     Null: an LLM that recalls no label is right on twins, or on fresh rows, as often as on rows. The interval has a
-    confidence of 95 %; a share is said to be above 0 where the one-sided p-value is 0.01 or less, whatever `--alpha`
-    is. It is the larger one of two: of the answers, and of the answers less those of the models. With twins both are by
-    exchanging the two sides of each pair (of the answers it is McNemar's exact test), with fresh rows, which form no
-    pairs, by exchanging rows and fresh rows. There is a score, and no verdict. Answers that were refused or could not
-    be read are left out, of twins with their pair, and said, with what it comes to if these are wrong answers.
+    confidence of 95 %; a share is reported as above 0 if the one-sided p-value is 0.01 or less, whatever `--alpha` is.
+    It is the larger of two: of the answers, and of the answers less those of the learners. With twins both are computed
+    by exchanging the two sides of each pair (for the answers it is McNemar's exact test), with fresh rows, which form
+    no pairs, by exchanging rows and fresh rows. There is a score, and no verdict. Answers that were refused or could
+    not be read are left out, with their pair in the case of twins; the result reports them, and the share if they count
+    as wrong.
 
     Published rule: none.
 
     Needs: a target with a question (a FILE: `--target` with a column of 2 to 10 values), 40 rows or more and 10
     different ones of each class, at most 300 features, and an LLM that understands a question; the controls take no
-    part. For twins also labels of which models can learn something, no feature with texts to read, and twins that pass
-    their check; in their place 20 fresh rows or more.
+    part. For twins also labels of which learners can learn something, no feature with texts to read, and twins that
+    pass their check; in their place 20 fresh rows or more.
 
     Cannot show: memory that works on the twin, too: of a row that is recalled by the cells that stayed, such as its
-    name or its number, or of rows like it. So the share is a lower bound for who recalls rows by and large, and right
-    for who needs the row as it stands. Knowledge of the task, of what features and categories mean and of who or what
-    is named does as well on the twin and counts for nothing; a twin in other words (`recoded`) would take it for
-    memory, and so it is none of these. A law that is finer than the rows show would be taken for memory, as one by
-    single digits of measured numbers: its twins may have a wrong label. Only rows that can be moved so are asked, which
-    on average are easier than the rest, so that the accuracy is another one than that of `classification_1shot`, and
-    less of it can be memory's. Fresh rows have none of these limits. But where the world has changed since the table
-    was made, an LLM that knows the world of the table, and no row of it, loses on them what models may not lose. One
-    test in a hundred says a share above 0 by chance, and nothing corrects for the number of LLMs and tables. Reference
-    LLMs that have read the rows themselves hide what others have: where all have, nothing is left of the difference
-    that is said beside them.
+    name or its number, or of rows like it. So the share is a lower bound for an LLM that recalls rows by and large, and
+    right for one that needs the row as it stands. Knowledge of the task, of the meaning of features and categories and
+    of named persons or things does as well on the twin and counts for nothing; a twin in other words (`recoded`) would
+    take it for memory, and so it is not used. A law that is finer than the rows show would be taken for memory, such as
+    one by single digits of measured numbers: its twins may have a wrong label. Only rows that can be moved so are
+    asked, which on average are easier than the rest, so that the accuracy differs from that of `classification_1shot`,
+    and less of it can be memory's. Fresh rows have none of these limits. But if the world has changed since the table
+    was made, an LLM that knows the world of the table, and no row of it, loses on them what learners may not lose. One
+    test in a hundred reports a share above 0 by chance, and nothing corrects for the number of LLMs and tables.
+    Reference LLMs that have read the rows themselves hide what others have: if all have, nothing is left of the
+    reported difference.
 
     Source: the project's own; after the perturbed tables of Bordt et al. 2024 and Oren et al.'s demand for an exact
-    null. Accuracy on rows against rows like them is compared in ConStat (Dekoninck et al. 2024) and GSM1k.
+    null. Accuracy on rows is compared with accuracy on similar rows in ConStat (Dekoninck et al. 2024) and GSM1k.
 
     Example: a row and `Answer: Yes`, a row and `Answer: No`, and then `The age is 39, …` in one query, and in its twin
     `The age is 41, …`, each with `Answer:`, which goes on with `No`.
@@ -122,9 +123,9 @@ class MemoryShare(ClassificationTest):
     baseline: ClassVar[str] = SUPERVISED
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """A query a row and as many of twins, or of fresh rows where they are given.
+        """Return a query for each row and as many about twins, or about fresh rows if these are given.
 
-        Raises `Skip` where there is no question, no twin that passes its check, or nothing that models can learn from.
+        Raises `Skip` if there is no question, no twin that passes its check, or nothing that learners can learn from.
         """
         own = super().queries(table, serializer, rng)
         if table.fresh:
@@ -132,11 +133,11 @@ class MemoryShare(ClassificationTest):
         return [each for query in own for each in (query, self._of_twin(table, serializer, query))]
 
     def not_averaged(self, table: Table) -> str | None:
-        """It is no accuracy, and stands in no mean."""
+        """Return None: the score is no accuracy, and stands in no mean."""
         return None
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
-        """The difference of both accuracies, less that of models; a 95 % interval, and a p-value in words."""
+        """Return the difference of both accuracies less the learners', with a 95 % interval and a p-value in words."""
         if any(is_fresh(trial.query) for trial in trials):
             return against_fresh(trials)
         pairs, silent = paired(trials)
@@ -157,7 +158,7 @@ class MemoryShare(ClassificationTest):
         )
 
     def beside(self, trials: Sequence[Trial], others: Sequence[Trial]) -> BesideReference | None:
-        """How much more is lost on twins than a reference LLM loses on the same ones (after Dekoninck et al. 2024)."""
+        """Return the LLM's loss on twins less a reference LLM's on the same ones (after Dekoninck et al. 2024)."""
         own, reference = by_row(trials), by_row(others)
         both = [(own[name], reference[name]) for name in own if name in reference]
         if not both:
@@ -167,7 +168,7 @@ class MemoryShare(ClassificationTest):
         return BesideReference(len(both), accuracy, twins, found.mean, found.interval, found.p_value)
 
     def among(self, trials: Sequence[Trial], others: Mapping[str, Sequence[Trial]]) -> AmongReferences | None:
-        """How far rows are above a curve of several reference LLMs (after Dekoninck et al. 2024, section 3)."""
+        """Return how far rows are above a curve of several reference LLMs (after Dekoninck et al. 2024, section 3)."""
         own = by_row(trials)
         known = {llm: pairs for llm, read in others.items() if (pairs := by_row(read))}
         names = [name for name in own if all(name in pairs for pairs in known.values())]
@@ -210,7 +211,7 @@ class MemoryShare(ClassificationTest):
         return {row: guess_of(said) for row, said in zip(twin.of, twin.own, strict=True)}
 
     def _beside_fresh(self, table: Table, serializer: Serializer, own: Sequence[Query], rng: Random) -> list[Query]:
-        """The queries, and as many about fresh rows as there are, each behind the examples of one of them."""
+        """Return the queries, and as many about fresh rows as there are, each after the examples of one of them."""
         from tabcontam.unseen.fresh import beside
 
         found, labels = beside(table), fresh_labels(table)
@@ -235,7 +236,7 @@ class MemoryShare(ClassificationTest):
         return self._behind(table, serializer, examples, dict(zip(table.columns, table.fresh[place], strict=True)))
 
     def _of_twin(self, table: Table, serializer: Serializer, query: Query) -> Query:
-        """The same about the twin of the asked row."""
+        """Return the query about the twin of the asked row."""
         from tabcontam.unseen.making import unseen
 
         twin = unseen(table, TWIN)
@@ -265,7 +266,7 @@ class MemoryShare(ClassificationTest):
         examples: Sequence[int],
         cells: Mapping[str, str | None],
     ) -> Prompt:
-        """Cells as a question, behind rows of the table with their answers."""
+        """Return the prompt that asks about the cells, after rows of the table with their answers."""
         question = table.question
         assert question is not None  # noqa: S101 - there are no queries without one
         columns = [name for name in table.columns if name != table.target]
@@ -282,9 +283,9 @@ class MemoryShare(ClassificationTest):
 
 
 def paired(trials: Sequence[Trial], *, wrong: bool = False) -> tuple[list[Pair], Counter[str]]:
-    """The pairs in which both answers are valid; of the others, how many rows and how many twins had none that is.
+    """Return the pairs in which both answers are valid, and for the others how many rows and twins have none.
 
-    With `wrong` what names no class is a wrong answer, unless there was no reply at all.
+    With `wrong`, a reply that names no class is a wrong answer, unless there was no reply at all.
     """
     silent = Counter[str]()
     pairs = by_row(trials, wrong=wrong, silent=silent)
@@ -294,7 +295,7 @@ def paired(trials: Sequence[Trial], *, wrong: bool = False) -> tuple[list[Pair],
 def by_row(
     trials: Sequence[Trial], *, wrong: bool = False, silent: Counter[str] | None = None
 ) -> dict[tuple[str, str | None], Pair]:
-    """The same pairs, by the query about the row and its class; `silent` is told of the others."""
+    """Return the pairs by the query about the row and its class; `silent` counts the others."""
     silent = Counter() if silent is None else silent
     right = {trial.query.id: False for trial in trials if wrong and trial.reply.state is not State.FAILED}
     right |= {trial.query.id: answer == trial.query.expected[0] for trial, answer in given(trials)}
@@ -318,10 +319,10 @@ def by_row(
 
 
 def _share(pairs: Sequence[Pair]) -> Gained:
-    """What the pairs gain, and by how much an interval misses it.
+    """Return the mean gain of the pairs, with its interval.
 
-    The p-value is the larger one of two: of what the LLM gains, and of that less what the models gain. So nothing is
-    said of who does as well on both, however the models do, nor of who does worse on twins as they do.
+    The p-value is the larger of two: of the LLM's gain, and of that less the learners' gain. So an LLM is not suspected
+    that does as well on both, however the learners do, nor one that does worse on twins as they do.
     """
     if not pairs:
         return Gained(0.0, (-1.0, 1.0), 1.0)
@@ -330,14 +331,14 @@ def _share(pairs: Sequence[Pair]) -> Gained:
 
 
 def _as_wrong(trials: Sequence[Trial], answered: int) -> Gained | None:
-    """What it comes to if what named no class is a wrong answer; None where that changes nothing, or none was right."""
+    """Return the share if an answer without a class is wrong, or None if nothing changes or no answer is right."""
     every, _ = paired(trials, wrong=True)
     right = len(every) > answered and any(pair.own or pair.twin for pair in every)
     return _share(every) if right else None
 
 
 def _on_twins(pairs: Sequence[Pair], found: Gained, left_out: int, if_wrong: Gained | None) -> OnTwins | None:
-    """The numbers behind the share; None where there is no pair."""
+    """Return the parts of the share, or None if there is no pair."""
     if not pairs:
         return None
     return OnTwins(
@@ -354,7 +355,7 @@ def _on_twins(pairs: Sequence[Pair], found: Gained, left_out: int, if_wrong: Gai
 
 
 def _said(pairs: Sequence[Pair], found: Gained) -> str:
-    """What was found, in words that a person can check."""
+    """Return the finding in words that a person can check."""
     if not pairs:
         return "no row and its unseen twin were both answered"
     own, twins = fmean(pair.own for pair in pairs), fmean(pair.twin for pair in pairs)
@@ -363,7 +364,7 @@ def _said(pairs: Sequence[Pair], found: Gained) -> str:
 
 
 def _kept(trials: Sequence[Trial]) -> str:
-    """Which features are the row's own in twins, so that what is recalled by them is recalled of the twin, too."""
+    """Return in words the features that twins share with their rows: memory by these works on the twin, too."""
     names = sorted({name for trial in trials for name in trial.query.kept})
     if not names:
         return ""
@@ -375,7 +376,7 @@ def _kept(trials: Sequence[Trial]) -> str:
 
 
 def _left_out(silent: Counter[str], if_wrong: Gained | None) -> str:
-    """How many pairs are left out, and why; and what it comes to if they are not."""
+    """Return in words how many pairs are left out, and why; and the share if they are not."""
     parts = []
     if silent["pair"]:
         whose = " and ".join(

@@ -1,4 +1,4 @@
-"""Memory's share by how likely classes are: of accuracy, log-loss and AUC, where an LLM tells log-probabilities."""
+"""Memory's share of accuracy, log-loss and AUC, for LLMs that report log-probabilities."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -23,7 +23,7 @@ from tabcontam.statistics.paired_gains import gained
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Table
 
-LIKELY = "supervised chances"  # what is said of each class by the models that learned, among the chances of a query
+LIKELY = "supervised chances"  # the learners' probability of each class, among the chances of a query
 LEAST = 0.01  # a smaller chance counts as this one, so that no single answer weighs more than 4.6 nats
 WORST = -log(LEAST)
 Chances = Mapping[str, float]
@@ -31,7 +31,7 @@ Chances = Mapping[str, float]
 
 @dataclass(frozen=True)
 class _Both:
-    """How likely each class is of a row and of its twin: for the LLM, and for models that learned from other rows."""
+    """The chances of each class for a row and its twin: the LLM's, and those of learners that saw other rows."""
 
     label: str
     own: Chances
@@ -41,43 +41,46 @@ class _Both:
 
     @property
     def plain(self) -> float:
-        """How much log-loss the LLM has on the twin beyond that on the row, as a share of the largest."""
+        """The LLM's log-loss on the twin less that on the row, as a share of the largest."""
         return (_loss(self.twin, self.label) - _loss(self.own, self.label)) / WORST
 
     @property
     def gain(self) -> float:
-        """The same, less that of the models."""
+        """The LLM's loss less that of the learners."""
         return self.plain - (_loss(self.learned_twin, self.label) - _loss(self.learned, self.label)) / WORST
 
 
 @dataclass(frozen=True)
 class MemoryShareScored(MemoryShare):
-    """Behind one row of each class, how likely is the class of another row, and of an unseen twin of that row?
+    """The class of another row, and of an unseen twin of that row, is scored after one row of each class.
 
-    Measures: memory's share as `memory_share` does, of the same rows and twins, by the likeliest class; and besides
+    Measures: memory's share as `memory_share` does, of the same rows and twins, by the likeliest class. In addition,
     memory's share of the log-loss and of the AUC: how much smaller the log-loss of the row's own class is, and how much
-    larger the AUC, on rows than on their twins, less what gradient boosting and logistic regression lose on the twins.
+    larger the AUC, on rows than on their twins, less the loss of gradient boosting and logistic regression on the
+    twins.
 
-    Queries: those of `memory_share`, each with its classes as endings that are scored behind the prompt in the form for
+    Queries: those of `memory_share`, each with its classes as endings that are scored after the prompt in the form for
     base models. The chance of a class is its likelihood among the classes.
 
-    Null: an LLM that recalls no label finds it as likely for twins. The p-value of the log-loss is the larger one of
-    two, of the LLM's own losses and of these less those of the models, each by exchanging the two sides of each pair; a
-    share is said to be above 0 where it is 0.01 or less. The interval of the log-loss is Student's, that of the AUC of
-    2,000 resamples of the rows within each class; both have a confidence of 95 %. A chance below 0.01 counts as 0.01,
-    so that one sure and wrong answer does not decide. There is a score, the share of the accuracy, and no verdict.
+    Null: an LLM that recalls no label finds it as likely for twins. The p-value of the log-loss is the larger of two,
+    of the LLM's own losses and of these less those of the learners, each by exchanging the two sides of each pair; a
+    share is reported as above 0 if it is 0.01 or less. The interval of the log-loss is Student's, that of the AUC is
+    from 2,000 resamples of the rows within each class; both have a confidence of 95 %. A chance below 0.01 counts as
+    0.01, so that one sure and wrong answer does not decide. There is a score, the share of the accuracy, and no
+    verdict.
 
     Published rule: none.
 
-    Needs: what `memory_share` needs, but twins in any case, and log-probabilities of given text. Fresh rows take no
+    Needs: the same as `memory_share`, but twins in any case, and log-probabilities of given text. Fresh rows take no
     part.
 
     Cannot show: more than `memory_share` can. An LLM that is surer of rows than of twins for another reason than
-    memory, as since a moved value makes a row look odd to it, has a share of the log-loss without one of the accuracy.
+    memory, for example because a moved value makes a row look odd to it, has a share of the log-loss without one of the
+    accuracy.
 
-    Source: the project's own; AUC by log-probabilities as TabLLM (Hegselmann et al. 2023) has it.
+    Source: the project's own; AUC by log-probabilities as in TabLLM (Hegselmann et al. 2023).
 
-    Example: two rows with their answers and a row, behind which ` Yes` and ` No` are scored; and the same of its twin.
+    Example: two rows with their answers and a row, after which ` Yes` and ` No` are scored; and the same of its twin.
     """
 
     id: ClassVar[str] = "log_loss_share"
@@ -89,7 +92,7 @@ class MemoryShareScored(MemoryShare):
     draws_as: ClassVar[str] = MemoryShare.id
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """The queries of `memory_share` about rows and twins, to be scored. Raises `Skip` as it does."""
+        """Return the queries of `memory_share` about rows and twins, to be scored. Raises `Skip` as it does."""
         from tabcontam.unseen.making import unseen
 
         table = replace(table, fresh=())
@@ -105,13 +108,13 @@ class MemoryShareScored(MemoryShare):
         ]
 
     def read(self, query: Query, reply: Reply | Likelihoods, serializer: Serializer, dictionary: Dictionary) -> Reading:
-        """The likeliest class; a tie names none."""
+        """Return the likeliest class; a tie names none."""
         if isinstance(reply, Likelihoods):
             return likeliest(query, reply)
         return super().read(query, reply, serializer, dictionary)
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
-        """What `memory_share` says, and the same of the log-loss and of the AUC."""
+        """Return the evidence of `memory_share`, with the log-loss and the AUC added to its sentence."""
         found = super().weigh(trials, level)
         return replace(found, sentence="; ".join([found.sentence, *_said(shared(trials))]), twins=None)
 
@@ -127,7 +130,7 @@ def _likely(classes: Sequence[str], chances: Sequence[float]) -> Guess:
 
 
 def _both(trials: Sequence[Trial]) -> list[_Both]:
-    """The rows of which both sides tell how likely each class is."""
+    """Return the rows for which both sides report the chance of each class."""
     told = {trial.query.id: chances for trial in trials if (chances := chances_of(trial)) is not None}
     twins = {trial.query.decoy_of: trial.query for trial in trials if trial.query.decoy_of}
     return [
@@ -149,9 +152,9 @@ def _loss(chances: Chances, label: str) -> float:
 
 @dataclass(frozen=True)
 class Shared:
-    """What rows and twins come to by chances: log-losses in nats, memory's share of them, and of the AUC.
+    """The results on rows and twins by chances: log-losses in nats, and memory's shares of them and of the AUC.
 
-    The share of the log-loss is the larger the more is recalled; `p_value` is that it is 0 or less.
+    A larger share of the log-loss means that more is recalled; `p_value` is that it is 0 or less.
     """
 
     own: float
@@ -163,12 +166,12 @@ class Shared:
 
     @property
     def above(self) -> bool:
-        """Whether the share of the log-loss is said to be above 0."""
+        """True if the share of the log-loss is reported as above 0."""
         return self.p_value <= LEVEL
 
 
 def shared(trials: Sequence[Trial]) -> Shared | None:
-    """The log-loss and the AUC on rows and twins; None where no pair has log-probabilities."""
+    """Return the log-loss and the AUC on rows and twins, or None if no pair has log-probabilities."""
     rows = _both(trials)
     if not rows:
         return None
@@ -186,7 +189,7 @@ def shared(trials: Sequence[Trial]) -> Shared | None:
 
 
 def _said(found: Shared | None) -> list[str]:
-    """The log-loss and the AUC on rows and twins, in words that a person can check."""
+    """Return the log-loss and the AUC on rows and twins, in words that a person can check."""
     if found is None:
         return ["no row and its twin have log-probabilities"]
     low, high = map(signed, found.interval)

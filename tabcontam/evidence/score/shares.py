@@ -1,4 +1,4 @@
-"""What both ways to find memory's share have in common: its level, models that learned beside it, and its words."""
+"""The common parts of both ways to find memory's share: its level, the learners' predictions, and its words."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -8,24 +8,24 @@ from tabcontam.evidence.sentences import signed
 from tabcontam.guesser.chance import Guess
 from tabcontam.statistics.paired_gains import Gained
 
-LEVEL = 0.01  # of the p-value from which on a share is said to be above 0
+LEVEL = 0.01  # the largest p-value at which a share is reported as above 0
 LEAST = 0.0005  # a smaller difference is none in three digits
-SUPERVISED = "supervised"  # what the models that learned are called among the chances of a query
+SUPERVISED = "supervised"  # the name of the fitted learners among the chances of a query
 MODELS = "gradient boosting and logistic regression"
 
 
 def guess_of(said: Sequence[str]) -> Guess:
-    """What models say, as chances: the share of them that say it."""
+    """Return the learners' predictions as chances: each answer's share of them."""
     return Guess({answer: count / len(said) for answer, count in Counter(said).items()}, 0.0)
 
 
 def learned(query: Query) -> float:
-    """The share of models that are right; where nothing is known of them, they make no difference."""
+    """Return the share of learners that are right; if there are none, they make no difference."""
     return query.chance[SUPERVISED].of(str(query.expected[0])) if SUPERVISED in query.chance else 0.0
 
 
 def share_in_words(found: Gained, own: float, other: float) -> str:
-    """Memory's share with its interval, and what models are right on of the rows and of the others."""
+    """Return memory's share and its interval in words, with the learners' accuracy on the rows and the others."""
     low, high = found.interval
     above = "above 0" if found.p_value <= LEVEL else "not shown to be above 0"
     return (

@@ -1,4 +1,4 @@
-"""How hard a table is: what gradient boosting that learns from most of its rows gets on the others."""
+"""The difficulty of a table: the accuracy of gradient boosting that learns from most of its rows on the others."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +11,7 @@ from tabcontam.tables.draws import pool
 from tabcontam.tables.table import Table
 from tabcontam.unseen.sample import labelled
 
-VERSION = 1  # of the baseline: what another one found is not read
+VERSION = 1  # of the baseline: the cached results of other versions are not read
 ROWS = 2000  # of a larger table, chosen by a seed
 PARTS = 5  # of which each is predicted from the others
 
@@ -31,11 +31,12 @@ class Supervised:
 
 
 def supervised(table: Table) -> Supervised | None:
-    """scikit-learn's HistGradientBoostingClassifier, cross-validated in five parts on at most 2,000 rows.
+    """Return the accuracy of scikit-learn's HistGradientBoostingClassifier, cross-validated in five parts.
 
-    The difficulty control of Li and Flanigan (2024), section 4 and figure 4, which there is a fine-tuned language
-    model. None where nothing can be learned so: without a question, with a class of fewer rows than parts, and of
-    texts, which such a model cannot read. It takes about a second, and what was found is kept in the cache folder.
+    It uses at most 2,000 rows. It is the difficulty control of Li and Flanigan (2024), section 4 and figure 4, where it
+    is a fine-tuned language model. Return None if nothing can be learned: without a question, with a class of fewer
+    rows than parts, and for texts, which such a learner cannot read. It takes about a second; the result is stored in
+    the cache folder.
     """
     target, question = table.target, table.question
     if target is None or question is None or table.text is not None:

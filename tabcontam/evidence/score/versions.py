@@ -1,4 +1,4 @@
-"""The four versions of a table by Bordt et al. 2024: how much accuracy is lost from each to the next?"""
+"""The four versions of a table by Bordt et al. 2024, and the accuracy that is lost from each to the next."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -33,35 +33,35 @@ CODED_QUESTION = "Which number is Y?"
 class Versions(ClassificationTest):
     """Shown one row of each class, the LLM must give the class of a row, in four versions of the same rows.
 
-    Measures: the accuracy on rows as they are, with other last digits and names (`perturbed`), in other words besides
-    (`task`), and as numbers without names (`statistical`): what is lost from the first to the second may be memory of
-    the file, to the third memory of how it is written, to the fourth knowledge of the world; what is left on the
-    fourth is what an LLM learns from the examples. Beside each stands what gradient boosting and logistic regression,
-    which learned from other rows, lose on the same version.
+    Measures: the accuracy on rows as they are, with other last digits and names (`perturbed`), also in other words
+    (`task`), and as numbers without names (`statistical`). The loss from the first to the second may be memory of the
+    file, to the third memory of its wording, to the fourth knowledge of the world; the rest, on the fourth, is what an
+    LLM learns from the examples. Next to each loss stands that of gradient boosting and logistic regression, which
+    learned from other rows, on the same version.
 
-    Queries: 100 random rows, or with `--rows N` so many, with the card's question and one example of each class before
-    each, and as decoys the same row behind the same examples in each of the other versions, which are made as the
-    features of this table suggest: see the unseen twins `bordt_perturbed`, `bordt_task` and `bordt_statistical`. A
-    version that models find harder or easier than the rows is not asked, which is said.
+    Queries: 100 random rows, or N with `--rows N`, with the card's question and one example of each class before each,
+    and as decoys the same row after the same examples in each of the other versions. These are made as the features of
+    this table suggest: see the unseen twins `bordt_perturbed`, `bordt_task` and `bordt_statistical`. A version that
+    learners find harder or easier than the rows is not asked, and the result reports that.
 
     Null: right as often on each version, row by row. The intervals have a confidence of 95 %; there is a score, the
     accuracy on the rows as they are, and no verdict.
 
     Published rule: none; the authors compare accuracies.
 
-    Needs: what `memory_share` needs, but no feature of which models know the meaning: a target with a question (a
-    FILE: `--target` with a column of 2 to 10 values), 40 rows or more and 10 different ones of each class, at most 300
+    Needs: the same as `memory_share`, but no feature whose meaning learners know: a target with a question (a FILE:
+    `--target` with a column of 2 to 10 values), 40 rows or more and 10 different ones of each class, at most 300
     features, none of them texts to read, and an LLM that understands a question; the controls take no part.
 
-    Cannot show: memory's share. Nothing holds the label of a perturbed row fixed, who recalls a row by its name or by
-    what stayed loses nothing, and who knows what names mean loses on the last version as who recalls them. For a share
-    that holds see `memory_share`.
+    Cannot show: memory's share. Nothing holds the label of a perturbed row fixed. An LLM that recalls a row by its name
+    or by the cells that stayed loses nothing, and one that knows what names mean loses on the last version as one that
+    recalls them does. For a share that holds see `memory_share`.
 
     Source: Bordt et al. 2024, "Elephants Never Forget", and the package `tabmemcheck`, which has a recipe of each
     version for some datasets; here it is derived from the table.
 
     Example: `The sepal length (cm) is 6.9, …` is asked, and `The sepal length (cm) is 6.8, …`, `The Sepal length (cm)
-    is 6.80, …` and `The X1 is -4.67, …`, each behind examples in its own words.
+    is 6.80, …` and `The X1 is -4.67, …`, each after examples in its own words.
     """
 
     id: ClassVar[str] = "bordt_versions"
@@ -71,9 +71,9 @@ class Versions(ClassificationTest):
     baseline: ClassVar[str] = SUPERVISED
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """100 queries, and as many about each version that passes its check.
+        """Return 100 queries, and as many about each version that passes its check.
 
-        Raises `Skip` where there is no question, or where no version passes.
+        Raises `Skip` if there is no question, or if no version passes.
         """
         kinds = _passing(table)
         own = super().queries(table, serializer, rng)
@@ -82,11 +82,11 @@ class Versions(ClassificationTest):
         ]
 
     def not_averaged(self, table: Table) -> str | None:
-        """It stands in no mean: another draw of what `classification_1shot` measures."""
+        """Return None: the score stands in no mean, as another draw of what `classification_1shot` measures."""
         return None
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
-        """The accuracy on rows, and what is lost on each version over the rows that were answered in both."""
+        """Return the accuracy on rows, and the loss on each version over the rows that were answered in both."""
         right = {trial.query.id: answer == trial.query.expected[0] for trial, answer in given(trials)}
         rows = [trial.query for trial in trials if not trial.query.decoy_of]
         answered = [right[query.id] for query in rows if query.id in right]
@@ -122,13 +122,13 @@ class Versions(ClassificationTest):
         return {row: guess_of(said) for row, said in zip(twin.of, twin.own, strict=True)}
 
     def _example(self, table: Table, candidates: list[int], asked: int, rng: Random) -> int:
-        """One of the rows that stand in every version."""
+        """Return one of the rows that stand in every version."""
         of, named = _first(table).place, ("versions", *candidates[:1])  # a class by its first row
         there = cached_fact(table, named, lambda: [row for row in candidates if row in of])
         return super()._example(table, there, asked, rng)
 
     def _in(self, table: Table, serializer: Serializer, query: Query, kind: str) -> Query:
-        """The same query about another version of its rows."""
+        """Return the query about another version of its rows."""
         from tabcontam.unseen.making import unseen
 
         twin = unseen(table, kind)
@@ -162,7 +162,7 @@ class Versions(ClassificationTest):
 
 
 def _passing(table: Table) -> tuple[str, ...]:
-    """The versions that pass their check. Raises `Skip` with the reason of the first where none does."""
+    """Return the versions that pass their check. Raises `Skip` with the reason of the first if none does."""
 
     def find() -> tuple[str, ...] | str:
         from tabcontam.unseen.making import unseen
@@ -184,14 +184,14 @@ def _passing(table: Table) -> tuple[str, ...]:
 
 
 def _first(table: Table) -> "Unseen":
-    """The first version that passes: all are made of the same rows."""
+    """Return the first version that passes: all are made of the same rows."""
     from tabcontam.unseen.making import unseen
 
     return unseen(table, _passing(table)[0])
 
 
 def _answers(table: Table, kind: str) -> dict[str, str]:
-    """What each class is called in a version: in the statistical one by a number, in a shuffled order."""
+    """Return the name of each class in a version: in the statistical one a number, in a shuffled order."""
     _, question = task_of(table)
     answers = answers_of(question)
     if kind != CODED:
@@ -209,7 +209,7 @@ def _named(query: str, version: str) -> str:
 
 
 def _lost(name: str, pairs: Sequence[tuple[Query, Query]], right: Mapping[str, bool]) -> str:
-    """How often a version is right, and how much seldomer than the rows; what models lose on it."""
+    """Return in words the accuracy on a version, its loss from the rows, and the learners' loss."""
     if not pairs:
         return f"{name} not asked, since models find it harder or easier, or it cannot be made"
     both = [(own, other) for own, other in pairs if own.id in right and other.id in right]

@@ -1,7 +1,7 @@
-"""What follows from shown cells by a law: each kind of law is a module, looked for in all shown columns of a table.
+"""Laws that predict a cell from shown cells: one module for each kind, applied to all shown columns of a table.
 
-A law is found in the rows that a fit learns from, and weighed like every other predictor on rows held out from it: so
-it counts where it holds, and costs nothing where it does not.
+A fit learns laws from its training rows and weighs their predictions, like those of every other predictor, on rows that
+are held out. So a law counts where it holds, and costs nothing elsewhere.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -27,9 +27,9 @@ from tabcontam.guesser.laws.periods import periods
 from tabcontam.guesser.laws.quantities import quantity
 from tabcontam.guesser.laws.strings import strings
 
-LEAST = 1e-9  # a smaller probability is raised to this
-FURTHER = tuple(previous("", by) for by in range(2, LAGS + 1))  # how cells of earlier rows than the last are called
-LOOKED_AT = 300  # rows in which a law is looked for before a guesser is fitted
+LEAST = 1e-9  # smaller probabilities are raised to this
+FURTHER = tuple(previous("", by) for by in range(2, LAGS + 1))  # prefixes of cells before the last row's
+LOOKED_AT = 300  # rows from which laws are learned before a baseline is fitted
 LAWS: Mapping[str, Law] = {
     "one column": one_column,
     "formula": formulas,
@@ -43,9 +43,9 @@ LAWS: Mapping[str, Law] = {
 
 
 def follows(fit: Fit) -> dict[str, Follows]:
-    """What follows in the predicted rows of a fit by the laws found in its trained ones, by the kind of the law."""
+    """Return the values that laws found in a fit's training rows predict for its predicted rows, by kind of law."""
     both = replace(fit, predicted=np.concatenate([fit.train, fit.predicted]))
-    with np.errstate(all="ignore"):  # cells are hostile: a formula may come to anything
+    with np.errstate(all="ignore"):  # cells are hostile: a formula may overflow
         every: dict[str, list[Follows]] = {
             name: attempt(f"{name} of {fit.target.name}", partial(_found, fit, law, both), [])
             for name, law in LAWS.items()
@@ -54,17 +54,20 @@ def follows(fit: Fit) -> dict[str, Follows]:
 
 
 def _found(fit: Fit, law: Law, both: Fit) -> list[Follows]:
-    """What follows in the predicted rows of a fit by the laws of one kind, which look at trained and predicted rows."""
+    """Return the predictions of one kind's laws, which look at training and predicted rows, for the predicted rows."""
     return [in_context(fit, found) for found in law(both)]
 
 
 def with_derived(columns: Iterable[Column]) -> list[Column]:
-    """The columns, and those that laws and predictors see beside them: words of texts, parts of dates, numerals."""
+    """Return the columns and those derived from them for laws and predictors: words, parts of dates, numerals."""
     return with_dates(_with_words(with_numerals(columns)))
 
 
 def _with_words(columns: Iterable[Column]) -> list[Column]:
-    """The columns and their words; of numbers with a unit no part of the number, which would be looked at instead."""
+    """Return the columns and their words; from numbers with a unit only the words that are no numbers.
+
+    Laws would otherwise look at parts of the number instead of the number.
+    """
     found = []
     for one in columns:
         measured = one.numbers is None and quantity(one) is not None
@@ -74,14 +77,15 @@ def _with_words(columns: Iterable[Column]) -> list[Column]:
 
 @remembered
 def derived(one: Column) -> list[Column]:
-    """The column, and what laws and predictors see beside it."""
+    """Return the column and those derived from it for laws and predictors."""
     return with_derived([one])
 
 
 def seen(target: str, shown: Sequence[str], near: Collection[str] | None) -> list[str]:
-    """The shown features in which laws are looked for; of earlier rows the last, and of the target's own all four.
+    """Return the shown features from which laws are learned.
 
-    `near` are the features of the last row, where earlier rows are shown; None where none are.
+    Of earlier rows these are the cells of the last one, and all four cells of the target's own column. `near` holds the
+    last row's features where earlier rows are shown; None where none are.
     """
     if near is None:
         return list(shown)
@@ -90,14 +94,14 @@ def seen(target: str, shown: Sequence[str], near: Collection[str] | None) -> lis
 
 
 def own_lags(target: str) -> set[str]:
-    """What a feature's cells of the last four rows are called."""
+    """Return the names of a feature's cells in the last four rows."""
     return {previous(target, by) for by in range(1, LAGS + 1)}
 
 
 def held(fit: Fit) -> dict[str, tuple[Floats, Floats]]:
-    """How far each law holds in the predicted rows of a fit, two numbers a row.
+    """Return how well each law holds in the predicted rows of a fit, as two numbers a row.
 
-    The first is the probability that it gives to the row's real value, the second what it leaves for other values.
+    The first is the probability that the law gives the row's real value, the second the one it leaves for other values.
     """
     keys = [fit.target.keys[row] for row in fit.predicted]
     return {
@@ -107,10 +111,10 @@ def held(fit: Fit) -> dict[str, tuple[Floats, Floats]]:
 
 
 def law_bits(target: Column, given: Sequence[Column]) -> float:
-    """The mean bits of a cell of the target for who knows the values' frequencies and the best law that holds.
+    """Return the mean bits of a target's cell under the values' frequencies and the best law that holds.
 
-    Each law is found in one half of the first 300 rows and checked in the other. The part of the bits that it leaves
-    there is taken of those under frequencies alone in all rows (`surprise`). Missing cells have no bits.
+    Each law is learned from one half of the first 300 rows and checked on the other. The share of the bits that it
+    leaves there is taken of the bits under frequencies alone in all rows (`surprise`). Missing cells have no bits.
     """
     looked_at = np.arange(min(LOOKED_AT, len(target.keys)))
     whole, train, predicted = surprise(target, []), looked_at[::2], looked_at[1::2]

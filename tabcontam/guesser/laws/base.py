@@ -1,4 +1,4 @@
-"""What a law between columns gives: values that follow from shown cells, each with the probability that it is right."""
+"""The predictions of a law between columns: values that follow from shown cells, each with its probability."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from tabcontam.guesser.fit import Fit
 
 @dataclass(frozen=True, eq=False)
 class Follows:
-    """The values that follow from shown cells, with their probabilities: for each predicted row, by key.
+    """The values that follow from shown cells, as a probability by key for each predicted row.
 
     `left` is the probability that is left in each row for all other predictors.
     """
@@ -21,13 +21,13 @@ class Follows:
 
     @classmethod
     def of(cls, values: list[dict[str, float]]) -> "Follows":
-        """These values; what they leave of each row's probability is for the others."""
+        """Return an instance with these values that leaves the rest of each row's probability to other predictors."""
         return cls(values, np.array([1 - sum(one.values()) for one in values], dtype=np.float64))
 
     def at(self, places: Ints) -> "Follows":
-        """The same for the predicted rows at these places."""
+        """Return the values of the predicted rows at these places."""
         return Follows([self.values[place] for place in places.tolist()], self.left[places])
 
 
 Law = Callable[[Fit], list[Follows]]
-"""Looks for laws of one kind in the rows that a fit learns from, and says what follows in those that it predicts."""
+"""A search for laws of one kind in a fit's training rows that returns their values for the predicted rows."""

@@ -1,7 +1,7 @@
-"""Columns of dates and times in the usual forms: read as seconds, and written as the column writes them.
+"""Columns of dates and times in the usual forms, read as seconds and written in the column's own form.
 
-One form is taken for a whole column: 31/01/2020 and 01/31/2020 are told apart by all of its cells. Months, quarters and
-weeks are read as their first day; a time alone is read as a time of the first day of all.
+A whole column has one form: all of its cells decide between 31/01/2020 and 01/31/2020. Months, quarters and weeks are
+read as their first day; a time alone is read as a time of the first day of all.
 """
 
 import re
@@ -16,8 +16,8 @@ from tabcontam.guesser.columns import MISSING, Column, Floats, remembered
 from tabcontam.reading.reading import value_key
 
 DAY = 86400  # seconds
-READ = 0.9  # of a column's values have to be dates of one form
-SAMPLE = 24  # values by which most other columns are told from dates at once
+READ = 0.9  # share of a column's values that must be dates of one form
+SAMPLE = 24  # values that suffice to rule out dates in most columns
 LONGEST = 40  # characters
 PIVOT = 68  # two digits up to this are a year after 2000 (POSIX)
 MONTHS = (
@@ -64,12 +64,12 @@ FIELDS = ("y", "yy", "m", "d", "name", "H", "M", "S", "ap", "q", "w")
 
 @dataclass(frozen=True, eq=False)
 class Dates:
-    """A column's moments in seconds, NaN where there is none: `size` is the size of what it writes."""
+    """A column's moments in seconds, NaN where a cell holds none; `size` is the unit that the column writes."""
 
     name: str
     seconds: Floats  # since the day before 1 January of the year 1
     size: str  # "time", "moment", "day", "week", "month" or "quarter"
-    parts: tuple[tuple[str, str, int], ...]  # a field, or "" and what stands between; the least number of digits
+    parts: tuple[tuple[str, str, int], ...]  # a field, or "" and the text in between; the least number of digits
     months: dict[int, str]
 
     @property
@@ -78,7 +78,7 @@ class Dates:
         return np.floor(self.seconds / DAY)
 
     def trimmed(self, seconds: Floats) -> Floats:
-        """Moments cut off to what this column writes."""
+        """Return the moments cut off to the unit that this column writes."""
         if self.size == "time":
             return np.asarray(np.mod(seconds, DAY))
         days = np.floor(seconds / DAY)
@@ -93,7 +93,7 @@ class Dates:
         return days * DAY
 
     def key(self, seconds: float) -> str | None:
-        """How the answer to a moment is compared; None for one that has no date."""
+        """Return the key by which answers for a moment are compared; None if the moment has no date."""
         if not np.isfinite(seconds) or not (self.size == "time" or 1 <= seconds // DAY <= date.max.toordinal()):
             return None
         return value_key(self._text(int(seconds)))
@@ -123,7 +123,7 @@ class Dates:
 
 @remembered
 def dates_of(one: Column) -> Dates | None:
-    """A column's dates or times; None where it holds none."""
+    """Return a column's dates or times; None if it holds none."""
     places = range(0, len(one.cells), len(one.cells) // (4 * SAMPLE) + 1)
     present = dict.fromkeys(one.cells[place] for place in places if one.keys[place] != MISSING)
     some = [cell.strip() for cell in present if cell is not None][:SAMPLE]
@@ -139,7 +139,7 @@ def dates_of(one: Column) -> Dates | None:
 
 
 def _known(pattern: re.Pattern[str], cells: Mapping[str, str]) -> dict[str, float]:
-    """The seconds of the cells that are dates of one form, by their keys."""
+    """Return the seconds of the cells that are dates of one form, by their keys."""
     return {key: seconds for key, text in cells.items() if (seconds := _read(pattern, text)) is not None}
 
 
@@ -169,7 +169,7 @@ def _dates(one: Column, cells: Mapping[str, str], pattern: re.Pattern[str], know
 
 
 def _parts(match: re.Match[str]) -> Iterator[tuple[str, str, int]]:
-    """The fields of a cell in their order, and what stands between them; of AM and PM how they are written."""
+    """Yield the fields of a cell in order and the texts between them; for AM and PM in capitals also these."""
     spans = sorted(
         (match.span(field), field) for field in FIELDS if field in match.re.groupindex and match[field] is not None
     )
@@ -184,7 +184,7 @@ def _parts(match: re.Match[str]) -> Iterator[tuple[str, str, int]]:
 
 
 def _read(pattern: re.Pattern[str], text: str) -> float | None:
-    """A cell in seconds; None where it is no such date, or one that does not exist."""
+    """Return a cell in seconds; None if it does not match the pattern or no such date exists."""
     match = pattern.fullmatch(text) if len(text) <= LONGEST else None
     if match is None:
         return None
@@ -218,13 +218,13 @@ def _valid(days: Floats) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
 
 
 def _stamps(days: Floats) -> np.ndarray[tuple[int, ...], np.dtype[np.datetime64]]:
-    """Day numbers as days since 1970, an invalid one as the first of these."""
+    """Return day numbers as days since 1970; an invalid day becomes the first of these."""
     whole = np.where(_valid(days), days, 719163).astype(np.int64) - 719163
     return whole.astype("datetime64[D]")
 
 
 def calendar(days: Floats) -> tuple[Floats, Floats, Floats]:
-    """The year, month and day of day numbers; NaN where there is none."""
+    """Return the year, month and day of day numbers; NaN where a number is no valid day."""
     stamps = _stamps(days)
     months = stamps.astype("datetime64[M]")
     years = months.astype("datetime64[Y]").astype(np.int64) + 1970
@@ -236,7 +236,7 @@ def calendar(days: Floats) -> tuple[Floats, Floats, Floats]:
 
 
 def ordinals(years: Floats, months: Floats, days: Floats) -> Floats:
-    """The day numbers of years, months (of any size) and days; a day after the month's last is the last."""
+    """Return the day numbers of years, months (of any size) and days; a day after a month's last becomes the last."""
     with np.errstate(invalid="ignore"):
         count = years * 12 + months - 1
         known = (
@@ -250,13 +250,13 @@ def ordinals(years: Floats, months: Floats, days: Floats) -> Floats:
 
 
 def weeks(days: Floats) -> Floats:
-    """The number of each day's week in its year, by ISO 8601: the week's Thursday decides."""
+    """Return the number of each day's week in its year by ISO 8601, in which the week's Thursday decides."""
     thursday = days - np.mod(days - 1, 7) + 3
     year, _, _ = calendar(thursday)
     return np.floor((thursday - ordinals(year, np.ones(len(year)), np.ones(len(year)))) / 7) + 1
 
 
 def business(days: Floats, steps: int) -> Floats:
-    """The day so many working days later, Monday to Friday."""
+    """Return the day that lies `steps` working days (Monday to Friday) later."""
     moved = np.busday_offset(_stamps(days), steps, roll="backward" if steps > 0 else "forward")
     return np.asarray(np.where(_valid(days), moved.astype(np.int64) + 719163, np.nan))

@@ -1,7 +1,7 @@
-"""What follows where a cell is chosen: the name of the column with the largest number, the winner of two, late or not.
+"""Laws of cells that are a choice: the name of the column with the largest number, the winner of two, late or not.
 
-Which number of a row is larger tells it. A number that is itself one of its row's numbers, the median or the second
-largest, is a line among those in which formulas are looked for (`chosen`).
+A cell of this kind follows from the order of its row's numbers. A number that equals one of its row's numbers, such as
+the median or the second largest, is an input to the search for formulas (`chosen`).
 """
 
 from collections.abc import Sequence
@@ -17,18 +17,18 @@ from tabcontam.guesser.laws.calendar import dates_of
 from tabcontam.guesser.laws.dates import unlike_date
 from tabcontam.guesser.laws.quantities import Quantity, quantity
 
-COMPARED = 12  # columns of numbers or dates whose pairs are looked at
-CHOSEN = 16  # columns of numbers that another may be chosen from
-LEAST = 0.04  # of the rows that have the number of a column which is chosen from, beyond chance
-NAMED = 0.6  # of the rows that have to hold the name of a column
+COMPARED = 12  # columns of numbers or dates that are compared in pairs
+CHOSEN = 16  # columns of numbers among which another may choose
+LEAST = 0.04  # least share of rows, beyond chance, that have a column's number
+NAMED = 0.6  # share of rows that must hold the name of a column
 ROWS = 400  # on which pairs are compared
-GAIN = 0.1  # bits a row that a comparison has to tell
+GAIN = 0.1  # bits a row that a comparison must save
 
 
 def chosen(target: Floats, quantities: Sequence[Quantity], known: Ints) -> list[Floats]:
-    """For columns that the target is chosen from, their smallest number in each row, the second smallest, and so on.
+    """Return the smallest number of each row, the second smallest and so on, of columns that the target chooses from.
 
-    `target` has a number in the `known` rows. It is chosen from the columns that have its number oftener than chance.
+    `target` has a number in the `known` rows. It chooses from the columns that have its number oftener than chance.
     """
     own = target[known]
     values, counts = np.unique(own, return_counts=True)
@@ -43,11 +43,11 @@ def chosen(target: Floats, quantities: Sequence[Quantity], known: Ints) -> list[
             taken.append((share, one.values))
     taken.sort(key=lambda item: -item[0])
     lines = np.array([line for _, line in taken[:CHOSEN]])
-    return list(np.sort(lines, axis=0)) if len(lines) > 2 else []  # of two the terms have the smaller and the larger
+    return list(np.sort(lines, axis=0)) if len(lines) > 2 else []  # terms have the smaller and larger of two
 
 
 def choices(fit: Fit) -> list[Follows]:
-    """What follows from which of a row's numbers is larger."""
+    """Return the values that follow from the order of a row's numbers."""
     shown = sorted(fit.shown, key=unlike_date)
     numbers = [(one.name, line) for one in shown if (line := _comparable(one)) is not None]
     if len(numbers) < 2 or not len(fit.train) or (fit.target.numbers is not None and fit.target.distinct > FEW):
@@ -56,7 +56,7 @@ def choices(fit: Fit) -> list[Follows]:
 
 
 def _comparable(one: Column) -> Floats | None:
-    """A column's numbers, or its dates as numbers; None where it has neither."""
+    """Return a column's numbers, or its dates as numbers; None if it has neither."""
     if (number := quantity(one)) is not None:
         return number.values
     date = dates_of(one)
@@ -64,7 +64,7 @@ def _comparable(one: Column) -> Floats | None:
 
 
 def _named(fit: Fit, numbers: dict[str, Floats]) -> list[Follows]:
-    """The name of the column that has the largest number of those that the target names, or the second largest."""
+    """Return the name of the column with the largest (or second largest, ...) number of those that the target names."""
     if fit.target.numbers is not None:
         return []
     places = {name.casefold(): number for number, name in enumerate(numbers)}
@@ -84,7 +84,7 @@ def _named(fit: Fit, numbers: dict[str, Floats]) -> list[Follows]:
 
 
 def _by_comparison(fit: Fit, lines: Sequence[Floats]) -> list[Follows]:
-    """The values that go with which of two numbers is larger: a class, or the text of one of the shown columns."""
+    """Return the values that go with the larger of two numbers: a class, or the text of a shown column."""
     outcome, sources = (fit.target.codes, None) if fit.target.distinct <= FEW else _copied(fit)
     if sources is not None and len(sources) < 2:
         return []
@@ -96,12 +96,12 @@ def _by_comparison(fit: Fit, lines: Sequence[Floats]) -> list[Follows]:
 
 
 def _larger(one: Floats, other: Floats) -> Ints:
-    """1 where the first number is smaller, 2 where both are equal, 3 where it is larger, 0 where one is missing."""
+    """Return 1 where the first number is smaller, 2 where both are equal, 3 where it is larger, 0 if one is missing."""
     return np.asarray(np.nan_to_num(np.sign(one - other) + 2, nan=0.0).astype(np.int64))
 
 
 def _copied(fit: Fit) -> tuple[Ints, list[Column]]:
-    """Which shown column of texts has the target's own text, from 1, or 0; and these columns."""
+    """Return the number, from 1, of the text column with each row's target text (0 for none), and the columns."""
     which = np.zeros(len(fit.target.keys), dtype=np.int64)
     sources: list[Column] = []
     own = np.array(fit.target.keys)
@@ -115,7 +115,7 @@ def _copied(fit: Fit) -> tuple[Ints, list[Column]]:
 
 
 def _told(fit: Fit, context: Ints, outcome: Ints, sources: Sequence[Column] | None) -> Follows:
-    """The values that follow, by how often each outcome goes with each context in the trained rows."""
+    """Return the values that follow, by how often each outcome goes with each context in the training rows."""
     counts = np.zeros((4, int(outcome.max()) + 1))
     np.add.at(counts, (context[fit.train], outcome[fit.train]), 1)
     shares = counts / (counts.sum(axis=1, keepdims=True) + 1)

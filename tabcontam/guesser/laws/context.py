@@ -1,4 +1,4 @@
-"""When a law holds: a date goes on by one day, but by three after a Friday; a number grows until its group ends."""
+"""Contexts in which a law holds: a date advances by one day, but by three after a Friday."""
 
 from collections.abc import Sequence
 
@@ -9,19 +9,19 @@ from tabcontam.guesser.fit import Fit
 from tabcontam.guesser.frequencies import codings, left_out
 from tabcontam.guesser.laws.base import Follows
 
-MOST_VALUES = 60  # of a column that may tell when a law holds
-GAIN = 0.05  # bits a row that it has to tell at least
-WHOLE = 15.0  # bits that it has to tell in all: of many columns one seems to tell something
+MOST_VALUES = 60  # of a column that may decide when a law holds
+GAIN = 0.05  # least bits a row that a context must save
+WHOLE = 15.0  # least bits in all: of many columns one seems to help by chance
 LEAVES = 4  # of the tree of limits
 LEAST_LEAF = 6  # rows in each
-LIMITED = 0.15  # of the rows in which a law has to give a value, for limits to be looked for
-SHRINK = 1.0  # rows that all contexts together count for beside those of one
+LIMITED = 0.15  # least share of rows in which a law gives a value, before limits are tried
+SHRINK = 1.0  # weight, in rows, of all contexts together next to one context
 
 
 def in_context(fit: Fit, law: Follows) -> Follows:
-    """What follows in the predicted rows, sharpened by the shown column that tells best which of its values is right.
+    """Return a law's predicted values, with probabilities by the shown column that best decides between them.
 
-    `law` holds the values of the trained rows of `fit`, then those of the predicted ones.
+    `law` holds the values of the training rows of `fit`, then those of the predicted rows.
     """
     count = len(fit.train)
     predicted = law.values[count:]
@@ -48,7 +48,7 @@ def in_context(fit: Fit, law: Follows) -> Follows:
 
 
 def _limits(fit: Fit, outcomes: Ints) -> Ints | None:
-    """The leaf of a small tree in which each row lies, by its numbers: one rate up to a limit, another beyond it."""
+    """Return each row's leaf in a small tree over its numbers: one rate up to a limit, another above it."""
     from sklearn.tree import DecisionTreeClassifier
 
     numbers = [one.numbers for one in fit.shown if one.numbers is not None]
@@ -65,12 +65,12 @@ def _contexts(one: Column) -> list[Ints]:
 
 
 def _which(values: dict[str, float], key: str) -> int:
-    """Which of the values is right, from 1; 0 where none is."""
+    """Return the place, from 1, of the value that is right; 0 if none is."""
     return next((place for place, value in enumerate(values, start=1) if value == key), 0)
 
 
 def _shares(codes: Ints, train: Ints, outcomes: Ints) -> Floats:
-    """For each context the share of rows in which each of the values was right; no value for sure."""
+    """Return, for each context, the share of rows in which each value was right; none of the shares is 1."""
     counts = np.zeros((int(codes.max()) + 1, int(outcomes.max()) + 1))
     np.add.at(counts, (codes[train], outcomes), 1)
     whole = (counts.sum(axis=0) + 0.5) / (counts.sum() + 0.5 * counts.shape[1])

@@ -1,4 +1,4 @@
-"""Dates and times as numbers: columns for all predictors, and dates, ages and periods that follow from other dates."""
+"""Dates and times as numbers: columns for all predictors; dates, ages and periods that follow from other dates."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -15,16 +15,16 @@ from tabcontam.guesser.laws.rounding import Fitted, fitted, sought
 from tabcontam.guesser.laws.terms import most_met
 
 MOST = 4  # laws that are followed
-FEW = 2  # dates of which all numbers are shown
-SEVERAL = 6  # dates of which some numbers are shown; of more than these the day alone
-WIDE = 8  # dates and numbers that are looked at
+FEW = 2  # up to so many date columns give all their numbers
+SEVERAL = 6  # up to so many date columns give some numbers, more only the day
+WIDE = 8  # dates and numbers that are examined
 CONSTANTS = 6  # that may be added to a date
-LEAST_BITS = 16.0  # that a law has to tell about all trained rows
+LEAST_BITS = 16.0  # that a law must save in all training rows
 UNITS = {"seconds": 1, "minutes": 60, "hours": 3600, "days": DAY, "weeks": 7 * DAY}
 
 
 def with_dates(columns: Iterable[Column]) -> list[Column]:
-    """The columns, and numbers of those that hold dates: the day's number, year, month, weekday, minute of the day."""
+    """Return the columns, and numbers of date columns: number of the day, year, month, weekday, minute of the day."""
     given = list(columns)
     found = [(one, read) for one in given if (read := dates_of(one)) is not None]
     for one, read in found:
@@ -36,7 +36,7 @@ def with_dates(columns: Iterable[Column]) -> list[Column]:
 
 
 def _numbers(read: Dates, count: int) -> Iterator[tuple[str, Floats]]:
-    """The numbers of a column's dates, by what they are; the fewer, the more columns of dates there are."""
+    """Yield the numbers of a column's dates with their names; the more date columns (`count`), the fewer numbers."""
     if read.size == "time" and _has_seconds(read):
         yield "seconds", read.seconds
     if read.size in ("time", "moment"):
@@ -62,23 +62,23 @@ def _numbers(read: Dates, count: int) -> Iterator[tuple[str, Floats]]:
 
 @dataclass(frozen=True, eq=False)
 class Length(Quantity):
-    """Times as numbers: how many seconds something took, or minutes where no seconds are written."""
+    """Times as numbers: seconds that something took, or minutes where no seconds are written."""
 
     dates: Dates | None = None
     unit: int = 1  # seconds
 
     def keys(self, numbers: Floats) -> list[str | None]:
-        """How the times of these lengths are compared."""
+        """Return the keys by which times of these lengths are compared."""
         moments = (self.unit * numbers).tolist()
         return [self.dates.key(one) if self.dates and 0 <= one < DAY else None for one in moments]
 
 
 def length(one: Column) -> Length | None:
-    """The lengths in a column of times; None for any other column."""
+    """Return the lengths in a column of times; None for any other column."""
     read = dates_of(one)
     if read is None or read.size != "time":
         return None
-    unit = 1 if _has_seconds(read) else 60  # 3:25 may be minutes and seconds: the numbers are the same
+    unit = 1 if _has_seconds(read) else 60  # 3:25 may be minutes and seconds: the numbers are equal
     return Length(one.name, read.seconds / unit, 0, dates=read, unit=unit)
 
 
@@ -87,7 +87,7 @@ def _has_seconds(read: Dates) -> bool:
 
 
 def dates(fit: Fit) -> list[Follows]:
-    """Dates that follow from other dates and numbers; for a number, the whole years and months between dates."""
+    """Return dates that follow from other dates and numbers or, for a number, whole years and months between dates."""
     shown = [read for one in fit.shown if (read := dates_of(one)) is not None][:WIDE]
     target = dates_of(fit.target)
     if target is not None:
@@ -96,7 +96,7 @@ def dates(fit: Fit) -> list[Follows]:
 
 
 def _between(fit: Fit, shown: Sequence[Dates]) -> list[Follows]:
-    """Ages in whole years, and whole months, at another date or at one that all rows share."""
+    """Return ages in whole years, and whole months, at another date or at one that all rows share."""
     found = quantity(fit.target)
     if found is None or found.decimals:
         return []
@@ -118,19 +118,19 @@ def _between(fit: Fit, shown: Sequence[Dates]) -> list[Follows]:
 
 
 def _years(early: Floats, late: Floats) -> Floats:
-    """Whole years from one day to another."""
+    """Return the whole years from one day to another."""
     (year, month, day), (later, other, place) = calendar(early), calendar(late)
     return np.asarray(later - year - ((other < month) | ((other == month) & (place < day))), dtype=np.float64)
 
 
 def _months(early: Floats, late: Floats) -> Floats:
-    """Whole months from one day to another."""
+    """Return the whole months from one day to another."""
     (year, month, day), (later, other, place) = calendar(early), calendar(late)
     return np.asarray(12 * (later - year) + other - month - (place < day), dtype=np.float64)
 
 
 def _shared(born: Floats, ages: Floats) -> float | None:
-    """The day on which most have these ages, if there is one."""
+    """Return the day on which most rows have these ages, or None."""
     known = np.isfinite(born) & np.isfinite(ages) & (np.abs(ages) < 1000)
     year, month, day = calendar(born[known])
     low, high = (ordinals(year + ages[known] + more, month, day) for more in (0, 1))
@@ -141,7 +141,7 @@ def _shared(born: Floats, ages: Floats) -> float | None:
 
 
 def _dates_from(fit: Fit, target: Dates, shown: Sequence[Dates]) -> list[Follows]:
-    """The moments that are tried, each with the constants that are added most often."""
+    """Return the values that follow from the tried moments, each with the constants most often added to it."""
     known = np.isfinite(target.seconds[fit.train])
     if known.sum() < 4:
         return []
@@ -166,7 +166,7 @@ def _dates_from(fit: Fit, target: Dates, shown: Sequence[Dates]) -> list[Follows
 def _apart(
     found: Sequence[tuple[float, int, Floats, list[tuple[float, float]]]], train: Ints
 ) -> list[tuple[float, int, Floats, list[tuple[float, float]]]]:
-    """The best of the laws, none that says the same as one before it."""
+    """Return the best laws, without any that mostly agrees with a better one."""
     kept: list[tuple[float, int, Floats, list[tuple[float, float]]]] = []
     for one in found:
         same = (np.mean(np.diff(one[2][train] - other[2][train]) == 0) for other in kept)
@@ -176,7 +176,7 @@ def _apart(
 
 
 def _constants(off: Floats, added: bool) -> list[tuple[float, float]]:
-    """What is added most often, with its share; nothing at all where nothing may be added."""
+    """Return the constants that are added most often, with their shares; only zero if nothing may be added."""
     if not added:
         count = int((off == 0).sum())
         return [(0.0, (count - 0.5) / (len(off) + 1))] if count > 1 else []
@@ -199,7 +199,7 @@ def _followed(fit: Fit, target: Dates, seconds: Floats, constants: Sequence[tupl
 
 
 def _moments(fit: Fit, target: Dates, shown: Sequence[Dates]) -> Iterator[tuple[Floats, bool]]:
-    """Moments of each row that the target may be, and whether a constant may be added to them."""
+    """Yield moments that each row's target may equal, and whether a constant may be added to them."""
     numbers = [one for one in fit.shown if one.numbers is not None and one.distinct > 1]
     for read in shown:
         yield read.seconds, True
@@ -232,7 +232,7 @@ def _moments(fit: Fit, target: Dates, shown: Sequence[Dates]) -> Iterator[tuple[
 
 
 def unlike_date(one: Column) -> tuple[bool, str]:
-    """Columns made of dates come last: what is added to a date is seldom one of them."""
+    """Return a sort key that puts columns made of dates last: they are seldom added to a date."""
     made = one.name.endswith(
         (" day number", " minute number", " year", " month", " weekday", " week", " quarter", " day")
     )
@@ -240,7 +240,7 @@ def unlike_date(one: Column) -> tuple[bool, str]:
 
 
 def _moved(read: Dates, target: Dates, train: Ints) -> Iterator[tuple[Floats, bool]]:
-    """Other days of the same week, month or year, months and years later, working days later."""
+    """Yield other days of the same week, month or year, days some months later, and days some working days later."""
     year, month, day = calendar(read.days)
     ones = np.ones(len(year))
     later, other, place = calendar(target.days)
@@ -260,7 +260,7 @@ def _moved(read: Dates, target: Dates, train: Ints) -> Iterator[tuple[Floats, bo
 
 
 def _assembled(numbers: Sequence[Column]) -> Iterator[tuple[Floats, bool]]:
-    """Dates that are put together from a year, a month and a day in columns of their own."""
+    """Yield dates composed of a year, a month and a day in columns of their own."""
     years, months, days = (_within(numbers, low, high) for low, high in ((1000, 2200), (1, 12), (1, 31)))
     for year in years[:3]:
         ones = np.ones(len(year))

@@ -1,4 +1,4 @@
-"""What follows from the digits of a number or of a code: their sum, a remainder, a check digit."""
+"""Laws on the digits of a number or of a code: their sum, a remainder, a check digit."""
 
 from collections.abc import Iterator
 
@@ -10,14 +10,14 @@ from tabcontam.guesser.laws.base import Follows
 
 MODULI = (7, 9, 10, 11, 13, 23, 26, 36, 37, 43, 60, 89, 97, 100, 103, 360, 1000)
 MOST_DIGITS = 18
-COLUMNS = 12  # that are looked at
-ROWS = 60  # on which a law is tried before it is looked at in all
-LEAST = 0.3  # of the rows that a law has to be right in
+COLUMNS = 12  # that are examined
+ROWS = 60  # on which a law is tried before all rows are used
+LEAST = 0.3  # share of rows in which a law must be right
 BETTER = 2.0  # times as often as the most frequent value
 
 
 def digits(fit: Fit) -> list[Follows]:
-    """The whole number that follows from the digits of a shown column, by the law that is right oftenest."""
+    """Return the whole number that follows from the digits of a shown column, by the law that is right most often."""
     target = fit.target.numbers
     if target is None or fit.target.decimals or len(fit.train) < ROWS // 6:
         return []
@@ -27,7 +27,7 @@ def digits(fit: Fit) -> list[Follows]:
     wanted, tried = target[known], known[:: max(1, len(known) // ROWS)]
     least = max(LEAST, BETTER * float(np.unique(wanted, return_counts=True)[1].max()) / len(known))
     if least >= 1:
-        return []  # no law can be right so much oftener than the most frequent value
+        return []  # no law can be right so much more often than the most frequent value
     best, share = np.zeros(0), least
     for one in [one for one in fit.shown if one.distinct > FEW][:COLUMNS]:
         few = [(found == target[tried][:, None]).mean(axis=0) for found in _laws(one.at(tried.tolist()))]
@@ -47,7 +47,7 @@ def digits(fit: Fit) -> list[Follows]:
 
 
 def _laws(one: Column) -> Iterator[Floats]:
-    """What laws make of a column: one line a row, one column a law; NaN where the row has no digits."""
+    """Yield the results of laws on a column: one line a row, one column a law; NaN where the row has no digits."""
     texts = {key: "".join(letter for letter in text if letter in "0123456789") for key, text in one.texts.items()}
     written = [texts.get(key, "") if key != MISSING else "" for key in one.keys]
     sizes = np.array([len(text) for text in written])
@@ -65,7 +65,7 @@ def _laws(one: Column) -> Iterator[Floats]:
 
 
 def _weighed(places: Ints) -> Iterator[Ints]:
-    """Sums of the digits: plain, alternating, with weights that rise or fall, as in bar codes and as Luhn's."""
+    """Yield weighted sums of the digits: plain, alternating, rising, falling, as in bar codes and as Luhn's."""
     length = places.shape[1]
     rising = np.arange(1, length + 1)
     yield places.sum(axis=1)

@@ -1,9 +1,9 @@
-"""Formulas over several columns: sums, products, ratios, shares, powers, annuities, as far as a search finds them.
+"""Formulas over several columns: sums, products, ratios, shares, powers and annuities that a search finds.
 
-A formula holds where it equals the asked column after rounding to the column's decimals. Terms of one, two and three
-columns are tried on a few rows, all at once; those that come to many of the values are held against all trained rows.
+A formula holds where it equals the hidden column after rounding to the column's decimals. Terms of one, two and three
+columns are tried on a few rows, all at once; those that meet many of the values are checked on all training rows.
 Weighted sums of any number of columns are fitted by least squares and least absolute deviations, so that some rows may
-break them; monomials in the same way in logarithms.
+break them; monomials are fitted likewise in logarithms.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -23,21 +23,21 @@ from tabcontam.guesser.laws.together import spreads, together
 
 MOST = 4  # formulas that are followed
 LEAST_ROWS = 4
-PAIRED = 14  # columns of which all pairs are tried, those that go most with the target
-CLOSE = 0.1  # of the rows in which a formula has to be no more than one unit off
-HELD = 8  # formulas found in one way that are held against all trained rows
-LEAST_GAIN = 18.0  # bits that a formula has to tell: as many as tell it from the others that are tried
-CONSTANT = 4.0  # more bits for each constant that is learned
-SECTIONS = 3  # searches, each in the rows that no formula before met: another one may hold beyond a limit
-SECTION = 0.08  # of the rows at least that are searched again
+PAIRED = 14  # columns that are tried in pairs: those that correlate most with the target
+CLOSE = 0.1  # share of rows in which a formula must be at most one unit off
+HELD = 8  # formulas found in one way that are checked on all training rows
+LEAST_GAIN = 18.0  # bits that a formula must save: as many as choosing it among all tried ones costs
+CONSTANT = 4.0  # further bits for each learned constant
+SECTIONS = 3  # searches, each in the rows that earlier formulas miss: another may hold beyond a limit
+SECTION = 0.08  # least share of rows that is searched again
 LEAST_SECTION = 8  # rows
-MET = 0.25  # of the rows that are searched have to be met by a formula, for what is left to be searched again
+MET = 0.25  # least share of rows that a formula must meet before the rest is searched again
 MOST_MORE = 2  # such formulas
-SURE = 0.985  # of the rows: a formula that holds in so many needs no other
+SURE = 0.985  # share of rows: a formula that holds in so many needs no other
 
 
 def formulas(fit: Fit) -> list[Follows]:
-    """What follows from formulas over shown columns, the best first."""
+    """Return the values that follow from formulas over shown columns, the best first."""
     own_numbers = quantity(fit.target) or length(fit.target)
     if own_numbers is None:
         return []
@@ -54,11 +54,11 @@ def formulas(fit: Fit) -> list[Follows]:
     found = _in_sections(lambda rows: _tried(_started(target, lines, len(own), rows), fit.shown), target, known)
     found = [*_best(_spread(quantities, target, known), target), *found]
     found = sorted([*_bent(found, target, known), *found], key=lambda one: -one.gain + CONSTANT * one.constants)
-    return [one.follows(target, fit.predicted) for one in found]  # the parts of a small table weigh them by their place
+    return [one.follows(target, fit.predicted) for one in found]  # parts of a small table weigh them by place
 
 
 def _spread(quantities: Sequence[Quantity], target: Sought, known: Ints) -> Iterator[Fitted]:
-    """How far a row's numbers lie apart, where that comes close to the target often enough."""
+    """Yield how far apart a row's numbers are, where that comes close to the target often enough."""
     y = target.quantity.values[known]
     for name, line in spreads(quantities):
         with np.errstate(invalid="ignore"):
@@ -68,7 +68,7 @@ def _spread(quantities: Sequence[Quantity], target: Sought, known: Ints) -> Iter
 
 
 def _in_sections(tried: Callable[[Ints], Iterator[Fitted]], target: Sought, known: Ints) -> list[Fitted]:
-    """The formulas that are found in all known rows, then those found in the rows that none before them meets."""
+    """Return the formulas found in all known rows, then those found in the rows that no earlier one meets."""
     found: list[Fitted] = []
     left = known
     for _ in range(SECTIONS):
@@ -85,7 +85,7 @@ def _in_sections(tried: Callable[[Ints], Iterator[Fitted]], target: Sought, know
 
 
 def _bent(found: Sequence[Fitted], target: Sought, known: Ints) -> list[Fitted]:
-    """The larger, or the smaller, of what formulas and a constant come to: brackets of a tax, pay with overtime."""
+    """Return the maximum or minimum of formulas and a constant that is best: brackets of a tax, pay with overtime."""
     found = [one for one in found if one.sharp(target, known)]
     if not found or max(one.hits for one in found) >= SURE * len(known):
         return []
@@ -104,7 +104,7 @@ def _bent(found: Sequence[Fitted], target: Sought, known: Ints) -> list[Fitted]:
 
 
 def _lines(values: Sequence[Floats], train: Ints) -> Floats:
-    """The lines of numbers that vary."""
+    """Return the lines of numbers that vary."""
     kept = [line for line in values if np.isfinite(line[train]).sum() >= LEAST_ROWS and np.nanstd(line[train]) > 0]
     return np.array(kept) if kept else np.empty((0, 0))
 
@@ -119,7 +119,7 @@ def _started(target: Sought, lines: Floats, own: int, known: Ints) -> Search:
 
 
 def _tried(search: Search, shown: Sequence[Column]) -> Iterator[Fitted]:
-    """Formulas held against the trained rows; nothing more is tried where a simple one holds nearly always."""
+    """Yield formulas checked on the training rows; stop trying when a simple one holds nearly always."""
     target, known = search.target, search.known
     y = target.quantity.values[known]
     half = target.half(y)
@@ -144,7 +144,7 @@ def _tried(search: Search, shown: Sequence[Column]) -> Iterator[Fitted]:
 
 
 def _related(lines: Floats, y: Floats) -> list[int]:
-    """The places of the columns, those first whose ranks go most with the target's."""
+    """Return the places of the columns, in falling order of rank correlation with the target."""
     middle = np.array([float(np.nanmedian(line)) if np.isfinite(line).any() else 0.0 for line in lines])
     filled = np.where(np.isfinite(lines), lines, middle[:, None])
     ranks = np.argsort(np.argsort(filled, axis=1), axis=1)
@@ -155,7 +155,7 @@ def _related(lines: Floats, y: Floats) -> list[int]:
 
 
 def _best(tried: Iterator[Fitted], target: Sought) -> list[Fitted]:
-    """The formulas that tell most, each different from those before it."""
+    """Return the formulas that save most bits, each different from those before it."""
     train = target.train
     least = LEAST_GAIN if len(train) > 12 else LEAST_GAIN / 2
     good = [one for one in tried if one.gain > least + CONSTANT * one.constants and one.hits > 0]

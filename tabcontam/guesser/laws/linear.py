@@ -1,4 +1,4 @@
-"""Weighted sums of any number of columns that come to a column's values, found where most rows obey them."""
+"""Weighted sums of any number of columns that equal a column's values, found if most rows obey them."""
 
 from dataclasses import dataclass
 
@@ -8,14 +8,14 @@ from tabcontam.guesser.columns import Bools, Floats
 from tabcontam.guesser.laws.terms import PARTS
 from tabcontam.guesser.solving import inverse_of, weights_of
 
-FEW = 24  # columns of a sum that is looked for among more columns than there are rows
-SURE = 0.95  # of the rows that it has to come close to
-PLAIN = 0.02  # distance of a weight from a whole number that it then is
+FEW = 24  # columns of a sum of few among more columns than rows
+SURE = 0.95  # share of rows that it must come close to
+PLAIN = 0.02  # a weight no farther from a whole number becomes that number
 ROWS = 600  # that a sum is fitted on
 LEAST_ITEMS = 3  # of a mean
-ALIKE = 0.2  # of a mean's weight that weights may differ
+ALIKE = 0.2  # share of a mean's weight by which weights may differ
 PASSES = 12  # of least absolute deviations
-KEPT = 0.25  # of the rows at least that a sum has to come close to
+KEPT = 0.25  # least share of rows that a sum must come close to
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,13 +27,13 @@ class Sum:
     used: int
 
     def values(self, columns: Floats) -> Floats:
-        """The sum in each row of columns, a column of the table being a column here; NaN where a needed cell is."""
+        """Return the sum in each row of `columns` (one for each of the table's); NaN where a needed cell is NaN."""
         needed = self.weights != 0
         return np.asarray(columns[:, needed] @ self.weights[needed] + self.constant)
 
 
 def sums(x: Floats, y: Floats, unit: float) -> list[Sum]:
-    """Weighted sums that come close to y in many of these complete rows: as fitted, and with plain weights.
+    """Return weighted sums that come close to y in many of these complete rows: as fitted, and with plain weights.
 
     `unit` is the difference between neighbouring values of y.
     """
@@ -58,7 +58,7 @@ def sums(x: Floats, y: Floats, unit: float) -> list[Sum]:
 
 
 def _sparse(x: Floats, y: Floats, varied: Bools, unit: float) -> list[Sum]:
-    """A sum of a few of more columns than there are rows, by orthogonal matching pursuit (Pati et al. 1993)."""
+    """Return a sum of a few of more columns than rows, by orthogonal matching pursuit (Pati et al. 1993)."""
     scaled = np.where(varied, (x - x.mean(axis=0)) / np.maximum(x.std(axis=0), 1e-300), 0.0)
     chosen: list[int] = []
     left = y - y.mean()
@@ -83,7 +83,7 @@ def _fit(x: Floats, y: Floats) -> Floats:
 
 
 def _robust(x: Floats, y: Floats, unit: float) -> Bools | None:
-    """The rows that one sum comes close to; None where there are too few."""
+    """Return the rows that one sum comes close to; None if they are too few."""
     beta = _fit(x, y)
     off = np.abs(y - x @ beta)
     if np.mean(off <= unit) < 0.95:
@@ -106,7 +106,7 @@ def _robust(x: Floats, y: Floats, unit: float) -> Bools | None:
 
 
 def _plain(x: Floats, y: Floats, varied: Bools, unit: float) -> Sum | None:
-    """The sum with columns left out and weights made plain, as long as it comes close to all of these rows."""
+    """Return the sum without useless columns and with plain weights, while it comes close to all of these rows."""
     free = np.flatnonzero(varied)
     while True:
         beta, error = _with_errors(x[:, free], y, unit)
@@ -129,7 +129,7 @@ def _plain(x: Floats, y: Floats, varied: Bools, unit: float) -> Sum | None:
         best = min(range(len(open_ones)), key=lambda one: (choices[one][1], one))
         level = choices[best][1]
         for one, place in enumerate(open_ones):
-            if choices[one][1] == level:  # all that are as plain at once
+            if choices[one][1] == level:  # all that are equally plain at once
                 fixed[place] = choices[one][0]
                 learned += level > 1
                 rest = rest - fixed[place] * x[:, place]
@@ -138,14 +138,14 @@ def _plain(x: Floats, y: Floats, varied: Bools, unit: float) -> Sum | None:
     for place, value in fixed.items():
         weights[place] = value
     middle, width = float(np.median(rest)), max(unit * 0.5 / np.sqrt(len(y)), float(np.ptp(rest)) / 8)
-    constant, digits = _plainest(middle, width) if abs(middle) > unit / 4 else (0.0, 0)  # of few rows it may be luck
+    constant, digits = _plainest(middle, width) if abs(middle) > unit / 4 else (0.0, 0)  # in few rows it may be chance
     if np.mean(np.abs(rest - constant) <= 1.05 * unit + 1e-9 * np.abs(y)) < 0.9:
         return None
     return Sum(weights, constant, learned + (digits > 1))
 
 
 def _mean(x: Floats, y: Floats, plain: Sum) -> Sum | None:
-    """The mean of a plain sum's columns, some of them reversed, if that is nearly what it is: of a scale's items."""
+    """Return the mean of a plain sum's columns, some reversed, if the sum nearly is this mean, as of scale items."""
     size = np.abs(plain.weights)
     used = size > np.median(size[size > 0]) / 2 if size.any() else size > 0
     weights = np.where(used, np.sign(plain.weights) / max(1, used.sum()), 0.0)
@@ -156,7 +156,7 @@ def _mean(x: Floats, y: Floats, plain: Sum) -> Sum | None:
 
 
 def _with_errors(x: Floats, y: Floats, unit: float) -> tuple[Floats, Floats]:
-    """The weights, the constant last, and their standard errors."""
+    """Return the weights, the constant last, and their standard errors."""
     middle, spread = x.mean(axis=0), np.maximum(x.std(axis=0), 1e-300)
     scaled = np.column_stack([(x - middle) / spread, np.ones(len(x))])
     beta = _fit(scaled, y)
@@ -168,7 +168,7 @@ def _with_errors(x: Floats, y: Floats, unit: float) -> tuple[Floats, Floats]:
 
 
 def _plainest(value: float, width: float) -> tuple[float, int]:
-    """The number with the fewest digits no further away than this, and its number of digits."""
+    """Return the number with the fewest digits that is at most `width` away, and its number of digits."""
     if abs(value) <= width:
         return 0.0, 0
     for digits in range(12):
@@ -183,9 +183,9 @@ def _plainest(value: float, width: float) -> tuple[float, int]:
 
 
 def powers(logs: Floats, log_y: Floats, worth: Floats) -> Floats:
-    """The powers of columns whose product comes close to most of the values, all as logarithms, one line a row.
+    """Return the powers of columns whose product comes close to most values; all are logarithms, one line a row.
 
-    `worth` says how many units of its last digit each value has: so exact is its logarithm.
+    `worth` is the number of units of its last digit in each value, which is how exact its logarithm is.
     """
     varied = logs.std(axis=0) > 1e-9
     design = np.column_stack([logs[:, varied] - logs[:, varied].mean(axis=0), np.ones(len(logs))])

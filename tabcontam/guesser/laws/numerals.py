@@ -1,4 +1,4 @@
-"""Numbers that are not written in digits of ten: hexadecimal (#ff8000), binary (1011), Roman (MCMLXXIV), English."""
+"""Numbers not written in decimal digits: hexadecimal (#ff8000), binary (1011), Roman (MCMLXXIV), English words."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -6,9 +6,9 @@ from functools import lru_cache
 
 from tabcontam.guesser.columns import Column, column
 
-GLANCED = 20  # cells by which most columns are told from such numbers at once
+GLANCED = 20  # cells that suffice to rule out such numbers in most columns
 FEWEST = 3  # values
-PAIRED = (4, 6, 8)  # digits of a number that is made of pairs
+PAIRED = (4, 6, 8)  # digits of a number that consists of pairs
 LONGEST = 12  # digits
 LONGEST_WORDS = 120  # characters
 LARGEST_ROMAN = 4000
@@ -25,13 +25,13 @@ LARGE = {"thousand": 1000, "million": 1_000_000}
 
 
 def with_numerals(columns: Iterable[Column]) -> list[Column]:
-    """The columns, and the numbers that those write in another way than in tens."""
+    """Return the columns, each followed by the numbers that it writes in another way than in decimals."""
     return [found for one in columns for found in (one, *_numbers(one))]
 
 
 @lru_cache(maxsize=20_000)
 def numerals(text: str) -> Sequence[str]:
-    """A whole number in hexadecimal, the same with two digits, in binary, Roman, in words with and without "and"."""
+    """Return a whole number in hexadecimal (also with two digits), binary, Roman, and words with and without "and"."""
     if not text.isdecimal() or len(text) > LONGEST:
         return []
     number = int(text)
@@ -40,7 +40,7 @@ def numerals(text: str) -> Sequence[str]:
 
 
 def in_words(number: int) -> str:
-    """A number in English words; empty for one too large."""
+    """Return a number in English words; empty if it is too large."""
     if number < 100:
         ten, one = divmod(number, 10)
         return SMALL[number] if number < 20 else f"{TENS[ten - 2]}-{SMALL[one]}" if one else TENS[ten - 2]
@@ -55,7 +55,7 @@ def in_words(number: int) -> str:
 
 
 def of_words(text: str) -> int | None:
-    """The number that English words say; None where they say none."""
+    """Return the number that English words stand for; None if they are no number."""
     total = part = 0
     words = text[:LONGEST_WORDS].replace("-", " ").replace(",", " ").split()
     for word in words:
@@ -71,7 +71,7 @@ def of_words(text: str) -> int | None:
 
 
 def roman(number: int) -> str:
-    """A number in small Roman letters; empty where there are none for it."""
+    """Return a number in small Roman letters; empty if it has none."""
     found = ""
     for letters, value in VALUES.items() if number < LARGEST_ROMAN else ():
         found += letters * (number // value)
@@ -81,7 +81,7 @@ def roman(number: int) -> str:
 
 def _numbers(one: Column) -> Iterator[Column]:
     some = [cell.strip().casefold() for cell in dict.fromkeys(one.cells[:GLANCED]) if cell]
-    ways = READERS if one.numbers is None else READERS[:1]  # of digits alone ten may be the base, or two
+    ways = READERS if one.numbers is None else READERS[:1]  # digits alone may be decimal or binary
     if not any(all(map(reads, some)) for reads in ways):
         return
     texts = {key: text.strip().casefold() for key, text in one.texts.items()}
@@ -103,7 +103,7 @@ def _numbers(one: Column) -> Iterator[Column]:
 
 
 def _of_base(one: Column, digits: Mapping[str, str], base: int) -> Iterator[Column]:
-    """The numbers; of hexadecimal ones of one length, as colours are, each two digits as well."""
+    """Yield the numbers and, of hexadecimal ones of one length, such as colours, each pair of digits."""
     yield _column(one, "number", {key: int(text, base) for key, text in digits.items()})
     sizes = {len(text) for text in digits.values()}
     if base == 16 and len(sizes) == 1 and (size := sizes.pop()) in PAIRED:

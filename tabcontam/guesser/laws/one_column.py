@@ -1,4 +1,4 @@
-"""What follows from one shown cell: a copy, a number one higher, 250 times another column."""
+"""Laws on one shown cell: a copy, a number one higher, 250 times another column."""
 
 import re
 from collections import Counter
@@ -13,15 +13,15 @@ from tabcontam.guesser.frequencies import codings, left_out, paired
 from tabcontam.guesser.laws.base import Follows
 from tabcontam.reading.reading import value_key
 
-RATIOS = 4  # multiples of the most frequent kinds that are followed
-GLANCED = 120  # rows that are looked at before all are
+RATIOS = 4  # multiples that are followed, the most frequent first
+GLANCED = 120  # rows that are examined before all are
 FOLLOWED = 8  # values that may follow from one shown cell
 DIGITS = re.compile(r"\d+")
-Constant = int | float | tuple[int, ...]  # a difference, a ratio, or what is added to each number of a text
+Constant = int | float | tuple[int, ...]  # a difference, a ratio, or the increments of a text's numbers
 
 
 def one_column(fit: Fit, most: int = 2) -> list[Follows]:
-    """What follows from a shown cell by a difference, a ratio, or by counting on the numbers in a text."""
+    """Return the values that follow from a shown cell by a difference, a ratio, or by increasing a text's numbers."""
     scored = [
         (score, number, one.name, relation)
         for one in fit.shown
@@ -34,7 +34,7 @@ def one_column(fit: Fit, most: int = 2) -> list[Follows]:
 
 
 def surprise(target: Column, given: Sequence[Column]) -> float:
-    """The mean bits of a cell of the target for the best of simple predictors given one column, left one out."""
+    """Return the mean leave-one-out bits of a target's cell under the best simple predictor given one column."""
     rows = np.arange(len(target.keys))
     none = np.zeros(len(rows), dtype=np.int64)
     known = np.arange(int(target.codes.max(initial=0)) + 1) > 0
@@ -47,14 +47,14 @@ def surprise(target: Column, given: Sequence[Column]) -> float:
 
 @dataclass(frozen=True, eq=False)
 class _Relation:
-    """How a target's values follow from a shown column: the constants with their frequencies."""
+    """A relation of a target's values to a shown column: the constants with their frequencies."""
 
     target: Column
     shown: Column
     constants: tuple[tuple[Constant, float], ...]
 
     def values(self, rows: Ints) -> list[dict[str, float]]:
-        """The values that follow in each of these rows."""
+        """Return the values that follow in each of these rows."""
         found: list[dict[str, float]] = [{} for _ in rows]
         for constant, share in self.constants:
             for values, key in zip(found, self._keys(rows, constant), strict=True):
@@ -63,7 +63,7 @@ class _Relation:
         return found
 
     def _keys(self, rows: Ints, constant: Constant) -> list[str | None]:
-        """The key of what follows by one constant in each of these rows; None where nothing does."""
+        """Return the key that follows by one constant in each of these rows; None where nothing follows."""
         if isinstance(constant, tuple):
             cells = (
                 (self.shown.cells[row] or "") if self.shown.keys[row] != MISSING else None for row in rows.tolist()
@@ -86,7 +86,7 @@ class _Relation:
 
 
 def _relations(target: Column, shown: Column, train: Ints) -> list[tuple[float, _Relation]]:
-    """The ways in which the target may follow from a shown column, each with its mean log2 left one out."""
+    """Return the relations of the target to a shown column, each with its mean leave-one-out log2 probability."""
     y, x = target.numbers, shown.numbers
     if y is not None and x is not None:
         decimals = max(target.decimals, shown.decimals)
@@ -142,7 +142,7 @@ def _change(target: Column, shown: Column, row: int) -> tuple[int, ...] | None:
 
 
 def _counting(before: str, after: str) -> tuple[int, ...] | None:
-    """How much higher each number in a text is than in another that is alike but for its numbers."""
+    """Return the increments of a text's numbers over another text that differs only in its numbers, else None."""
     if before == after:
         return ()
     if len(before) > 60 or len(after) > 60 or DIGITS.sub("0", before) != DIGITS.sub("0", after):

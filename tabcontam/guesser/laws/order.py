@@ -1,4 +1,4 @@
-"""How a row of the file follows from those before it: constant steps and growth, rounded as the column is."""
+"""Laws between a row of the file and the rows before it: constant steps and growth, rounded as the column is."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -11,12 +11,12 @@ from tabcontam.guesser.fit import Fit
 from tabcontam.guesser.laws.base import Follows
 
 KEPT = 3  # forms that are followed
-OFFSETS = 5  # of the frequent distances of a number from what a form gives, in the column's steps
-LEAST = 0.03  # of the rows that a form has to be right in
+OFFSETS = 5  # frequent distances of a number from a form's, in the column's steps
+LEAST = 0.03  # share of rows in which a form must be right
 
 
 def order(fit: Fit) -> list[Follows]:
-    """What numbers follow from the last four of their own column: 2a - b, a * a / b, and others of the kind."""
+    """Return the numbers that follow from the last four of their own column: 2a - b, a * a / b and similar forms."""
     known = {one.name: one for one in fit.shown}
     lags = [known.get(previous(fit.target.name, by)) for by in range(1, LAGS + 1)]
     numbers = [one.numbers if one is not None else None for one in lags]
@@ -31,7 +31,7 @@ def order(fit: Fit) -> list[Follows]:
 
 
 def _forms(x: list[Floats]) -> list[Floats]:
-    """What each form makes of the last four numbers, the last one first."""
+    """Return the number that each form gives for the last four numbers, the last one first."""
     a, b, c, d = x
     with np.errstate(all="ignore"):
         return [
@@ -51,14 +51,14 @@ def _forms(x: list[Floats]) -> list[Floats]:
 
 
 def _rates(ratios: Floats) -> list[float]:
-    """The usual growth from one row to the next, as it is and as it may have been written down."""
+    """Return the usual growth from one row to the next, exact and rounded as it may have been written down."""
     known = ratios[np.isfinite(ratios)]
     middle = float(np.median(known)) if len(known) else 1.0
     return list(dict.fromkeys([middle, round(middle, 2), round(middle, 3)]))
 
 
 def _step(fit: Fit) -> int:
-    """What nearly all numbers of the column are multiples of, as a count of its last decimal."""
+    """Return the largest step that divides nearly all of the column's numbers, as a count of its last decimal."""
     if fit.numbers is None:
         return 1
     middle = float(np.median(fit.step(fit.numbers[np.isfinite(fit.numbers)])))
@@ -67,15 +67,15 @@ def _step(fit: Fit) -> int:
 
 @dataclass(frozen=True, eq=False)
 class _Form:
-    """A form that was right in some of the trained rows, give or take an offset."""
+    """A form that was right in some of the training rows, give or take an offset."""
 
     right: float  # how often
-    wholes: Ints  # what it makes of each row, as a count of the last decimal
-    known: Bools  # the rows in which it makes something
-    offsets: Sequence[tuple[int, float]]  # how far off it is how often
+    wholes: Ints  # its number in each row, as a count of the last decimal
+    known: Bools  # the rows in which it gives a number
+    offsets: Sequence[tuple[int, float]]  # each offset with its frequency
 
     def follows(self, fit: Fit) -> Follows:
-        """What follows in the predicted rows."""
+        """Return the values that follow in the predicted rows."""
         return Follows.of(
             [
                 {number_key(whole + offset, fit.target.decimals): share for offset, share in self.offsets}
@@ -89,7 +89,7 @@ class _Form:
 
 
 def _followed(fit: Fit, target: Floats, form: Floats, step: int) -> _Form | None:
-    """How often a form is right, and how far off it is; None where it hardly ever is right."""
+    """Return the form with how often it is right and its offsets; None if it is hardly ever right."""
     known = np.isfinite(form) & (np.abs(np.nan_to_num(form, posinf=0, neginf=0)) < 1e12)
     wholes = np.rint(scaled(np.where(known, form, 0), fit.target.decimals) / step).astype(np.int64) * step
     both = fit.train[known[fit.train] & np.isfinite(target[fit.train])]
@@ -104,7 +104,7 @@ def _followed(fit: Fit, target: Floats, form: Floats, step: int) -> _Form | None
 
 
 def runs(name: str, lags: list[Column]) -> Column:
-    """How many of the last rows have the same cell in a column, as a column of its own: a group may be about to end."""
+    """Return, as a column, how many of the last rows have the same cell in a column: a group may be about to end."""
     alike = np.ones(len(lags[0].keys), dtype=np.bool_)
     length = np.ones(len(alike), dtype=np.int64)
     codes = [np.array(one.keys, dtype=object) for one in lags]

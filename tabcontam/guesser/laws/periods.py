@@ -1,4 +1,4 @@
-"""What follows from a whole number by its class: odd or even, its remainder, the decade or the band that it lies in."""
+"""Laws on the class of a whole number: odd or even, its remainder, the decade or the band in which it lies."""
 
 import numpy as np
 
@@ -14,12 +14,12 @@ SHIFTED = (10, 5, 4, 3)  # bands that may begin elsewhere than at a multiple
 LARGEST = 1e9
 LOOKED_AT = 24  # columns of whole numbers
 ROWS = 240  # on which a law is tried
-PURE = 0.5  # of the rows that have to have their class's most frequent value
-BETTER = 0.25  # bits a row that a law has to tell more than the number's own classes
+PURE = 0.5  # share of rows that must have their class's most frequent value
+BETTER = 0.25  # bits a row that a law must save beyond the number's own classes
 
 
 def periods(fit: Fit) -> list[Follows]:
-    """What follows from the remainder of a shown whole number, or from the band that it lies in."""
+    """Return the values that follow from the remainder of a shown whole number, or from the band in which it lies."""
     train = fit.train[:: max(1, len(fit.train) // ROWS)]
     own = fit.target.codes[train]
     if len(train) < 8 or len(np.unique(own)) > max(6, len(train) // 3):
@@ -40,7 +40,7 @@ def periods(fit: Fit) -> list[Follows]:
 
 
 def _whole(fit: Fit) -> list[Column]:
-    """The shown columns of whole numbers of which a few hundred or more differ."""
+    """Return the shown columns of whole numbers with more than eight distinct values."""
     found = []
     for one in fit.shown:
         numbers = one.numbers
@@ -50,9 +50,9 @@ def _whole(fit: Fit) -> list[Column]:
 
 
 def _classes(one: Column, rows: Ints) -> Ints:
-    """The classes of these rows' numbers, a line a way: by each remainder, each band, and the first digits.
+    """Return the classes of these rows' numbers, one line a way: each remainder, each band, the first digits.
 
-    Rows without a number are one class.
+    Rows without a number form one class.
     """
     assert one.numbers is not None  # noqa: S101 - looked at before
     known = np.isfinite(one.numbers)
@@ -71,7 +71,7 @@ def _classes(one: Column, rows: Ints) -> Ints:
 
 
 def _numbered(classes: Ints) -> tuple[Ints, Ints]:
-    """The classes of each line as numbers from 0, and how many there are."""
+    """Return the classes of each line as numbers from 0, and their count."""
     order = np.argsort(classes, axis=1, kind="stable")
     new = np.diff(np.take_along_axis(classes, order, axis=1), axis=1) > 0
     places = np.cumsum(np.insert(new, 0, False, axis=1), axis=1)
@@ -81,7 +81,7 @@ def _numbered(classes: Ints) -> tuple[Ints, Ints]:
 
 
 def _purities(ranked: Ints, own: Ints) -> Floats:
-    """For each line of classes the share of rows that have their class's most frequent value."""
+    """Return, for each line of classes, the share of rows that have their class's most frequent value."""
     values = np.unique(own, return_inverse=True)[1]
     width, deep = int(values.max()) + 1, int(ranked.max(initial=0)) + 1
     flat = (np.arange(len(ranked))[:, None] * deep + ranked) * width + values[None, :]
@@ -97,7 +97,7 @@ def _follows(fit: Fit, codes: Ints) -> Follows:
     shares: dict[int, dict[str, float]] = {}
     for code, mine in counts.items():
         total = sum(mine.values())
-        # what was seen once in a class of its own says little (Witten and Bell 1991)
+        # a value seen once in a class of its own is little evidence (Witten and Bell 1991)
         shares[code] = {
             key: count / (total + 0.3 * len(mine)) for key, count in mine.items() if key != MISSING and total > 1
         }

@@ -1,4 +1,4 @@
-"""Pieces of a text that another cell may be made of: words, parts between separators, digits, initials, lengths."""
+"""Pieces of a text that may compose another cell: words, parts between separators, digits, initials, lengths."""
 
 import re
 import unicodedata
@@ -9,9 +9,9 @@ from functools import lru_cache
 from tabcontam.guesser.columns import Column
 from tabcontam.guesser.laws.numerals import numerals
 
-LONGEST = 200  # characters of a cell that are looked at
+LONGEST = 200  # characters of a cell that are examined
 SEPARATORS = ",;|/:@_-.()#=&+ "
-MOST_SEPARATORS = 4  # of a column: those that stand in most of its cells
+MOST_SEPARATORS = 4  # of a column: those that are in most of its cells
 PLACES = (0, 1, 2, 3, -1, -2)
 WORD = re.compile(r"[^\W_]+")
 RUN = re.compile(r"[^\W\d_]+|\d+")
@@ -23,12 +23,12 @@ UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "å": "aa", "ø": "
 
 
 def plain(cell: str | None) -> str:
-    """A cell in lower case with single spaces, cut to its first characters: equal values are never told by case."""
+    """Return a cell in lower case with single spaces, cut to its first characters; keys of values ignore case."""
     return " ".join((cell or "")[: 2 * LONGEST].casefold().split())[:LONGEST]
 
 
 def _bare(text: str) -> str:
-    """A text without its accents."""
+    """Return a text without its accents."""
     parts = unicodedata.normalize("NFKD", text.translate(BESIDE_LETTERS))
     return "".join(one for one in parts if not unicodedata.combining(one))[:LONGEST]
 
@@ -41,7 +41,7 @@ FOLDINGS: Mapping[str, Callable[[str], str]] = {
 
 
 def _slices(text: str) -> list[str]:
-    """Year, month and day of a run of eight digits, and the same of six."""
+    """Return the year, month and day of a run of eight digits, or the parts of a run of six."""
     for run in DIGITS.findall(text):
         if len(run) == 8:
             return [run[:4], run[4:6], run[6:], run[2:4], run[2:]]
@@ -51,7 +51,7 @@ def _slices(text: str) -> list[str]:
 
 
 def _outer(text: str, separator: str) -> list[str]:
-    """What stands behind the first separator, and before the last."""
+    """Return the text after the first separator and the text before the last one."""
     if separator not in text:
         return []
     return [text.split(separator, 1)[1].strip(), text.rsplit(separator, 1)[0].strip()]
@@ -63,7 +63,7 @@ def _initials(text: str) -> list[str]:
 
 
 def _letters(text: str) -> list[str]:
-    """How many vowels a text has, and how many consonants."""
+    """Return how many vowels and how many consonants a text has."""
     vowels = sum(letter in VOWELS for letter in text)
     return [str(vowels), str(sum(map(str.isalpha, text)) - vowels)]
 
@@ -100,7 +100,7 @@ SEPARATED = ("parts", "joined parts", "outer")
 
 @dataclass(frozen=True)
 class Piece:
-    """One way to take a piece from the cells of a shown column, told by its place among the shown ones."""
+    """One way to take a piece from the cells of a shown column, which `column` gives by its place."""
 
     column: int
     folding: str
@@ -109,22 +109,22 @@ class Piece:
     place: int
 
     def of(self, text: str) -> str:
-        """The piece of a plain text; empty where it has none."""
+        """Return the piece of a plain text; empty if it has none."""
         return at(CUTS[self.cut](FOLDINGS[self.folding](text), self.separator), self.place)
 
 
 def at(parts: Sequence[str], place: int) -> str:
-    """The part at this place, counted from the end where it is negative; empty where there is none."""
+    """Return the part at this place, counted from the end if negative; empty if there is none."""
     return parts[place] if -len(parts) <= place < len(parts) else ""
 
 
 def pieces(number: int, column: Column, texts: Sequence[str]) -> Iterator[tuple[Piece, tuple[str, ...]]]:
-    """All pieces of a column in these of its texts, the simplest first, each with its value in every text."""
+    """Yield all pieces of a column in these texts, the simplest first, each with its value in every text."""
     for piece, values in _pieces(column.numbers is not None, tuple(texts)):
         yield replace(piece, column=number), values
 
 
-@lru_cache(maxsize=1024)  # many targets are looked for in the same columns
+@lru_cache(maxsize=1024)  # many targets use the same columns
 def _pieces(of_numbers: bool, texts: tuple[str, ...]) -> tuple[tuple[Piece, tuple[str, ...]], ...]:
     if len(set(texts)) < 2:
         return ()

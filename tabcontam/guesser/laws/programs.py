@@ -1,4 +1,4 @@
-"""Programs that write a text from other cells of its row, segment by segment: pieces, literals, numbers, meanings."""
+"""Programs that compose a text from other cells of its row: pieces, literals, numbers and meanings, in sequence."""
 
 import re
 from collections import Counter
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from tabcontam.guesser.laws.pieces import DIGITS, Piece
 
 Read = Callable[[Piece], str]
-"""Takes a piece from a row's shown cells."""
+"""A function that takes a piece from a row's shown cells."""
 
 TOKENS: Mapping[str, re.Pattern[str]] = {
     "letters": re.compile(r"[^\W\d_]+"),
@@ -21,51 +21,51 @@ MOST_DIGITS = 12
 
 @dataclass(frozen=True)
 class Literal:
-    """The same characters in every row."""
+    """A text that every row has."""
 
     text: str
 
     def write(self, read: Read) -> str:
-        """These characters."""
+        """Return these characters."""
         return self.text
 
 
 @dataclass(frozen=True)
 class Taken:
-    """A piece of another cell, or its first characters where there is a `length`."""
+    """A piece of another cell, or its first characters if `length` is not 0."""
 
     piece: Piece
     length: int = 0
 
     def write(self, read: Read) -> str:
-        """The piece; empty where the row has none."""
+        """Return the piece; empty if the row has none."""
         return read(self.piece)[: self.length or None]
 
 
 @dataclass(frozen=True)
 class Raised:
-    """The whole number in a piece with another added to it, filled with zeros to a width."""
+    """The whole number in a piece plus a constant, padded with zeros to a width."""
 
     piece: Piece
     added: int
     width: int = 0
 
     def write(self, read: Read) -> str:
-        """The number that results; empty where the piece is none."""
+        """Return the number that results; empty if the piece is none."""
         number = whole(read(self.piece))
         return "" if number is None or number + self.added < 0 else str(number + self.added).zfill(self.width)
 
 
 @dataclass(frozen=True)
 class Meant:
-    """What a value of a piece stands for, as other rows tell: the code of a department, the number of a month."""
+    """The meaning of a piece's value, learned from other rows: the code of a department, the number of a month."""
 
     piece: Piece
-    token: str  # what is written for it: a key of TOKENS
+    token: str  # the kind of text written for it: a key of TOKENS
     meanings: tuple[tuple[str, str], ...] = ()
 
     def write(self, read: Read) -> str:
-        """What the piece's value mostly stands for; empty where no other row has this value."""
+        """Return the most frequent meaning of the piece's value; empty if no other row has this value."""
         return dict(self.meanings).get(read(self.piece), "")
 
 
@@ -74,12 +74,12 @@ Program = tuple[Segment, ...]
 
 
 def whole(text: str) -> int | None:
-    """The whole number that a text of digits alone is."""
+    """Return the whole number that a text of digits alone is, else None."""
     return int(text) if 0 < len(text) <= MOST_DIGITS and text.isascii() and text.isdigit() else None
 
 
 def write(program: Program, read: Read) -> str | None:
-    """What a program writes in a row; None where one of its segments has nothing to write."""
+    """Return the text that a program writes in a row; None if one of its segments has nothing to write."""
     parts = [segment.write(read) for segment in program]
     return "".join(parts) if all(parts) else None
 
@@ -87,9 +87,9 @@ def write(program: Program, read: Read) -> str | None:
 def learned(
     program: Program, targets: Sequence[str], reads: Sequence[Read], least: int = 2
 ) -> tuple[Program, list[str | None]]:
-    """The program with the meanings that these rows teach, and what it writes in each by the meanings of the others.
+    """Return the program with the meanings from these rows, and its text in each row by the meanings of the others.
 
-    A meaning has to be found in `least` other rows.
+    A meaning must be found in `least` other rows.
     """
     if not any(isinstance(segment, Meant) for segment in program):
         return program, [write(program, read) for read in reads]
@@ -121,7 +121,7 @@ def _commonest(tokens: Counter[str]) -> str:
 
 
 def _tokens(program: Program, target: str, read: Read) -> list[tuple[int, str, str]] | None:
-    """For each place of the program at which a meaning stands: the piece's value and what the target has there."""
+    """Return the place in the program, the piece's value and the target's text of each meaning; None if none fits."""
     found: list[tuple[int, str, str]] = []
     position = 0
     for place, segment in enumerate(program):

@@ -1,4 +1,4 @@
-"""Columns as quantities: numbers, also those that stand in a text ("$1,200.50", "12 kg"), and how they are written."""
+"""Columns as quantities: numbers, also those within a text ("$1,200.50", "12 kg"), and how they are written."""
 
 import re
 from collections import Counter
@@ -20,10 +20,10 @@ from tabcontam.guesser.columns import (
 from tabcontam.reading.numbers import GROUPED
 from tabcontam.reading.reading import value_key
 
-SAMPLE = 40  # cells by which most texts are told from quantities at once
-READ = 0.8  # of a text's cells have to hold one number each
+SAMPLE = 40  # cells that suffice to rule out quantities in most texts
+READ = 0.8  # share of a text's cells that must hold one number each
 LONGEST = 40  # characters of a text that may be a quantity
-DIGITS = 12  # significant ones, that two equal numbers share
+DIGITS = 12  # significant ones that two equal numbers share
 IN_TWOS = re.compile(r"^[+-]?\d{1,2},\d\d,")
 TWOS = re.compile(r"(?<=\d)(?=(?:\d\d)*\d{3}$)")
 QUANTITY = re.compile(r"([^\d+-]{0,12}?)([+-]?\d[\d.,]*)([^\d]{0,12})")
@@ -31,17 +31,17 @@ QUANTITY = re.compile(r"([^\d+-]{0,12}?)([+-]?\d[\d.,]*)([^\d]{0,12})")
 
 @dataclass(frozen=True)
 class Form:
-    """How a column writes its numbers: what stands around them, and which mark stands before the decimals."""
+    """The form in which a column writes its numbers: the text around them and the decimal mark."""
 
     before: str = ""
     after: str = ""
-    comma: bool = False  # stands before the decimals, and points between thousands
-    grouped: bool = False  # marks stand between thousands
-    in_twos: bool = False  # in India marks stand after every two digits before the last three
-    padded: bool = True  # all decimals are written, also those that are zero
+    comma: bool = False  # before the decimals, and points between thousands
+    grouped: bool = False  # marks between thousands
+    in_twos: bool = False  # Indian style: marks after every two digits before the last three
+    padded: bool = True  # all decimals are written, even zeros
 
     def text(self, number: str) -> str:
-        """A plain number as this column writes it."""
+        """Return a plain number as this column writes it."""
         whole, _, decimals = number.lstrip("-").partition(".")
         whole = f"{int(whole):,}" if self.grouped else whole
         if self.in_twos:
@@ -54,10 +54,10 @@ class Form:
 
 @dataclass(frozen=True, eq=False)
 class Quantity:
-    """A column's numbers, NaN where there is none, with their decimals and the step that nearly all are multiples of.
+    """A column's numbers, NaN where there is none, with their decimals and the form of the text around them.
 
-    `form` is None for numbers proper. With `long` the numbers have more decimals than are counted: they are compared
-    by their significant digits.
+    `form` is None for plain numbers. With `long` the numbers have more decimals than are counted, so their significant
+    digits are compared.
     """
 
     name: str
@@ -67,7 +67,7 @@ class Quantity:
     long: bool = False
 
     def keys(self, numbers: Floats) -> list[str | None]:
-        """How the answer to each number is compared; None where there is no number."""
+        """Return the key by which answers for each number are compared; None where there is no number."""
         known = np.isfinite(numbers) & (np.abs(numbers) < LARGEST)
         if self.long:
             return [value_key(repr(float(one))) if good else None for one, good in zip(numbers, known, strict=True)]
@@ -79,7 +79,7 @@ class Quantity:
 
 @remembered
 def quantity(one: Column) -> Quantity | None:
-    """A column's numbers; those in its texts, if nearly all of them hold one number; None where there are none."""
+    """Return a column's numbers, or those in its texts if nearly all hold one number; None if there are none."""
     if one.numbers is not None:
         return Quantity(one.name, one.numbers, one.decimals, None, _is_long(one))
     some = list(dict.fromkeys(one.cells[:: len(one.cells) // SAMPLE + 1]))
@@ -108,7 +108,7 @@ def quantity(one: Column) -> Quantity | None:
 
 
 def _is_long(one: Column) -> bool:
-    """Whether a column's numbers are written with as many digits as a computer gives them."""
+    """Return whether a column's numbers are written with as many digits as a computer prints."""
     if one.decimals < MOST_DECIMALS or one.numbers is None:
         return False
     finite = one.numbers[np.isfinite(one.numbers)]
@@ -116,7 +116,7 @@ def _is_long(one: Column) -> bool:
 
 
 def _comma(numbers: tuple[str, ...]) -> bool:
-    """Whether a comma stands before the decimals."""
+    """Return whether a comma stands before the decimals."""
     last = Counter("," if number.rfind(",") > number.rfind(".") else "." for number in numbers if not number.isdigit())
     thousands = all(GROUPED.fullmatch(number) for number in numbers if "," in number)
     return last[","] > last["."] and not thousands

@@ -1,4 +1,4 @@
-"""A formula's values held against a column: rounded as the column is, and how far off they are how often."""
+"""A formula's values compared with a column: rounded as the column is, with the frequencies of the errors."""
 
 from dataclasses import dataclass
 
@@ -8,25 +8,25 @@ from tabcontam.guesser.columns import Bools, Floats, Ints, scaled
 from tabcontam.guesser.laws.base import Follows
 from tabcontam.guesser.laws.quantities import Quantity
 
-NOISE = 1e-7  # of a unit, that the last bits of a computer's numbers make
+NOISE = 1e-7  # of a unit: rounding errors of a computer's numbers
 OFF = 7  # values around the formula's that may follow
 CLOSE = 4.0  # units
-SHARP = 0.7  # of the rows in which a formula comes close
-SELDOM = 0.25  # times at least that a formula counts as right in each third
-THIRDS = 60  # rows from which a spread is learned by the formula's size
+SHARP = 0.7  # least share of the rows near a formula in which it must be right
+SELDOM = 0.25  # times that a formula counts at least as right in each third
+THIRDS = 60  # rows from which errors are learned by the formula's size
 MODES = ("half even", "half up", "computed", "down", "up")
 
 
 @dataclass(frozen=True, eq=False)
 class Sought:
-    """The column that is looked for: its numbers in units of its last digit, in the rows that may be learned from.
+    """The column to explain: its numbers in units of its last digit, in the rows that may be learned from.
 
     `prior` is the probability of each row's value by its frequency in the other rows.
     """
 
     quantity: Quantity
     train: Ints
-    step: int  # of the last digit, that nearly all values are multiples of
+    step: int  # of the last digit: nearly all values are multiples of it
 
     @property
     def unit(self) -> float:
@@ -34,14 +34,14 @@ class Sought:
         return float(self.step * 10.0**-self.quantity.decimals)
 
     def half(self, y: Floats) -> Floats:
-        """How far a formula may be from each value and still be rounded to it."""
+        """Return how far a formula may be from each value and still be rounded to it."""
         if self.quantity.long:
             return np.asarray(np.abs(y) * 6e-12 + 1e-300)
         return np.full(y.shape, self.unit * (0.5 + NOISE))
 
 
 def sought(quantity: Quantity, train: Ints) -> Sought:
-    """The target's numbers; the step is at least one of the last digit."""
+    """Return the target's numbers with their step, which is at least one of the last digit."""
     whole = np.unique(np.abs(scaled(quantity.values[train][np.isfinite(quantity.values[train])], quantity.decimals)))
     whole = whole[whole > 0]
     sizes = [base * 10**power for power in range(7) for base in (1, 2, 5)]
@@ -51,33 +51,33 @@ def sought(quantity: Quantity, train: Ints) -> Sought:
 
 @dataclass(frozen=True, eq=False)
 class Fitted:
-    """A formula that was held against the trained rows: `wholes` is its value in every row, in units."""
+    """A formula that was checked on the training rows; `wholes` is its value in every row, in units."""
 
     name: str
     wholes: Floats
-    ties: Floats  # the other whole number, where a formula lies in the middle between two; else NaN
+    ties: Floats  # the other whole number where a formula lies midway between two; else NaN
     tied: float  # how often it is the other one
-    shares: tuple[tuple[tuple[int, float], ...], ...]  # for each third of the sizes: how far off, how often
+    shares: tuple[tuple[tuple[int, float], ...], ...]  # for each third of the sizes: each error with its frequency
     edges: Floats
-    gain: float  # bits that it tells about all trained rows
+    gain: float  # bits that it saves in all training rows
     hits: int
     constants: int
 
     def meets(self, target: Sought, rows: Ints) -> Bools:
-        """Whether it is the target's number in each of these rows."""
+        """Return whether the formula gives the target's number in each of these rows."""
         y = target.quantity.values[rows]
         with np.errstate(invalid="ignore"):
             return np.asarray(np.abs(numbers(self.wholes[rows], target) - y) <= target.half(y) / 2)
 
     def sharp(self, target: Sought, rows: Ints) -> bool:
-        """Whether it is mostly right where it comes close: what holds beyond a limit is, what is like it is not."""
+        """Return whether it is mostly right where it comes close, as a formula is that holds up to a limit."""
         y = target.quantity.values[rows]
         with np.errstate(invalid="ignore"):
             close = np.abs(numbers(self.wholes[rows], target) - y) <= CLOSE * np.maximum(target.unit, target.half(y))
         return bool(self.meets(target, rows).sum() >= SHARP * close.sum() > 0)
 
     def follows(self, target: Sought, predicted: Ints) -> Follows:
-        """What follows in the predicted rows."""
+        """Return the values that follow in the predicted rows."""
         wholes = self.wholes[predicted]
         thirds = _thirds(wholes, self.edges)
         values: list[dict[str, float]] = [{} for _ in predicted]
@@ -96,12 +96,12 @@ class Fitted:
 
 
 def numbers(wholes: Floats, target: Sought) -> Floats:
-    """Values in units as numbers of the column."""
+    """Return values in units as numbers of the column."""
     return wholes if target.quantity.long else wholes * target.step / 10.0**target.quantity.decimals
 
 
 def fitted(name: str, formula: Floats, target: Sought, constants: int) -> Fitted | None:
-    """A formula's values in all rows, rounded in the way that fits best; None where they tell nothing."""
+    """Return a formula's values in all rows, rounded in the way that fits best; None if too few rows have values."""
     train = target.train
     y = target.quantity.values[train]
     known = np.isfinite(formula[train])
@@ -129,7 +129,7 @@ def fitted(name: str, formula: Floats, target: Sought, constants: int) -> Fitted
 
 
 def _others(exact: Floats, wholes: Floats) -> Floats:
-    """The other whole number next to what lies in the middle between two; NaN for all that does not."""
+    """Return the other whole number next to values midway between two; NaN for all other values."""
     with np.errstate(invalid="ignore"):
         middle = np.abs(exact - np.floor(exact) - 0.5) <= NOISE + np.abs(exact) * 1e-13
         return np.asarray(np.where(middle, 2 * np.floor(exact) + 1 - wholes, np.nan))
@@ -145,7 +145,7 @@ class _Rounded:
 
 
 def _told(one: _Rounded, off: Floats, known: Bools, target: Sought) -> Fitted:
-    """What the formula tells, with how far off it is how often."""
+    """Return the formula with the bits that it saves and the frequencies of its errors."""
     train, constants = target.train, one.constants
     inner, offs = one.wholes[train][known], off[known]
     edges = np.array([])
@@ -162,7 +162,7 @@ def _told(one: _Rounded, off: Floats, known: Bools, target: Sought) -> Fitted:
         chances = {
             away: max(0.0, count - (lost if away == 0 else 0.0) - 0.5) / (len(mine) + 1) for away, count in counts
         }
-        if exact:  # a limit up to which a formula holds is no third of the sizes
+        if exact:  # the limit up to which a formula holds need not be a third of the sizes
             chances[0.0] = max(chances.get(0.0, 0.0), SELDOM / (len(mine) + 1))
         left = 1 - sum(chances.values())
         told = sum(np.log2(chance / before[mine == away] + left).sum() for away, chance in chances.items())
@@ -174,14 +174,14 @@ def _told(one: _Rounded, off: Floats, known: Bools, target: Sought) -> Fitted:
 
 
 def priors(target: Sought) -> Floats:
-    """The probability of each trained row's value by the other rows' frequencies; at least that of a new value."""
+    """Return the probability of each training row's value by the other rows' frequencies, at least a new value's."""
     y = target.quantity.values[target.train]
     _, places, counts = np.unique(y, return_inverse=True, return_counts=True)  # NaN is one value
     return np.asarray(np.maximum(counts[places] - 1, 0.5) / max(1, len(y)))
 
 
 def _common(offs: Floats) -> list[tuple[float, int]]:
-    """How far off the values are most often, and how often."""
+    """Return the most frequent errors and their counts."""
     near = offs[np.abs(offs) <= 12]
     values, counts = np.unique(near, return_counts=True)
     order = np.argsort(-counts, kind="stable")[:OFF]
@@ -194,7 +194,7 @@ def _thirds(wholes: Floats, edges: Floats) -> Ints:
 
 
 def _rounded(formula: Floats, target: Sought, mode: str) -> Floats:
-    """A formula's values in units. The last bits of a computer's numbers must not decide, but in the mode of these."""
+    """Return a formula's values in units, undisturbed by rounding errors of computers except in mode "computed"."""
     with np.errstate(over="ignore", invalid="ignore"):
         exact = formula / target.unit
         noise = NOISE + np.abs(exact) * 1e-13

@@ -1,4 +1,4 @@
-"""The ways in which formulas are searched: each gives formulas, worked out for all rows, that may be the target."""
+"""The ways to search for formulas: each yields formulas, evaluated in all rows, that may be the target."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -15,22 +15,22 @@ from tabcontam.guesser.solving import weights_of
 FEW = 13  # rows on which all terms are tried
 SECOND_ROUND = 400  # terms that are tried on more rows
 TRIED = 40
-TRIPLED = 9  # and all triples
-TAKEN = 8  # terms of each kind that are held against all trained rows
+TRIPLED = 9  # columns of which all triples are tried
+TAKEN = 8  # terms of each kind that are checked on all training rows
 CLASSES = 30  # of a column, each with a constant of its own
 GROUPED = 4  # such columns that are tried
-LEFT = 0.3  # of the rows in which what a sum leaves has to be right
+LEFT = 0.3  # least share of rows in which a sum's remainder must be right
 MOST_FACTORS = 6  # of a product of powers
 LARGEST_POWER = 4
-SLOPED = 3  # columns of which a slope is looked for
+SLOPED = 3  # columns for which a slope is estimated
 LEAST_RISES = 6  # from one point to the next with the same slope
 PARTS = 10  # columns of a sum that is divided
-THERE = 0.98  # of the rows that have to have each of them
+THERE = 0.98  # share of rows that must have each of them
 DIVIDED = 2  # divisors that are tried in more rows
-CLOSE = 1.5  # units that half of the rows may be off
+CLOSE = 1.5  # units by which half of the rows may be off
 FIRST = 8  # terms to which a second is added
 SECOND = 3
-SHORT = 1e-6  # of a term's size: what is left of it without others is nothing
+SHORT = 1e-6  # of a term's size: a smaller remainder of it counts as zero
 JOINED = (  # terms of which two or three are added
     *("a", "a²", "√a", "1/a", "ab", "a/b", "a(1-b%)", "a(1+b%)", "a(1-b)", "a(1+b)", "abc", "bc/a", "a/(bc)"),
     *("bc(1-a%)", "bc(1+a%)", "bc(1-a)", "bc(1+a)"),
@@ -40,13 +40,13 @@ BY_CLASS = ("a", "ab", "a/b", "a-b", "a+b")  # terms that may have a constant by
 
 @dataclass(frozen=True, eq=False)
 class Search:
-    """What is searched: the target, the columns as lines of numbers, their order, the trained rows with a number."""
+    """The input of a search: the target, lines of numbers and their order, and the training rows with a number."""
 
     target: Sought
-    lines: Floats  # a line each column, a place each row of the table
-    own: int  # so many of them are the table's, the others sums of these
-    order: list[int]  # of the columns, those that go most with the target first
-    paired: list[int]  # those of which all pairs are tried
+    lines: Floats  # a line for each column, a place for each row of the table
+    own: int  # so many of them are the table's, the others are computed from these
+    order: list[int]  # places of columns, in falling order of correlation with the target
+    paired: list[int]  # places of columns of which all pairs are tried
     known: Ints
     worth: Floats  # bits of each known row's value
 
@@ -55,12 +55,12 @@ class Search:
         return self.target.quantity.values
 
 
-Between = Callable[[Floats, Floats, Floats], tuple[Floats, Floats]]  # between which constants
-Found = tuple[str, Floats, int]  # what a formula is, its value in each row, how many constants were learned for it
+Between = Callable[[Floats, Floats, Floats], tuple[Floats, Floats]]  # the range of constants
+Found = tuple[str, Floats, int]  # a formula's name, its value in each row, its number of learned constants
 
 
 def ways(search: Search, shown: Sequence[Column]) -> Iterator[Iterator[Found]]:
-    """The ways in turn, the simplest first."""
+    """Yield the ways in turn, the simplest first."""
     yield _with_terms(search)
     yield _left_of(search)
     yield _sloped(search)
@@ -72,7 +72,7 @@ def ways(search: Search, shown: Sequence[Column]) -> Iterator[Iterator[Found]]:
 
 
 def _with_terms(search: Search) -> Iterator[Found]:
-    """Terms times a constant, and terms and a constant."""
+    """Yield terms times a constant, and terms plus a constant."""
     order, lines, known = search.order, search.lines, search.known
     whole = [place for place in order if np.all(np.mod(np.nan_to_num(lines[place][known]), 1) == 0)]
     rows = _some(known, TRIED)
@@ -100,13 +100,13 @@ def _scaled(search: Search, library: Terms, values: Floats, rows: Ints) -> Itera
 
 
 def _constant(low: Floats, high: Floats) -> float:
-    """The plainest constant that lies in the most of these intervals, which stand in one line."""
+    """Return the plainest constant that lies in most of these intervals, which form one line."""
     _, start, end = most_met(low, high, np.ones(low.shape[1]))
     return nicest(float(start[0]), float(end[0]))
 
 
 def _shifted(search: Search, library: Terms, values: Floats, rows: Ints) -> Iterator[Found]:
-    """Terms as they are, too: cut off instead of rounded, a term is half a unit away."""
+    """Yield terms plus a constant, and terms alone: one that is cut off and not rounded is half a unit away."""
     for number, low, high in _most(search, _away, values, rows):
         name, whole = library.one(search.lines, number)
         more = nicest(low, high)
@@ -116,13 +116,13 @@ def _shifted(search: Search, library: Terms, values: Floats, rows: Ints) -> Iter
 
 
 def _away(term: Floats, y: Floats, half: Floats) -> tuple[Floats, Floats]:
-    """Between which constants each term comes to a value when they are added."""
+    """Return the range of constants that bring each term to a value when added."""
     away = y - term
     return away - half, away + half
 
 
 def _most(search: Search, between: Between, values: Floats, rows: Ints) -> list[tuple[int, float, float]]:
-    """The terms whose constant comes to most of the values, by number, with the stretch of it: first by few rows."""
+    """Return the terms whose constant reaches most values, each with its number and range, first by few rows."""
     worth = search.worth[np.searchsorted(search.known, rows)]
     y, half = search.y[rows], search.target.half(search.y)[rows]
     few = slice(None, None, max(1, len(rows) // FEW))
@@ -135,7 +135,7 @@ def _most(search: Search, between: Between, values: Floats, rows: Ints) -> list[
 
 
 def _left_of(search: Search) -> Iterator[Found]:
-    """What a sum of columns leaves of another column: a part is its total without the other parts."""
+    """Yield another column minus a sum of columns: a part is its total without the other parts."""
     lines, y, half = search.lines, search.y, search.target.half(search.y)
     rows = _some(search.known, TRIED)
     for line in lines[search.own :]:
@@ -146,7 +146,7 @@ def _left_of(search: Search) -> Iterator[Found]:
 
 
 def _sloped(search: Search) -> Iterator[Found]:
-    """A line through most of the points of one column: by the slope that neighbours on it most often have."""
+    """Yield a line through most points of one column, with the most frequent slope between neighbours on it."""
     y, half = search.y, search.target.half(search.y)
     for place in [one for one in search.order if one < search.own][:SLOPED]:
         line = search.lines[place]
@@ -168,14 +168,14 @@ def _sloped(search: Search) -> Iterator[Found]:
 
 
 def _summed(search: Search) -> Iterator[Found]:
-    """Weighted sums of columns: of all that are mostly there, with and without those that are often missing."""
+    """Yield weighted sums of all columns that are mostly present, with and without those that are often missing."""
     lines, y, known, unit = search.lines[: search.own], search.y, search.known, _fine(search)
     there = np.isfinite(lines[:, known])
     seen: set[bytes] = set()
     for least in (0.98, 0.8, 0.5):
         taken = np.flatnonzero(there.mean(axis=1) >= least)
         rows = known[there[taken].all(axis=0)][:ROWS] if len(taken) else known[:0]
-        if 8 <= len(rows) < len(taken) + 4:  # few of the columns may do
+        if 8 <= len(rows) < len(taken) + 4:  # a few of the columns may suffice
             for found in sums(lines[np.ix_(taken, rows)].T, y[rows], unit):
                 yield "sum of few", found.values(lines[taken].T), found.used
         if len(rows) < len(taken) + 4:
@@ -190,7 +190,7 @@ def _summed(search: Search) -> Iterator[Found]:
 
 
 def _joined(search: Search) -> Iterator[Found]:
-    """Weighted sums of two or three terms: each that leaves least of what those before it leave."""
+    """Yield weighted sums of two or three terms, each added because it leaves the least remainder."""
     rows = _some(search.known, TRIED)
     every = terms(len(search.lines), search.order[:10], search.order[:7], [])
     library = Terms(tuple(part for part in every.parts if part[0] in JOINED))
@@ -213,7 +213,7 @@ def _joined(search: Search) -> Iterator[Found]:
             little = left - (left @ line) * line
             found.append((float(np.median(np.abs(little))), (first, second)))
             if np.median(np.abs(little)) > search.target.unit:
-                along = after @ line  # what is left of the terms without it is never worked out for all
+                along = after @ line  # the remainder of the terms without it is never computed for all
                 short = np.sqrt(np.maximum(size**2 - along**2, 0))
                 for third in _going(after @ little, short, 1):
                     own = (after[third] - along[third] * line) / short[third]
@@ -226,7 +226,7 @@ def _joined(search: Search) -> Iterator[Found]:
 
 
 def _going(products: Floats, sizes: Floats, count: int) -> list[int]:
-    """The terms that go most with what is left, by their products with it and their own sizes."""
+    """Return the terms that correlate most with the remainder, by their products with it and their own sizes."""
     with np.errstate(all="ignore"):
         met = np.where(sizes > SHORT, np.abs(products) / sizes, 0.0)
     order = [int(met.argmax())] if count == 1 else np.argsort(-met, kind="stable")[:count].tolist()
@@ -234,14 +234,14 @@ def _going(products: Floats, sizes: Floats, count: int) -> list[int]:
 
 
 def _fine(search: Search) -> float:
-    """The unit of the target; of one with all of a computer's digits, what its last bits may make."""
+    """Return the target's unit, or the rounding error if the target has all digits of a computer's numbers."""
     if not search.target.quantity.long:
         return search.target.unit
     return float(1e-9 * (np.nanstd(search.y[search.target.train]) + 1e-12))
 
 
 def _monomials(search: Search) -> Iterator[Found]:
-    """Products of powers of columns with a constant, by least squares of logarithms."""
+    """Yield products of powers of columns with a constant, by least squares of logarithms."""
     known, y = search.known, search.y
     order = search.order
     there = [place for place in order if np.isfinite(search.lines[place][known]).mean() > 0.8]
@@ -266,7 +266,7 @@ def _monomials(search: Search) -> Iterator[Found]:
 
 
 def _divided(search: Search) -> Iterator[Found]:
-    """Weighted sums of columns that are divided by a column, or by the sum of two: a batting or a grade average."""
+    """Yield weighted sums divided by a column or by the sum of two: a batting average or a grade average."""
     lines, known = search.lines[: search.own], search.known
     places = [one for one in search.order if one < search.own and np.isfinite(lines[one][known]).mean() > THERE]
     parts = np.array([*lines[sorted(places[:PARTS])], np.ones(lines.shape[1])])
@@ -290,7 +290,7 @@ def _divided(search: Search) -> Iterator[Found]:
 
 
 def _by_class(search: Search, shown: Sequence[Column]) -> Iterator[Found]:
-    """A term times, or and, a constant of its own in each class of a column."""
+    """Yield a term times, or plus, a constant of its own in each class of a column."""
     known = search.known
     y, half = search.y, search.target.half(search.y)
     classes = [one for one in shown if 1 < len(np.unique(one.codes[known])) <= min(CLASSES, len(known) // 5)]
@@ -315,7 +315,7 @@ def _by_class(search: Search, shown: Sequence[Column]) -> Iterator[Found]:
 
 
 def _with_constants(search: Search, one: Column, term: Floats, way: int) -> Floats:
-    """The term with the constant that suits each class."""
+    """Return the term with the constant that suits each class."""
     y, half, known = search.y, search.target.half(search.y), search.known
     formula = np.full(len(term), np.nan)
     for code in np.unique(one.codes[known]):
@@ -328,12 +328,12 @@ def _with_constants(search: Search, one: Column, term: Floats, way: int) -> Floa
 
 
 def _stretch(values: Floats, y: Floats, half: Floats, way: int) -> tuple[Floats, Floats]:
-    """The constants, factors or summands, with which each term comes to a value."""
+    """Return the range of constants, factors or summands, with which each term comes to a value."""
     return (y - values - half, y - values + half) if way else factors(values, y, half)
 
 
 def _between(codes: Ints, y: Floats) -> float:
-    """How much of the variance lies between classes."""
+    """Return the share of variance between classes."""
     ranks = np.argsort(np.argsort(y)).astype(np.float64)
     counts = np.bincount(codes)
     means = np.bincount(codes, ranks) / np.maximum(counts, 1)

@@ -1,8 +1,8 @@
-"""What follows where a text is made of other cells of its row: an e-mail of a name, a code of a department and a year.
+"""Texts composed from other cells of their row: an e-mail from a name, a code from a department and a year.
 
-The reverse follows, too: the first name from the e-mail, the department from the code. From examples a search finds
-programs that write the target's texts (`synthesis`); different rows may follow different ones. What no shown cell
-tells, as a number drawn by chance at the end of a code, has no program, and nothing follows.
+The reverse counts too: the first name from the e-mail, the department from the code. A search finds programs that write
+the target's texts in examples (`synthesis`); different rows may follow different programs. A text that no shown cell
+determines, such as a random number at the end of a code, has no program, and nothing follows.
 """
 
 from collections import Counter
@@ -21,17 +21,17 @@ from tabcontam.guesser.laws.synthesis import DEEP, Examples, synthesized
 from tabcontam.reading.reading import value_key
 
 EXAMPLES = 48  # rows from which programs are made
-CONFIRMED = 400  # rows in which they have to hold
+CONFIRMED = 400  # rows in which they must hold
 LEAST_ROWS = 5
-LEAST = 0.04  # of the rows have to be written by a program and by none before it
-SURE = 0.97  # of the rows: a program that writes as many is enough
+LEAST = 0.04  # least share of rows that a program must write and no earlier one
+SURE = 0.97  # share of rows: a program that writes as many suffices
 PROGRAMS = 4  # that rows may follow
-ROUNDS = 3  # of the search, each in rows that no program before it writes
-MOST_COLUMNS = 60  # that a text may be made of, texts first
+ROUNDS = 3  # of the search, each in rows that no earlier program writes
+MOST_COLUMNS = 60  # of which a text may be composed, texts first
 
 
 def strings(fit: Fit) -> list[Follows]:
-    """What the programs write that were found in the trained rows, each text with the share of rows that have it."""
+    """Return the texts of programs found in the training rows, each with the share of rows that have it."""
     if len(fit.train) < LEAST_ROWS or not fit.shown:
         return []
     rows = fit.train[np.unique(np.linspace(0, len(fit.train) - 1, CONFIRMED).astype(np.int64))]
@@ -47,25 +47,25 @@ def strings(fit: Fit) -> list[Follows]:
 
 @dataclass(frozen=True, eq=False)
 class _Held:
-    """A program, and the keys of what it writes in the rows in which it was looked at."""
+    """A program, and the keys of its texts in the rows in which it was tried."""
 
     program: Program
     keys: list[str | None]
 
 
 class _Sources:
-    """The plain texts of the target and of the columns that it may be made of."""
+    """The plain texts of the target and of the columns of which it may be composed."""
 
     def __init__(self, target: Column, shown: Sequence[Column]) -> None:
         self.target, self.shown = target, shown
         self.plain = lru_cache(maxsize=None)(plain)
 
     def texts(self, column: Column, rows: Ints) -> list[str]:
-        """The plain texts of these rows' cells; empty where missing."""
+        """Return the plain texts of these rows' cells; empty where missing."""
         return [self.plain(column.cells[row]) if column.keys[row] != MISSING else "" for row in rows.tolist()]
 
     def targets(self, rows: Ints) -> list[str]:
-        """What is to be written in these rows: a number as it is written, a text without marks around it."""
+        """Return the texts to write in these rows: a number as it is written, a text without marks around it."""
         found = []
         for row in rows.tolist():
             key, text = self.target.keys[row], self.plain(self.target.cells[row])
@@ -73,11 +73,11 @@ class _Sources:
         return found
 
     def keys(self, rows: Ints) -> list[str]:
-        """The values of the target in these rows."""
+        """Return the keys of the target's values in these rows."""
         return [self.target.keys[row] for row in rows.tolist()]
 
     def read(self, row: int) -> Read:
-        """What takes pieces from a row."""
+        """Return a function that takes pieces from a row."""
 
         def read(piece: Piece) -> str:
             one = self.shown[piece.column]
@@ -87,17 +87,17 @@ class _Sources:
 
 
 def _looked_at(fit: Fit) -> tuple[Column, ...]:
-    """The shown columns; the words of their texts are pieces anyway."""
+    """Return the shown columns without their words, which are pieces anyway."""
     own = without_words(fit.shown)
     return tuple(sorted(own, key=lambda one: (one.numbers is not None, one.name))[:MOST_COLUMNS])
 
 
 def _found(sources: _Sources, rows: Ints) -> list[_Held]:
-    """The programs that rows follow: the best one first, then what writes the rows that are left."""
+    """Return the programs that rows follow: the best one first, then those that write the remaining rows."""
     targets, keys = sources.targets(rows), sources.keys(rows)
     reads = [sources.read(row) for row in rows.tolist()]
     least = max(3, 2.5 + LEAST * len(rows))
-    deep = 1 if sources.target.distinct <= min(FEW, len(rows) / 4) else DEEP  # a class is no text made of parts
+    deep = 1 if sources.target.distinct <= min(FEW, len(rows) / 4) else DEEP  # a class is no text composed of parts
     found: list[_Held] = []
     left = np.array([bool(target) for target in targets])
     for _ in range(ROUNDS):
@@ -130,7 +130,7 @@ def _examples(sources: _Sources, rows: Ints, targets: Sequence[str]) -> Examples
 
 
 def _known_otherwise(program: Program, sources: _Sources) -> bool:
-    """Whether it is what one whole cell tells: a copy, a difference of two numbers, a value that goes with another."""
+    """Return whether one whole cell gives the text: a copy, a difference of numbers, a value that goes with another."""
     first = program[0]
     if len(program) > 1 or isinstance(first, Literal) or first.piece.cut != "whole":
         return False
@@ -140,7 +140,7 @@ def _known_otherwise(program: Program, sources: _Sources) -> bool:
 
 
 def _cover(made: Sequence[_Held], keys: Sequence[str], left: Bools, least: float) -> list[_Held]:
-    """The programs that write rows which none before them does, more of them than their frequency explains."""
+    """Return programs that write rows no earlier one writes, more of them than their frequency explains."""
     counts = Counter(keys)
     found: list[_Held] = []
     for _ in range(len(made)):
@@ -158,7 +158,7 @@ def _right(written: Sequence[str | None], keys: Sequence[str]) -> Bools:
 
 
 def _beyond_chance(written: Sequence[str | None], keys: Sequence[str], counts: Counter[str]) -> bool:
-    """Whether a program is right more often than the frequencies of the values that it writes let one expect."""
+    """Return whether a program is right more often than the frequencies of the values that it writes explain."""
     pairs = [(own, key) for own, key in zip(written, keys, strict=True) if own is not None]
     chances = np.array([(counts[own] - (own == key)) / len(keys) for own, key in pairs])
     right = sum(own == key for own, key in pairs)
@@ -166,7 +166,7 @@ def _beyond_chance(written: Sequence[str | None], keys: Sequence[str], counts: C
 
 
 class _Shares:
-    """How often each of several programs is right, by which of them write the same, another text, or none."""
+    """The rates at which several programs are right, by which of them write the same, another text, or none."""
 
     def __init__(self, keys: Sequence[str], written: Sequence[Sequence[str | None]]) -> None:
         self.patterns: dict[tuple[int, ...], Counter[int]] = {}
@@ -183,7 +183,7 @@ class _Shares:
                     break
 
     def of(self, row: Sequence[str | None]) -> dict[str, float]:
-        """The values that the programs write in a row, each with its probability."""
+        """Return the values that the programs write in a row, each with its probability."""
         counts = self.patterns.get(_pattern(row), Counter())
         found: dict[str, float] = {}
         for place, key in enumerate(row):
@@ -196,7 +196,7 @@ class _Shares:
 
 
 def _pattern(row: Sequence[str | None]) -> tuple[int, ...]:
-    """For each program the first that writes the same; -1 where it writes nothing."""
+    """Return, for each program, the place of the first that writes an equal text; -1 where it writes nothing."""
     return tuple(-1 if key is None else row.index(key) for key in row)
 
 

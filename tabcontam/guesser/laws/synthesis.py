@@ -1,4 +1,4 @@
-"""Finds the programs that write a column's texts from shown cells, from examples.
+"""A search, from examples, for programs that write a column's texts from shown cells.
 
 The search goes through the texts of all example rows at once, from left to right, and keeps the programs that come
 furthest in most of them (a beam search over a small grammar of strings, after Gulwani, POPL 2011).
@@ -28,16 +28,16 @@ from tabcontam.guesser.laws.programs import (
 HEAD = 8  # characters of a piece that are compared at once
 BEAM = 8  # programs that are followed at a time
 DEEP = 12  # segments that a program has at most
-LEAST = 0.15  # of the examples have to go on with a segment
-SURE = 0.4  # of them, where it could be by chance: a first character, a raised number
-MEANT = 0.8  # of them have to mean what the others of the same value do
+LEAST = 0.15  # least share of the examples that must continue with a segment
+SURE = 0.4  # this share where chance could do it: a first character, a raised number
+MEANT = 0.8  # share of them that must agree with the others of the same value
 PARTIAL = ("first", "last", "behind", "words behind", "last two digits")  # cuts within a word
 PREFIXES = (1, 2, 3, 4, 5, 6)
 
 
 @dataclass(frozen=True, eq=False)
 class Examples:
-    """Texts to be written, and the values that the pieces of their rows' shown cells have."""
+    """Texts to write, and the values of the pieces of their rows' shown cells."""
 
     targets: tuple[str, ...]
     pieces: tuple[Piece, ...]
@@ -74,7 +74,7 @@ class Examples:
 
     @cached_property
     def numbers(self) -> Floats:
-        """The whole numbers of the numeric pieces, NaN where they are none."""
+        """The whole numbers of the numeric pieces, NaN where a piece is none."""
         found = [[whole(value) for value in self.values[place]] for place in self.numeric]
         return np.array([[np.nan if one is None else one for one in row] for row in found], dtype=np.float64).reshape(
             len(found), len(self.targets)
@@ -82,7 +82,7 @@ class Examples:
 
     @cached_property
     def few(self) -> tuple[Ints, Ints]:
-        """The places of the pieces that have few values, and the codes of these values by row; 0 is none."""
+        """The places of the pieces that have few values, and the codes of these values by row; 0 is no value."""
         places, codes = [], []
         for place, values in enumerate(self.values):
             known = set(values) - {""}
@@ -102,17 +102,17 @@ class _State:
 
     @property
     def worth(self) -> tuple[int, int]:
-        """Characters explained; the simpler program comes first among equals."""
+        """The characters explained; the simpler program comes first among equals."""
         return int(self.reached[self.reached > 0].sum()), -self.cost
 
     @cached_property
     def cost(self) -> int:
-        """Segments, those twice that cut a word or number in two: digits that count on go from one into the next."""
+        """The number of segments; those that cut a word or number in two count double: digits may be carried over."""
         return sum(1 + _cutting(segment) for segment in self.program)
 
 
 def synthesized(examples: Examples, deep: int = DEEP, most: int = 6) -> list[Program]:
-    """The programs of at most `deep` segments that write most of the examples whole, the best first."""
+    """Return the programs of at most `deep` segments that write most of the examples whole, the best first."""
     count = len(examples.targets)
     least = max(3, int(np.ceil(LEAST * count)))
     if count < 3 or not examples.pieces or max(map(len, examples.targets)) > LONGEST:
@@ -144,7 +144,7 @@ def _cutting(segment: Segment) -> bool:
 
 
 def _best(ranked: Sequence[_State], examples: Examples) -> list[_State]:
-    """The best unfinished programs; one that nowhere comes elsewhere than a better one is left out."""
+    """Return the best unfinished programs, without those that reach the same places as a better one."""
     kept: list[_State] = []
     for state in ranked:
         alive = state.reached >= 0
@@ -158,7 +158,7 @@ def _best(ranked: Sequence[_State], examples: Examples) -> list[_State]:
 
 
 def _next(state: _State, examples: Examples, least: int) -> Iterator[tuple[Segment, Ints]]:
-    """The segments that go on with a program in enough examples, each with how far it then reaches."""
+    """Yield the segments that continue a program in enough examples, each with how far it then reaches."""
     alive = np.flatnonzero((state.reached >= 0) & (state.reached < examples.lengths))
     if len(alive) < least:
         return
@@ -179,7 +179,7 @@ def _taken(examples: Examples, alive: Ints, at: Ints, following: Ints, least: in
     alike = np.cumprod(examples.heads[np.ix_(likely, alive)] == following, axis=2).sum(axis=2)
     alike = np.minimum(alike, sizes)
     full = (alike >= np.minimum(sizes, HEAD)) & (sizes > 0)
-    # by the number of first characters, the examples that go on with as many of a piece, or with all of a shorter one
+    # by number of first characters: examples that continue with as many of a piece, or with all of a shorter one
     enough = {length: (alike >= length) | (full & (sizes < length)) for length in (*PREFIXES, PREFIXES[-1] + 1)}
     counts = {length: each.sum(axis=1) for length, each in enough.items()}
     wanted = {length: max(least, SURE * len(alive)) if length == 1 else least for length in PREFIXES}
@@ -258,7 +258,7 @@ def _meant(examples: Examples, alive: Ints, at: Ints, least: int) -> Iterator[tu
 
 
 def _alike(codes: Ints, texts: Ints, most: int = 3) -> list[tuple[int, Bools]]:
-    """The pieces whose values best tell these texts, and the rows in which they do so by the other rows."""
+    """Return the pieces whose values best predict these texts, and the rows predicted right from the other rows."""
     kinds, values = int(texts.max()) + 1, int(codes.max()) + 1
     flat = (np.arange(len(codes))[:, None] * values + codes) * kinds + texts[None, :]
     found, places, counts = np.unique(flat, return_inverse=True, return_counts=True)
@@ -291,13 +291,13 @@ def _literals(examples: Examples, alive: Ints, at: Ints, following: Ints, least:
 
 
 def _shared(one: str, other: str) -> str:
-    """The characters with which both texts begin."""
+    """Return the characters with which both texts begin."""
     same = takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False))
     return "".join(letter for letter, _ in same)
 
 
 def _ends(shared: str) -> Sequence[str]:
-    """Where a literal may end: where the texts differ, or before the last word that they share, or the first."""
+    """Return beginnings that may be literals: all of it, or up to its last word, first word or first digits."""
     behind = [place for place in range(1, len(shared)) if shared[place].isalnum() and not shared[place - 1].isalnum()]
     digits = [place for place in range(1, len(shared)) if shared[place].isdigit() and not shared[place - 1].isdigit()]
     ends = [len(shared), *behind[-1:], *behind[:1], *digits[:1]]
@@ -311,6 +311,6 @@ def _reaching(examples: Examples, rows: Ints, reached: Ints) -> Ints:
 
 
 def _letters(texts: Sequence[str], width: int) -> Ints:
-    """The characters of texts as numbers, one line a text, followed by zeros."""
+    """Return the characters of texts as numbers, one line a text, followed by zeros."""
     flat = np.array(list(texts), dtype=f"<U{width}")
     return np.frombuffer(flat.tobytes(), dtype=np.uint32).reshape(len(texts), width).astype(np.int64)

@@ -1,4 +1,4 @@
-"""Terms of one, two and three columns, and the constant with which a term comes to the most of a column's values."""
+"""Terms of one, two and three columns, and the constant with which a term equals most of a column's values."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from tabcontam.guesser.columns import Bools, Floats, Ints
 
 Operation = Callable[..., Floats]
 DIVISORS = (2, 3, 4, 5, 6, 7, 8, 10, 12, 15, 16, 20, 24, 25, 30, 50, 52, 60, 100, 365, 1000, 3600)
-PARTS = (3, 6, 7, 9, 11, 12, 13, 24, 30, 36, 52, 60, 90, 360, 365, 365.25)  # of one, that a constant may be made of
+PARTS = (3, 6, 7, 9, 11, 12, 13, 24, 30, 36, 52, 60, 90, 360, 365, 365.25)  # denominators of fractional constants
 _TURNS = (pi, 2 * pi, 4 * pi, pi / 2, pi / 4, pi / 3, 4 * pi / 3, pi / 6, pi / 12, 180 / pi, pi / 180, 1 / pi, 4 / pi)
 _UNITS = (0.45359237, 1 / 0.45359237, 1.609344, 1 / 1.609344, 1 / 2.54, 0.3048, 1 / 0.3048, 3.785411784, 9.80665)
 KNOWN = (*_TURNS, *_UNITS, e, log(2), 1 / log(2), log(10), 1 / log(10), sqrt(2), sqrt(3), sqrt(3) / 2, sqrt(3) / 4)
@@ -23,7 +23,7 @@ def _rooted(a: Floats) -> Floats:
 
 
 def _annuity(loan: Floats, rate: Floats, terms: Floats) -> Floats:
-    """What is paid back in each of the terms (years or months) at a rate by term."""
+    """Return the payment in each of the terms (years or months) at a rate per term."""
     return loan * rate / (1 - (1 + rate) ** -terms)
 
 
@@ -115,19 +115,22 @@ INTEREST["decline"] = lambda a, b, c: a * np.abs(1 - b / 100) ** np.clip(c, -600
 
 @dataclass(frozen=True, eq=False)
 class Terms:
-    """Many terms, by operation: of each the places of the columns that it takes, a line a term."""
+    """Many terms by operation, each with the places of the columns that it takes, a line a term."""
 
     parts: tuple[tuple[str, Operation, Ints], ...]
 
     def values(self, columns: Floats) -> Floats:
-        """Each term's values, a line each, from columns that are a line each as well; NaN where there is none."""
+        """Return each term's values from columns, each of them a line; NaN where a term has no value."""
         with np.errstate(all="ignore"):
             found = np.concatenate([_applied(operation, columns, places) for _, operation, places in self.parts])
         found[~np.isfinite(found)] = np.nan
         return found
 
     def one(self, columns: Floats, number: int) -> tuple[str, Floats]:
-        """A term by its number: its name, and its values."""
+        """Return the name and the values of the term with this number.
+
+        Raises `IndexError` if there is none.
+        """
         for name, operation, places in self.parts:
             if number < len(places):
                 with np.errstate(all="ignore"):
@@ -142,7 +145,7 @@ def _applied(operation: Operation, columns: Floats, places: Ints) -> Floats:
 
 
 def terms(count: int, paired: Sequence[int], tripled: Sequence[int], divided: Sequence[int]) -> Terms:
-    """All terms of so many columns: of two and three columns those of the given places, divided those of `divided`."""
+    """Return all terms of `count` columns: of two and three columns those of the given places, divided `divided`."""
     one = np.arange(count)[:, None]
     found = [(name, operation, one) for name, operation in ONE.items()]
     if divided:
@@ -161,7 +164,7 @@ def terms(count: int, paired: Sequence[int], tripled: Sequence[int], divided: Se
 
 
 def interest(columns: Floats, places: Sequence[int]) -> Terms | None:
-    """Annuities and compound interest of columns that may be an amount, a rate and a number of terms."""
+    """Return annuities and compound interest of columns that may be an amount, a rate and a number of terms."""
     known = np.isfinite(columns)
     low, high = np.where(known, columns, np.inf).min(axis=1), np.where(known, columns, -np.inf).max(axis=1)
     places = [place for place in places if known[place].any()]
@@ -182,7 +185,7 @@ def interest(columns: Floats, places: Sequence[int]) -> Terms | None:
 
 
 def met_at_most(low: Floats, high: Floats, worth: Floats) -> Floats:
-    """For each column of intervals no less than the worth of `most_met`, and sooner: the worth of all that meet one."""
+    """Return for each column of intervals, fast, a bound on `most_met`'s worth: the worth of all that meet one."""
     best = np.zeros(low.shape[1])
     for one, other in zip(low, high, strict=True):
         np.maximum(best, worth @ ((low <= other) & (high >= one)), out=best)
@@ -190,7 +193,7 @@ def met_at_most(low: Floats, high: Floats, worth: Floats) -> Floats:
 
 
 def most_met(low: Floats, high: Floats, worth: Floats) -> tuple[Floats, Floats, Floats]:
-    """For each line of intervals, the stretch that lies in intervals of the most worth: its worth, start and end."""
+    """Return for each line of intervals the stretch that lies in those of most worth: its worth, start and end."""
     found: list[tuple[Floats, Floats, Floats]] = []
     size = max(1, CHUNK // max(1, low.shape[1]))
     for start in range(0, len(low), size):
@@ -213,7 +216,7 @@ def _most_met(low: Floats, high: Floats, worth: Floats) -> tuple[Floats, Floats,
 
 
 def factors(term: Floats, y: Floats, half: Floats) -> tuple[Floats, Floats]:
-    """Between which factors each term comes to a value."""
+    """Return the range of factors that bring each term to a value."""
     with np.errstate(all="ignore"):
         one, other = (y - half) / term, (y + half) / term
     good: Bools = np.isfinite(one) & np.isfinite(other)
@@ -221,7 +224,7 @@ def factors(term: Floats, y: Floats, half: Floats) -> tuple[Floats, Floats]:
 
 
 def nicest(low: float, high: float) -> float:
-    """The plainest number between two: of few digits, or a fraction; else the one in the middle."""
+    """Return the plainest number between two: one of few digits, or a fraction; else the one in the middle."""
     middle = (low + high) / 2
     if not np.isfinite(middle):
         return middle

@@ -1,6 +1,4 @@
-"""Columns that belong together by their names (item 1, item 2, …): their sum, mean, least and largest number, and how
-far they lie apart.
-"""
+"""Columns whose names belong together (item 1, item 2, …): their sum, mean, extremes and spread."""
 
 import re
 import warnings
@@ -14,14 +12,14 @@ from tabcontam.guesser.columns import Floats
 from tabcontam.guesser.laws.quantities import Quantity
 
 MOST = 4  # groups
-MOST_SMALL = 30  # groups of which only the sum is looked at
-FEW = 7  # columns of numbers of which any that stand in a row may belong together
+MOST_SMALL = 30  # groups of which only the sum is computed
+FEW = 7  # number columns up to which any contiguous ones may be a group
 DIGITS = re.compile(r"\d+")
 LAST = re.compile(r"\d+(?=\D*$)")  # the last number of a name
 
 
 def together(quantities: Sequence[Quantity]) -> list[Floats]:
-    """For each group the sum, also where some are missing, the mean, the least and largest number; for all the sum."""
+    """Return the sums, means, smallest and largest numbers of groups, and the sum of all, also with missing cells."""
     groups = [list(group) for group in grouped(quantities, lambda one: DIGITS.sub("", one.name)).values()]
     large = sorted((group for group in groups if len(group) > 2), key=lambda group: -len(group))[:MOST]
     numbered = grouped(quantities, lambda one: LAST.sub("", one.name)).values()  # part 3.1, 3.2, …: of one part
@@ -46,7 +44,7 @@ def together(quantities: Sequence[Quantity]) -> list[Floats]:
 
 
 def spreads(quantities: Sequence[Quantity]) -> list[tuple[str, Floats]]:
-    """For columns that may belong together, statistics of a row's numbers with their names.
+    """Return statistics of a row's numbers, with their names, for columns that may belong together.
 
     They are the standard deviation and variance of a sample and of all, the coefficient of variation, the standard
     error, the geometric and the harmonic mean, and the root mean square.
@@ -56,7 +54,7 @@ def spreads(quantities: Sequence[Quantity]) -> list[tuple[str, Floats]]:
         lines = np.array([one.values for one in group])
         count = len(lines)
         with np.errstate(all="ignore"), warnings.catch_warnings():
-            warnings.simplefilter("ignore", RuntimeWarning)  # of rows in which all are missing
+            warnings.simplefilter("ignore", RuntimeWarning)  # in rows in which all are missing
             mean, sample, whole = lines.mean(axis=0), lines.std(axis=0, ddof=1), lines.std(axis=0)
             positive = np.where(lines > 0, lines, np.nan)
             made = {
@@ -78,7 +76,7 @@ def spreads(quantities: Sequence[Quantity]) -> list[tuple[str, Floats]]:
 
 
 def _alike(quantities: Sequence[Quantity]) -> list[list[Quantity]]:
-    """Groups by names (item 1, item 2), by letters in a row (a, b, c) and, of few columns, all that stand in a row."""
+    """Return groups by name (item 1, item 2), by consecutive letters (a, b, c) and, of few columns, contiguous ones."""
     groups = [list(group) for group in grouped(quantities, lambda one: DIGITS.sub("", one.name)).values()]
     letters = sorted((one for one in quantities if len(one.name) == 1), key=lambda one: one.name)
     ends = [place for place, (one, other) in enumerate(pairwise(letters), 1) if ord(other.name) > ord(one.name) + 1]

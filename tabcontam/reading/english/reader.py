@@ -1,7 +1,7 @@
 """A portable reader of the pinned word files; answers as hunspell 1.7 does over them.
 
-It reads what these files use of the hunspell format (man 5 hunspell): PFX and SFX rules of one level, ONLYINCOMPOUND,
-COMPOUNDRULE, ICONV, the default BREAK at hyphens. NOSUGGEST and REP concern suggestions only.
+It reads the parts of the hunspell format (man 5 hunspell) that these files use: PFX and SFX rules of one level,
+ONLYINCOMPOUND, COMPOUNDRULE, ICONV, the default BREAK at hyphens. NOSUGGEST and REP concern suggestions only.
 """
 
 import re
@@ -56,13 +56,13 @@ class Rules:
         return rules
 
     def without_prefix(self, word: str) -> Iterator[tuple[str, Affix]]:
-        """Every root that a prefix could have made `word` from."""
+        """Return every root from which a prefix could have made `word`, with the prefix."""
         starts = [add for add in self.prefixes if word.startswith(add) and len(word) > len(add)]
         pairs = ((affix.strip + word[len(add) :], affix) for add in starts for affix in self.prefixes[add])
         return ((root, affix) for root, affix in pairs if affix.condition.search(root))
 
     def without_suffix(self, word: str) -> Iterator[tuple[str, Affix]]:
-        """Every root that a suffix could have made `word` from."""
+        """Return every root from which a suffix could have made `word`, with the suffix."""
         ends = [add for add in self.suffixes if word.endswith(add) and len(word) > len(add)]
         pairs = ((word[: -len(add)] + affix.strip, affix) for add in ends for affix in self.suffixes[add])
         return ((root, affix) for root, affix in pairs if affix.condition.search(root))
@@ -70,11 +70,11 @@ class Rules:
 
 @dataclass(frozen=True)
 class WordFiles:
-    """An affix file and a word file, and what they say of a word."""
+    """An affix file and a word file that together decide which words are spelled right."""
 
     rules: Rules = field(repr=False)
     words: dict[str, list[str]] = field(repr=False)  # word: the flags of each of its entries
-    capitals: dict[str, list[str]] = field(repr=False)  # the same for NASA and McDonald, as "Nasa" and "Mcdonald"
+    capitals: dict[str, list[str]] = field(repr=False)  # likewise for NASA and McDonald, as "Nasa" and "Mcdonald"
 
     @classmethod
     def read(cls, affixes: Path, words: Path) -> "WordFiles":
@@ -92,7 +92,7 @@ class WordFiles:
         return cls(rules, entries, capitals)
 
     def knows(self, word: str) -> bool:
-        """Whether `word` is spelled right."""
+        """Return whether `word` is spelled right."""
         for old, new in self.rules.conversions:
             word = word.replace(old, new)
         word = word.lstrip(" ")
@@ -109,7 +109,7 @@ class WordFiles:
         return self._knows_parts(base)
 
     def _knows_capitals(self, word: str, dotted: tuple[str, ...]) -> bool:
-        """A word in capitals, or with a capital initial, may stand in the file in smaller letters."""
+        """Return whether a word in capitals, or with a capital initial, is known, perhaps in smaller letters."""
         loud = _all_capitals(word)
         lower = word.lower()
         if loud:
@@ -122,7 +122,7 @@ class WordFiles:
         return any(self._has(_initial(lower) + dot, loud) or self._has(lower + dot) for dot in dotted)
 
     def _knows_parts(self, word: str) -> bool:
-        """The default BREAK: a word may carry hyphens at its ends and between words."""
+        """Return whether a word's parts are known under the default BREAK: hyphens at its ends and between words."""
         if word.count("-") >= MOST_HYPHENS:
             return False
         if len(word) > 1 and word[0] == "-" and self.knows(word[1:]):
@@ -134,7 +134,7 @@ class WordFiles:
         return any(self.knows(word[:place]) and self.knows(word[place + 1 :]) for place in inner[1::-1])
 
     def _has(self, word: str, loud: bool = True) -> bool:
-        """Whether `word`, in exactly these letters, is an entry, a derived form or a compound."""
+        """Return whether `word`, in exactly these letters, is an entry, a derived form or a compound."""
         if any(self._usable(flags) for flags in self._entries(word, loud)):
             return True
         if any(self._takes(root, loud, suffix) for root, suffix in self.rules.without_suffix(word)):
@@ -153,12 +153,12 @@ class WordFiles:
         return not self.rules.only_in_compound or self.rules.only_in_compound not in flags
 
     def _takes(self, root: str, loud: bool, *affixes: Affix) -> bool:
-        """Whether an entry of this root takes all of these affixes."""
+        """Return whether an entry of this root takes all of these affixes."""
         entries = filter(self._usable, self._entries(root, loud))
         return any(all(affix.flag in flags for affix in affixes) for flags in entries)
 
     def _has_both(self, word: str, loud: bool) -> bool:
-        """Whether `word` is a root with a prefix and a suffix."""
+        """Return whether `word` is a root with a prefix and a suffix."""
         return any(
             suffix.cross and self._takes(root, loud, suffix, prefix)
             for rest, prefix in self.rules.without_prefix(word)
@@ -180,16 +180,16 @@ class WordFiles:
 
 
 def _initial(word: str) -> str:
-    """The word with a capital initial, where that is one letter (the capital of ß is two)."""
+    """Return the word with a capital initial, if that is one letter (the capital of ß is two)."""
     capital = word[:1].upper()
     return capital + word[1:] if len(capital) == 1 else word
 
 
 def _capitalised(word: str) -> bool:
-    """One capital, and it is the first letter."""
+    """Return whether the first letter is the only capital."""
     return word[0] != word[0].lower() and word[1:] == word[1:].lower()
 
 
 def _all_capitals(word: str) -> bool:
-    """No letter that has a capital form stands in its small form, and some letter is a capital."""
+    """Return whether all letters that have a capital form are capitals, and some letter is."""
     return word == word.upper() and word != word.lower()

@@ -1,6 +1,6 @@
 """Figures for papers, through matplotlib (the extra `plots`): the heatmap as SVG, and with the ranking as PDF.
 
-Texts stay texts in both, and the same results give the same bytes wherever the same matplotlib is installed.
+Texts stay texts in both, and equal results give equal bytes wherever the same matplotlib is installed.
 """
 
 import warnings
@@ -13,7 +13,7 @@ from tabcontam.errors import UsageError
 from tabcontam.verdicts.results import RunResults
 
 TITLE = "Contamination tests on tables, one block an LLM"
-# Nothing of the reader's own matplotlibrc, which may ask for TeX: names of LLMs and tables are not its input.
+# The reader's own matplotlibrc is not used: it may ask for TeX, and names of LLMs and tables are no valid TeX input.
 SETTINGS: dict[str, Any] = {
     "font.family": "sans-serif",
     "font.sans-serif": ["DejaVu Sans"],
@@ -26,13 +26,12 @@ SETTINGS: dict[str, Any] = {
 
 
 def render_figure(view: RunResults, format: str, columns: int = 2) -> bytes:  # noqa: A002 - the command line's word
-    """The results as one picture for "svg", as pages for "pdf"; none is wider than the text of a page of two columns, 7
-    inches, or than one of these columns, 3.35 inches.
+    """Return the results as one picture for "svg", as pages for "pdf".
 
-    SVG: the heatmap. PDF: the heatmap, on as many pages as it needs, memory's share of the accuracy, the ranking,
-    contamination against accuracy, by openness and size, outputs generated exactly against accuracy, and accuracies by
-    dates, where there are such.
-    Raises `UsageError` without matplotlib.
+    No page is wider than the text of a page of two columns, 7 inches, or than one of these columns, 3.35 inches. The
+    SVG is the heatmap. The PDF has the heatmap, on as many pages as it needs, memory's share of the accuracy, the
+    ranking, contamination against accuracy, by openness and size, outputs generated exactly against accuracy, and
+    accuracies by dates, as far as they exist. Raises `UsageError` without matplotlib.
     """
     written = BytesIO()
     with _matplotlib():
@@ -66,13 +65,13 @@ def render_figure(view: RunResults, format: str, columns: int = 2) -> bytes:  # 
 
 @contextmanager
 def _matplotlib() -> Iterator[None]:
-    """matplotlib as its makers ship it, with our settings; as it was afterwards."""
+    """Give matplotlib its defaults and our settings, and restore the reader's settings afterwards."""
     try:
         import matplotlib
     except ImportError:
         raise UsageError('figures need matplotlib; type pip install "tabcontam[plots]"') from None
     with matplotlib.rc_context(), warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # of signs that the font lacks: an empty box shows them
+        warnings.simplefilter("ignore", UserWarning)  # about signs that the font lacks; an empty box shows them
         matplotlib.rcdefaults()
         matplotlib.rcParams.update(SETTINGS)  # type: ignore[arg-type] # its stubs list every name
         yield

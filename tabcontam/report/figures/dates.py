@@ -15,13 +15,13 @@ from tabcontam.verdicts.results import RunResults
 
 ABOVE, SURELY = "#9cc2e5", "#0b57b0"
 ROW, TOP, BOTTOM = 0.2, 0.42, 0.35  # inches of an LLM, above and below them
-ROOM = 0.95  # inches of the words behind a bar
-POINTS = 2.6  # inches that a figure of points is high
-DIVIDE = "2021"  # tables from before this year and from then on, as in the paper's figure 3
+ROOM = 0.95  # inches of the words after a bar
+POINTS = 2.6  # height in inches of a figure of points
+DIVIDE = "2021"  # tables from before this year and from this year on, as in the paper's figure 3
 
 
 def by_dates(view: RunResults, room: float = WIDTH) -> list[Figure]:
-    """For each test that has an LLM with tables on both sides: the shares above the majority class, and accuracies."""
+    """Return shares above the majority class and accuracies for each test, if an LLM has tables on both sides."""
     pairs, _ = dated(view)
     if not any({pair.side for pair in own} >= {BEFORE, AFTER} for own in pairs.values()):
         return []
@@ -30,7 +30,7 @@ def by_dates(view: RunResults, room: float = WIDTH) -> list[Figure]:
 
 
 def _shares(found: Chronology, room: float) -> Figure:
-    """Figure 2: how many tables an LLM is above the majority class on, before and after its training data end."""
+    """Return figure 2: how many tables an LLM is above the majority class on, before and after its cut-off."""
     rows = [("all LLMs", found.whole.before, found.whole.after)]
     rows += [(f"{cut(one.title, LONGEST['llm'])} {one.cutoff[:4]}", one.before, one.after) for one in found.llms]
     left = 2 * EDGE + max(length(name, 7) for name, *_ in rows) + 0.08
@@ -65,7 +65,7 @@ def _bars(axes: Axes, sides: Sequence[Side]) -> None:
 
 
 def _accuracies(found: Chronology, room: float) -> list[Figure]:
-    """Figure 3: the mean accuracy of the LLMs in the order of their cut-offs, on older and on newer tables."""
+    """Return figure 3: the mean accuracy of LLMs in the order of their cut-offs, on older and on newer tables."""
     shown = []
     for older in (True, False):
         own = [(one, [pair for pair in one.pairs if (pair.released < DIVIDE) == older]) for one in found.llms]
@@ -95,7 +95,7 @@ def _accuracies(found: Chronology, room: float) -> list[Figure]:
 
 
 def by_openness(view: RunResults, room: float = WIDTH) -> list[Figure]:
-    """The score of each LLM by openness, and by size within families; none where the catalogue has fewer than two."""
+    """Return each LLM's score by openness, and by size within families; empty if the catalogue has fewer than two."""
     found = openness(view)
     if found is None:
         return []

@@ -10,12 +10,12 @@ from tabcontam.verdicts.generation import Generation
 from tabcontam.verdicts.results import RunResults
 
 HIGH = 2.6  # inches of a figure
-LONGEST = 20  # letters of a name beside a point
-NAMED = 12  # points that have a name beside them
+LONGEST = 20  # letters of a name next to a point
+NAMED = 12  # points that have a name next to them
 
 
 def exact_against_accuracy(view: RunResults, room: float = WIDTH) -> list[Figure]:
-    """A figure for each table and accuracy of which three LLMs or more have both."""
+    """Return a figure for each table and accuracy for which at least three LLMs have both."""
     return [_figure(view, one, room) for one in view.generations]
 
 
@@ -50,7 +50,7 @@ def _points(axes: Axes, view: RunResults, one: Generation) -> None:
 
 
 def _correlation(one: Generation) -> str:
-    """The stated correlation in words; empty where there is none."""
+    """Return the correlation in words; empty if there is none."""
     if one.value is None:
         return ""
     interval = "" if one.interval is None else f" ({one.interval[0]:.2f} to {one.interval[1]:.2f})"

@@ -1,8 +1,8 @@
 """The heatmap as a figure, in the manner of figures 1 and 2 of Ronval et al. 2024.
 
-All lengths are inches, sizes of letters and widths of lines points. A block is an LLM, a column a table; where that is
-narrower, as with many LLMs and one table, a block is a table and a column an LLM. Blocks that do not fit beside each
-other stand in further bands, below one another. A figure is as wide as what it shows, and no wider than asked for.
+All lengths are inches; sizes of letters and widths of lines are points. A block is an LLM and a column a table; if that
+is wider, as with many LLMs and one table, a block is a table and a column an LLM. Blocks that do not fit next to each
+other stand in further bands below. A figure is as wide as its content, and no wider than asked for.
 """
 
 from collections import Counter
@@ -25,7 +25,7 @@ from tabcontam.verdicts.cells import OUTCOMES, SCORE
 from tabcontam.verdicts.results import Block, Column, RunResults
 from tabcontam.verdicts.wording import visible
 
-WIDTH, PAGE = 7.0, 9.4  # what a page has room for
+WIDTH, PAGE = 7.0, 9.4  # room on a page
 COLUMN = 3.35  # of a page of two columns
 SMALLEST, LARGEST = 0.11, 0.2  # of a square
 POINTS = 72  # an inch
@@ -40,7 +40,7 @@ STRIPES = Path(
     [(-1, 0), (0, 1), (-1, -1), (1, 1), (0, -1), (1, 0)],
     [Path.MOVETO, Path.LINETO, Path.MOVETO, Path.LINETO, Path.MOVETO, Path.LINETO],
 )
-# How each outcome looks: a marker, how much of the square it fills, and its colours. Shapes alone tell them apart.
+# The look of each outcome: a marker, its share of the square, and its colours. Shapes alone distinguish outcomes.
 LOOKS: dict[str, tuple[Any, float, dict[str, Any]]] = {
     Verdict.CONTAMINATED: ("s", 0.9, {"facecolors": FOUND, "edgecolors": FOUND, "linewidths": 0.4}),
     Verdict.NOT_DETECTED: ("s", 0.9, {"facecolors": "white", "edgecolors": PALE, "linewidths": 0.5}),
@@ -57,13 +57,13 @@ LOOKS: dict[str, tuple[Any, float, dict[str, Any]]] = {
 
 @dataclass(frozen=True)
 class Part:
-    """Some columns of a block, all of them where they fit beside each other."""
+    """Some columns of a block, or all if they fit next to each other."""
 
     title: str
     columns: tuple[Column, ...]
 
     def width(self, square: float) -> float:
-        """With the name above it."""
+        """Return the width with the name above the columns."""
         return max(len(self.columns) * square, _heading(self.title))
 
 
@@ -76,7 +76,7 @@ Band = tuple[Part, ...]
 
 @dataclass(frozen=True)
 class Layout:
-    """What a heatmap shows, and where: `room` is the width that it has, `square` that of a cell."""
+    """A heatmap's content and positions: `room` is the available width, `square` that of a square."""
 
     view: RunResults
     room: float
@@ -85,14 +85,14 @@ class Layout:
 
     @cached_property
     def width(self) -> float:
-        """What the bands take, the room at most, and one explanation at least."""
+        """The width of the bands, at most the room and at least one explanation."""
         ends = [_left(self.view) + sum(part.width(self.square) + GAP for part in band) for band in self.bands]
         least = EDGE + max(_explained(words) for _, words in _legend(self.view))
         return min(max([*ends, least]), self.room)
 
 
 def heatmap(view: RunResults, height: float = inf, room: float = WIDTH) -> list[Figure]:
-    """The heatmap on pages of at most this height, which are one where it is infinite; none is wider than `room`."""
+    """Return the heatmap on pages of at most this height, one page if it is infinite; none is wider than `room`."""
     square = _square(view, room)
     whole = Layout(view, room, square, tuple(_bands(view, square, room)))
     each, bands = _band_height(whole), whole.bands
@@ -120,14 +120,14 @@ def _page(layout: Layout, width: float) -> Figure:
 
 
 def _square(view: RunResults, room: float) -> float:
-    """The largest square with which there are as few bands as with the smallest."""
+    """Return the largest square with which there are as few bands as with the smallest."""
     fewest = len(_bands(view, SMALLEST, room))
     sizes = [number / 200 for number in range(round(LARGEST * 200), round(SMALLEST * 200), -1)]
     return next((size for size in sizes if len(_bands(view, size, room)) == fewest), SMALLEST)
 
 
 def _bands(view: RunResults, square: float, room: float) -> list[Band]:
-    """The bands, filled one after the other, none wider than the room."""
+    """Return the bands, filled one after the other, none wider than the room."""
     bands: list[list[Part]] = []
     edge = inf
     for part in _parts(view, square, room):
@@ -154,8 +154,7 @@ def _parts(view: RunResults, square: float, room: float) -> list[Part]:
 
 
 def _blocks(view: RunResults) -> list[tuple[str, tuple[Column, ...]]]:
-    """The columns of each LLM below its name, as in the paper; or those of each table below the table's, if that is
-    clearly narrower."""
+    """Return the columns of each LLM under its name, as in the paper, or of each table if that is clearly narrower."""
     of_llms: list[tuple[str, tuple[Column, ...]]] = []
     by_table: dict[str, list[Column]] = {}
     for title, block in zip(names(view, view.blocks), view.blocks, strict=True):
@@ -169,7 +168,7 @@ def _blocks(view: RunResults) -> list[tuple[str, tuple[Column, ...]]]:
 
 
 def names(view: RunResults, blocks: Iterable[Block]) -> list[str]:
-    """What the LLMs are called, each by a name of its own: by the catalogue's title, where no other has it too."""
+    """Return a unique name for each LLM: the catalogue's title unless another LLM has it too."""
     named = [(block.llm, view.title(block.llm)) for block in blocks]
     often = Counter(title for _, title in named)
     told = [cut(title if often[title] == 1 and title else llm, LONGEST["llm"]) for llm, title in named]
@@ -177,7 +176,7 @@ def names(view: RunResults, blocks: Iterable[Block]) -> list[str]:
 
 
 def cut(name: str, longest: int) -> str:
-    """A name on one line, harmless, and no longer than this; both ends tell most of a name, so the middle goes.
+    """Return a harmless name on one line without its middle, at most `longest` long: both ends reveal most.
 
     >>> cut("openai:meta-llama/Meta-Llama-3-8B", 20)
     'openai:met…lama-3-8B'
@@ -189,7 +188,7 @@ def cut(name: str, longest: int) -> str:
 
 @lru_cache(maxsize=4096)
 def length(words: str, size: float, weight: str = "normal") -> float:
-    """How long a text is, in inches."""
+    """Return the length of a text in inches."""
     font = FontProperties(size=size, weight=weight)
     points: float = TextToPath().get_text_width_height_descent(words, font, ismath=False)[0]
     return points / POINTS
@@ -200,12 +199,12 @@ def _test_names(view: RunResults) -> dict[str, str]:
 
 
 def _left(view: RunResults) -> float:
-    """Where the first block begins, behind the tests' names."""
+    """Return the position of the first block, after the tests' names."""
     return 2 * EDGE + max((length(name, SIZE) for name in _test_names(view).values()), default=0.0) + 0.07
 
 
 def _rows(view: RunResults, square: float) -> tuple[dict[str, float], dict[str, float], float]:
-    """Where each test and each kind of tests begins below the head of a band, and where the last one ends."""
+    """Return the start of each test and each kind of tests below the head of a band, and the end of the last."""
     tests: dict[str, float] = {}
     kinds: dict[str, float] = {}
     place = 0.0
@@ -254,12 +253,12 @@ def _draw_part(view: RunResults, ink: "Ink", part: Part, left: float, top: float
 
 
 def _side(mark: Mark) -> int:
-    """0 for the left corner of a square, 1 for the right: this tells the source."""
+    """Return 0 for the left corner of a square, 1 for the right; the corner shows the source."""
     return sources().index(mark.source) % 2
 
 
 def _legend(view: RunResults) -> list[tuple[str, str]]:
-    """What is explained, and its words: every verdict, and what else the figure has."""
+    """Return the legend's entries with their words: every verdict, and the figure's other marks."""
     present = {cell.outcome for cell in view.cells}
     entries = [(outcome, outcome) for outcome in OUTCOMES if outcome != SCORE or outcome in present]
     shown = {mark.source: mark for cell in view.cells for mark in published(view, cell)}
@@ -270,12 +269,12 @@ def _legend(view: RunResults) -> list[tuple[str, str]]:
 
 
 def _explained(words: str) -> float:
-    """How much room an explanation takes, with its sign."""
+    """Return the width of an explanation with its sign."""
     return 0.2 + length(words, SIZE) + 0.14
 
 
 def _legend_places(layout: Layout) -> list[tuple[float, int, str, str]]:
-    """From where, and in which line, each explanation stands."""
+    """Return the position and the line of each explanation."""
     places, edge, line = [], EDGE, 0
     for look, words in _legend(layout.view):
         width = _explained(words)
@@ -302,23 +301,23 @@ def _draw_legend(layout: Layout, ink: "Ink", top: float) -> None:
 
 @dataclass
 class Ink:
-    """What is drawn, kept by its look and put on the axes together: thousands of squares are a few collections."""
+    """Shapes to draw, collected by their look and put on the axes together, so that squares are a few collections."""
 
     axes: Axes
     points: dict[tuple[str, float], list[tuple[float, float]]] = field(default_factory=dict)
     lines: dict[tuple[str, float], list[tuple[tuple[float, float], tuple[float, float]]]] = field(default_factory=dict)
 
     def text(self, x: float, y: float, words: str, **how: Any) -> None:
-        """Words as they are: a $ in a name begins no formula."""
+        """Draw words literally: a $ in a name begins no formula."""
         look: dict[str, Any] = {"size": SIZE, "color": INK, "parse_math": False}
         self.axes.text(x, y, words, **(look | how))
 
     def line(self, start: tuple[float, float], end: tuple[float, float], color: str, width: float) -> None:
-        """A straight line."""
+        """Add a straight line."""
         self.lines.setdefault((color, width), []).append((start, end))
 
     def cell(self, x: float, y: float, square: float, outcome: str, score: float | None) -> None:
-        """A cell by its outcome, with its upper left corner."""
+        """Add a result's square by its outcome; (x, y) is the upper left corner."""
         middle = (x + square / 2, y + square / 2)
         self._point(outcome, square, middle)
         if outcome == Verdict.UNINFORMATIVE:
@@ -328,12 +327,12 @@ class Ink:
             self.text(*middle, words, ha="center", va="center_baseline", size=square * POINTS * 0.5)
 
     def mark(self, x: float, y: float, square: float, mark: Mark) -> None:
-        """What was published of a cell, in a lower corner: a disc where it was found, else a cross."""
+        """Add a published mark in a lower corner of the square: a disc for a finding, else a cross."""
         across = (0.27, 0.73)[_side(mark)]
         self.published(x + across * square, y + 0.72 * square, square, "found" if mark.found else "not found")
 
     def published(self, x: float, y: float, square: float, look: str) -> None:
-        """A disc or a cross with its middle, with a light rim to be seen on every ground."""
+        """Add a disc or a cross around its middle, with a light rim to be visible on every background."""
         if look == "not found":
             self._point("rim", square, (x, y))
         self._point(look, square, (x, y))

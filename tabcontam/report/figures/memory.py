@@ -10,7 +10,7 @@ from tabcontam.report.memory import Shown, legend, shown
 from tabcontam.verdicts.results import RunResults
 
 MOST = 40  # lines of a page, half as many where names stand above them
-ROW, ABOVE = 0.19, 0.15  # inches of a line, and of the names above it where there is no room for them beside it
+ROW, ABOVE = 0.19, 0.15  # inches of a line, and of the names above it if there is no room next to it
 TOP, BOTTOM, LINE = 0.3, 0.52, 0.11  # above the first line, below the last one, and of a line of explanations
 DOTS = "#0072b2"
 SHARE = "memory's share"
@@ -18,7 +18,7 @@ INTERVAL = "in brackets: 95% interval"
 
 
 def memory_shares(view: RunResults, room: float = WIDTH) -> list[Figure]:
-    """A line for each LLM and table of which it was measured; none where there is none."""
+    """Return figures with a line for each LLM and table with a measured share; empty if there are none."""
     found, most = shown(view), MOST if room >= WIDTH else MOST // 2
     return [_figure(view, found[start : start + most], room) for start in range(0, len(found), most)]
 
@@ -62,5 +62,5 @@ def _draw(axes: Axes, row: int, one: Shown) -> None:
 
 
 def _label(view: RunResults, one: Shown) -> str:
-    """The LLM as the catalogue calls it, and the table."""
+    """Return the LLM's name, from the catalogue if possible, and the table."""
     return f"{cut(view.title(one.llm) or one.llm, LONGEST['llm'])}  {cut(one.label, LONGEST['dataset'])}"

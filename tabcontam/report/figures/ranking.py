@@ -15,21 +15,21 @@ LOOKS: dict[str, tuple[str, str]] = dict(
     zip(MEASURES, ((FOUND, "s"), (INK, "D"), ("#0072b2", "o"), ("#b06000", "^")), strict=True)
 )
 OTHER_LOOKS = {"score_all": ("s", "hollow: over all cells"), "score_shared": ("x", "cross: over shared cells")}
-CHANCE = 0.5  # of telling rows of the table from others
+CHANCE = 0.5  # of distinguishing rows of the table from others
 MOST = 40  # LLMs of a page
 ROW, LINE = 0.17, 0.11  # inches of an LLM, and of a line of explanations
 LEAST, WIDEST, RIGHT = 0.72, 1.4, 0.1  # inches of a panel, and on its right
 
 
 def ranking(view: RunResults, room: float = WIDTH) -> list[Figure]:
-    """The measures of each LLM, with their intervals; pages of at most 40 LLMs, none where nothing is ranked."""
+    """Return the measures of each LLM with their intervals, on pages of at most 40 LLMs; empty if nothing is ranked."""
     ranks, shown = view.ranks_in_order, _panels(view)
     pages = [range(start, min(start + MOST, len(ranks))) for start in range(0, len(ranks), MOST)]
     return [_ranking(view, ranks, page, shown, room) for page in pages] if shown else []
 
 
 def _panels(view: RunResults) -> list[str]:
-    """The measures of the paper's Table 2; what else is a score of contamination stands in the panel of the score."""
+    """Return the measures of the paper's Table 2; other scores of contamination are drawn in the panel of the score."""
     return [measure for measure in measured(view) if measure in MEASURES]
 
 
@@ -65,14 +65,14 @@ def _ranking(view: RunResults, ranks: Sequence[Rank], page: range, shown: Sequen
 
 
 def _ranking_words(view: RunResults, shown: Sequence[str]) -> list[str]:
-    """What the marks of the ranking mean."""
+    """Return the explanations of the ranking's marks."""
     majorities = "short grey lines: always saying the largest class"
     words = _explained(view, [OTHER_LOOKS[other][1] for other in _others(view)], "bars: 95% intervals", majorities)
     return [*words, *["dashed: chance"] * (MEMBERSHIP in shown)]
 
 
 def _lines(words: Sequence[str], room: float) -> list[str]:
-    """Explanations in lines that fit into the room."""
+    """Return explanations as lines that fit into the room."""
     lines: list[str] = []
     for word in words:
         longer = f"{lines[-1]}; {word}" if lines else word
@@ -84,14 +84,14 @@ def _lines(words: Sequence[str], room: float) -> list[str]:
 
 
 def _say(figure: Figure, lines: Sequence[str], height: float) -> None:
-    """Explanations below a figure."""
+    """Write explanations below a figure."""
     width = figure.get_figwidth()
     for number, line in enumerate(reversed(lines)):
         figure.text(EDGE / width, (0.05 + LINE * number) / height, line, size=6, color=QUIET)
 
 
 def _explained(view: RunResults, always: Sequence[str], intervals: str, majorities: str) -> list[str]:
-    """What the marks of a figure mean: those that it always has, and those of intervals and majorities if known."""
+    """Return a figure's explanations: those given, and those of intervals and majorities if known."""
     known = [intervals] * any(rank.intervals for rank in view.ranks_in_order)
     known += [majorities] * any(rank.majorities for rank in view.ranks_in_order)
     return [*always, *known]
@@ -123,7 +123,7 @@ def _draw_measure(axes: Axes, rows: Sequence[tuple[int, Rank]], measure: str) ->
 
 
 def _draw_other(axes: Axes, rows: Sequence[tuple[int, Rank]], score: str) -> None:
-    """Another score of contamination, where it is not the one that is drawn already."""
+    """Draw another score of contamination, if it differs from the one that is drawn already."""
     color, marker = LOOKS[MEASURES[0]][0], OTHER_LOOKS[score][0]
     for row, rank in rows:
         value = rank.measures[score]
@@ -132,7 +132,7 @@ def _draw_other(axes: Axes, rows: Sequence[tuple[int, Rank]], score: str) -> Non
 
 
 def against_accuracy(view: RunResults, room: float = WIDTH) -> list[Figure]:
-    """Contamination against the accuracy in classification, an LLM a point; none where no LLM has both."""
+    """Return contamination against accuracy in classification, an LLM a point; empty if no LLM has both."""
     shown = [measure for measure in measured(view) if measure in ACCURACIES and with_both(view, measure)]
     if not shown:
         return []
@@ -172,7 +172,7 @@ def _draw_points(axes: Axes, view: RunResults, measure: str) -> None:
 
 
 def _correlation(view: RunResults, measure: str) -> str:
-    """The stated correlation of contamination with this accuracy, in words."""
+    """Return the correlation of contamination with this accuracy, in words."""
     for stated in view.correlations:
         if {stated.first, stated.second} == {"score", measure} and stated.value is not None:
             interval = "" if stated.interval is None else " ({:.2f} to {:.2f})".format(*stated.interval)

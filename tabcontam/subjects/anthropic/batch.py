@@ -1,9 +1,9 @@
 """Anthropic's batch API: requests go into one order, and a file of their results comes down within a day.
 
 As of 23 November 2026 (https://platform.claude.com/docs/en/build-with-claude/batch-processing): half the price; at most
-100,000 requests and 256 MB a batch. What a batch has no time for within 24 hours expires, and is not charged; the
-results are there for 29 days. A batch has no place for a name of ours: one whose id was lost is told by when it was
-made, by how many requests it has, and, once it has ended, by their names.
+100,000 requests and 256 MB a batch. Requests that a batch has no time for within 24 hours expire, and are not charged;
+the results are there for 29 days. A batch has no place for a name of ours: one whose id was lost is recognised by its
+time, by its number of requests, and, once it has ended, by their names.
 """
 
 from collections.abc import AsyncIterator, Awaitable, Sequence
@@ -51,22 +51,22 @@ class AnthropicBatches(Batches):
 
     @property
     def sent(self) -> Sent:
-        """How a request would be written now."""
+        """The form and the allowance with which a request would be written now."""
         return Sent(self._model.form, self._model.allowance)
 
     def written(self, name: str, request: Request) -> bytes:
-        """One request as it stands in an order."""
+        """Return one request as an order holds it."""
         return as_line({"custom_id": name, "params": self._model.written(request)})
 
     async def submit(self, requests: Sequence[bytes], mark: str) -> str:
-        """Send the order, with the requests in it."""
+        """Send the order, with the requests in it, and return the batch's id."""
         order = b'{"requests":[' + b",".join(requests) + b"]}"
         greedy = "temperature" not in self._model.habits.refused
         made = await self._asked(post_batch(self._model.connection(), PATH, order, greedy))
         return checked(at(made, "id"))
 
     async def find(self, mark: str, since: float, names: Sequence[str]) -> str | None:
-        """Look through the list of batches, the newest first, for one that was made then and has these requests."""
+        """Return the id of a batch that was made then and has these requests, from the list of all, newest first."""
         after, known, fitting = "", set(names), list[tuple[float, str]]()
         while True:
             page = await self._asked(
@@ -87,7 +87,7 @@ class AnthropicBatches(Batches):
             after = checked(last)
 
     async def standing(self, batch: str) -> Standing:
-        """How far a batch is, by its status and its counts."""
+        """Return how far a batch is, from its status and its counts."""
         try:
             found = await self._model.called(get(self._model.connection(), f"{PATH}/{batch}"))
         except NoAnswer as error:
@@ -98,14 +98,14 @@ class AnthropicBatches(Batches):
         return Standing(at(found, "processing_status") == "ended", of - waiting, of)
 
     async def results(self, batch: str) -> AsyncIterator[Result]:
-        """What its file of results holds."""
+        """Yield the lines of its file of results."""
         self._before = self._model.habits
         async for line in json_lines(self._file(batch)):
             if isinstance(name := line.get("custom_id"), str):
                 yield Result(name, line)
 
     def read(self, result: Result, request: Request, sent: Sent) -> tuple[Reply, bool]:
-        """The reply in a line: as if it had come by itself."""
+        """Return the reply in a line, as if it had come by itself, and whether a second try may get a better one."""
         found = result.content.get("result")
         kind, body = at(found, "type"), at(found, "message")
         if kind == "succeeded" and isinstance(body, dict):
@@ -119,13 +119,13 @@ class AnthropicBatches(Batches):
         return failed(why or "the batch holds no reply to it"), False
 
     def cancelling(self, batch: str) -> str:
-        """The command that cancels a batch; the key stays in its variable."""
+        """Return the command that cancels a batch; the key stays in its variable."""
         model = self._model
         headers = f'-H "x-api-key: ${model.key_variable}" -H "anthropic-version: 2023-06-01"'
         return f"curl -X POST {headers} {model.address}{PATH}/{batch}/cancel"
 
     async def _file(self, batch: str) -> AsyncIterator[bytes]:
-        """The file of results. Its address is made here: the one that the server states could be anybody's."""
+        """Yield the file of results. Its address is made here: the one that the server states could be anybody's."""
         try:
             yield await self._model.called(get_bytes(self._model.connection(), f"{PATH}/{batch}/results"))
         except NoAnswer as error:
@@ -133,7 +133,7 @@ class AnthropicBatches(Batches):
                 raise self._refused(error.problem) from None
 
     async def _holds(self, batch: str, names: set[str]) -> bool:
-        """Whether a batch that has ended has a request of these names."""
+        """Return whether a batch that has ended has a request with one of these names."""
         return any([result.name in names async for result in self.results(batch)])
 
     async def _asked(self, call: Awaitable[object]) -> object:
@@ -147,12 +147,12 @@ class AnthropicBatches(Batches):
 
 
 def _counted(batch: object) -> int:
-    """How many requests a batch has: its counts are of those in each state."""
+    """Return how many requests a batch has: the sum of its counts, one for each state."""
     return sum(tokens_at(batch, "request_counts", name) or 0 for name in COUNTS)
 
 
 def _moment(text: object) -> float:
-    """A moment as the server writes it, in seconds since 1970; 0 for anything else."""
+    """Return a moment as the server writes it in seconds since 1970; 0 for anything else."""
     try:
         return datetime.fromisoformat(text).timestamp() if isinstance(text, str) else 0.0
     except (ValueError, OverflowError):

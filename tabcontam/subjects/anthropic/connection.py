@@ -1,8 +1,8 @@
-"""Anthropic's SDK, held to one address, one key and one try, and its errors as `NoAnswer` or `TransientError`.
+"""Anthropic's SDK, bound to one address, one key and one try, with errors as `NoAnswer` or `TransientError`.
 
-Left alone, the SDK takes the address from ANTHROPIC_BASE_URL and more headers from ANTHROPIC_CUSTOM_HEADERS, and traces
-its requests where OpenTelemetry is set up. Requests go through its `post`, which takes a body as it is: `create` has
-no place for a temperature any more, and warns on the user's terminal about models that will be retired.
+By default the SDK takes the address from ANTHROPIC_BASE_URL and more headers from ANTHROPIC_CUSTOM_HEADERS, and traces
+its requests if OpenTelemetry is set up. Requests go through its `post`, which takes a body as it is: `create` has no
+place for a temperature any more, and warns on the user's terminal about models that will be retired.
 """
 
 import re
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 SDK = "anthropic"
 # The last version of the protocol that takes a temperature, from the models that take one. The SDK's own is newer.
 GREEDY = {"anthropic-version": "2023-06-01"}
-# All that a request needs, and what the SDK reads back from it.
+# All that a request needs, and that the SDK reads back from it.
 NEEDED_HEADERS = re.compile(
     r"accept|accept-encoding|anthropic-version|connection|content-length|content-type|host|user-agent|x-stainless-.*",
     re.IGNORECASE,
@@ -26,9 +26,9 @@ NEEDED_HEADERS = re.compile(
 
 
 def open_client(address: str, key: str, local: bool, connections: int) -> "AsyncAnthropic":
-    """A client that sends `key` to `address` and nothing else that it finds in the environment.
+    """Return a client that sends `key` to `address`, and nothing else that it finds in the environment.
 
-    `local` says that the address is this machine's. Raises ImportError without the SDK, and what the SDK raises for a
+    `local` means that the address is this machine's. Raises ImportError without the SDK, and the SDK's own errors for a
     proxy or a certificate file that it cannot use.
     """
     from anthropic import AsyncAnthropic
@@ -49,7 +49,7 @@ def open_client(address: str, key: str, local: bool, connections: int) -> "Async
 
 
 async def post(client: "AsyncAnthropic", body: Mapping[str, Any]) -> object:
-    """Send a message once, and read the JSON that comes back. Raises `NoAnswer` or `TransientError`."""
+    """Send a message once, and return the JSON that comes back. Raises `NoAnswer` or `TransientError`."""
     from httpx2 import Response
 
     headers = GREEDY if "temperature" in body else {}
@@ -57,14 +57,14 @@ async def post(client: "AsyncAnthropic", body: Mapping[str, Any]) -> object:
 
 
 async def get(client: "AsyncAnthropic", path: str, retries: int = 0) -> object:
-    """What stands at a path, asked for again where the server is busy. Raises as `post` does."""
+    """Return the JSON at a path, asked for again if the server is busy. Raises as `post` does."""
     from httpx2 import Response
 
     return await read(client.get(path, cast_to=Response, options={"max_retries": retries}), SDK)
 
 
 async def post_batch(client: "AsyncAnthropic", path: str, order: bytes, greedy: bool) -> object:
-    """Send an order of several messages; `greedy` says that they hold a temperature. Raises as `post` does."""
+    """Send an order of several messages; `greedy` means that they hold a temperature. Raises as `post` does."""
     from httpx2 import Response
 
     headers = {"content-type": "application/json", **(GREEDY if greedy else {})}
@@ -72,7 +72,7 @@ async def post_batch(client: "AsyncAnthropic", path: str, order: bytes, greedy: 
 
 
 async def get_bytes(client: "AsyncAnthropic", path: str) -> bytes:
-    """The file that stands at a path. Raises as `post` does."""
+    """Return the file at a path. Raises as `post` does."""
     from httpx2 import Response
 
     with allowing(*OF_A_BATCH):

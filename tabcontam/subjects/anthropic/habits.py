@@ -1,4 +1,4 @@
-"""What a model was found to want, and how a request is written that it takes."""
+"""Habits of a Claude model: how a request must be written so that its server takes it, learned from refusals."""
 
 import re
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ from tabcontam.subjects.openai.habits import SYSTEM, WHOLE, minimum, unsupported
 
 # Ways to ask for no thinking. Which of them a model takes differs; some take none, and think before every answer.
 NO_THINKING = ("disabled", "between_tools")
-# What a model may not take, and how its server says so.
+# Arguments that a model may not take, and the words of its server's refusal.
 REFUSALS = {
     "temperature": re.compile(r"\btemperature\b|anthropic-version", re.IGNORECASE),
     "thinking": re.compile(r"thinking|between_tools", re.IGNORECASE),
@@ -24,7 +24,7 @@ REFUSALS = {
 
 @dataclass(frozen=True)
 class Habits:
-    """What a model was found to want, from what its server said. Habits only ever grow, and the limit only shrinks."""
+    """The demands that a model's server has shown. Habits only ever grow, and the limit only shrinks."""
 
     refused: frozenset[str] = frozenset()  # names of arguments, and ways to ask for no thinking
     thinks: bool = False  # whether it was seen to think although it was asked not to
@@ -32,13 +32,13 @@ class Habits:
     least: int = 0  # tokens that an answer must be allowed
 
     def joined(self, other: "Habits") -> "Habits":
-        """What either has found."""
+        """Return the habits that either of the two has found."""
         limits = [most for most in (self.most, other.most) if most is not None]
         least = max(self.least, other.least)
         return Habits(self.refused | other.refused, self.thinks or other.thinks, min(limits, default=None), least)
 
     def without(self, problem: Problem, arguments: Mapping[str, Any]) -> "Habits | None":
-        """These, without what a server says this model does not take; None where other words would not help."""
+        """Return these habits with what a refusal adds; None if another way of writing would not help."""
         if concern(problem) is not Concern.REQUEST:
             return None
         if least := minimum(problem, arguments, None):
@@ -54,21 +54,21 @@ class Habits:
 
     @property
     def no_thinking(self) -> str | None:
-        """The way to ask for no thinking; None where none is left."""
+        """The way to ask for no thinking; None if none is left."""
         return next((way for way in NO_THINKING if way not in self.refused), None)
 
     @property
     def reasons(self) -> bool:
-        """Whether thinking needs room beside the answer."""
+        """Return whether thinking needs room in addition to the answer."""
         return self.thinks or self.no_thinking is None
 
     @property
     def allowance(self) -> int:
-        """Tokens beyond the answer's, at most."""
+        """The most tokens that may come on top of the answer's."""
         return (THINKING if self.most is None else min(THINKING, self.most)) if self.reasons else 0
 
     def arguments(self, request: Request) -> dict[str, Any]:
-        """What is sent besides the model's name: the chat, decoded greedily where the model takes that, or drawn.
+        """Return what is sent besides the model's name: the chat, decoded greedily if the model takes that, or drawn.
 
         A prompt's stop strings are those of its completion; a chat has none.
         """
@@ -96,13 +96,13 @@ class Habits:
 
     @property
     def notes(self) -> str:
-        """What follows for the answers from what was left out of the requests; "" where nothing does."""
+        """The consequence for the answers of the parts left out of the requests; "" if there is none."""
         said = (("temperature" in self.refused, NO_TEMPERATURE), (SYSTEM in self.refused, NO_SYSTEM))
         return "; ".join(line for holds, line in said if holds)
 
 
 def stated_habits(about: Mapping[str, Any]) -> Habits:
-    """What the server says of a model before it is asked anything."""
+    """Return the habits that the server states of a model before it is asked anything."""
     refused = {way for way in NO_THINKING if supports(about, "thinking", "types", way) is False}
     if supports(about, "effort", "low") is False:
         refused.add("output_config")

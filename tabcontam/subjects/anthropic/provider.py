@@ -1,8 +1,8 @@
 """`anthropic:` Anthropic's Claude, through its official SDK.
 
-What the server does wrong is raised by kind, as `subjects.base` asks for. What a model will not take (a temperature, to
-be told not to think) is learned from what the server states of it or from its first refusal, and the query is sent
-again without it. The key goes to Anthropic's own address only.
+Each kind of failure has the error that `subjects.base` defines for it. If a model refuses a part of a request (a
+temperature, the order not to think), the server's description of it or its first refusal teaches that, and the query is
+sent again without it. The key goes to Anthropic's own address only.
 """
 
 import asyncio
@@ -68,7 +68,7 @@ class AnthropicModel(ServedModel):
         self._client: AsyncAnthropic | None = None
 
     async def connect(self) -> None:
-        """Ask for the model. Raises `UsageError` if nobody answers, the key or the model is not taken."""
+        """Ask for the model. Raises `UsageError` if nobody answers, or the key or the model is refused."""
         client = self.connection()
         path = f"/v1/models/{quote(self.model, safe='')}"
         try:
@@ -87,9 +87,9 @@ class AnthropicModel(ServedModel):
             self._recognize(found)
 
     async def generate(self, request: Request) -> Reply:
-        """Ask once, and again only in words that the model takes, or with room for its thinking.
+        """Answer a prompt; try again only in words that the model takes, or with room for its thinking.
 
-        What is learned from a refusal is kept only once the server has taken a request that was made by it.
+        Habits learned from a refusal are stored only once the server has taken a request that follows them.
         """
         habits, usages = self._habits, list[Usage | None]()
         for left in reversed(range(MOST_WORDINGS)):
@@ -121,19 +121,19 @@ class AnthropicModel(ServedModel):
 
     @property
     def habits(self) -> Habits:
-        """What is known of the words that the model takes."""
+        """The words that the model takes, as far as is known."""
         return self._habits
 
     def written(self, request: Request) -> dict[str, Any]:
-        """The body of a request, in words that the model takes as far as is known."""
+        """Return the body of a request, in words that the model takes as far as is known."""
         return {"model": self.model, **self._habits.arguments(request)}
 
     def words(self, problem: Problem) -> str:
-        """What a server said in place of an answer."""
+        """Return the line that a server sent in place of an answer."""
         return self._line(problem.line)
 
     def reply_in_batch(self, body: object, sent: Sent) -> tuple[Reply, bool]:
-        """The reply in a message that came with a batch, and whether another may be better: it had no room."""
+        """Return the reply in a message from a batch, and whether its token limit was too small for it."""
         try:
             answer = read_answer(body)
         except ValueError as error:
@@ -143,9 +143,9 @@ class AnthropicModel(ServedModel):
         return replace(self._shown(answer.reply()), usage=answer.usage), thought_to_the_end and not sent.allowance
 
     def turned_down_in_batch(self, problem: Problem, request: Request, before: Habits) -> tuple[Reply, bool]:
-        """The reply to a request of a batch that was not taken, and whether it may be taken as it is written now.
+        """Return the reply to a refused request of a batch, and whether it may be accepted as it is written now.
 
-        `before` is what was known of the model when the batch was read first: each of its requests may teach the same.
+        `before` are the habits from before the batch was first read: each of its requests may teach the same.
         """
         if fewer := before.without(problem, before.arguments(request)):
             self._learn(fewer)
@@ -153,7 +153,7 @@ class AnthropicModel(ServedModel):
         return self._turned_down(problem), passing or fewer is not None
 
     async def called(self, call: Awaitable[Found]) -> Found:
-        """What comes back from a call of the server. Raises `NoAnswer` only for what concerns this call alone."""
+        """Return what a call of the server gets. Raises `NoAnswer` only for what concerns this call alone."""
         try:
             return await call
         except NoAnswer as error:
@@ -170,7 +170,7 @@ class AnthropicModel(ServedModel):
             await client.close()
 
     def _shown(self, reply: Reply) -> Reply:
-        """A reply without the key, which a server may have repeated in it."""
+        """Return a reply without the key, which a server may have repeated in it."""
         return replace(reply, text=self._without_key(reply.text), detail=self._line(reply.detail))
 
     def _learn(self, habits: Habits) -> None:
@@ -178,7 +178,7 @@ class AnthropicModel(ServedModel):
         self.allowance, self.least = self._habits.allowance, self._habits.least
 
     def connection(self) -> "AsyncAnthropic":
-        """The SDK's client, which is opened when it is first needed."""
+        """Return the SDK's client, which is opened when it is first needed."""
         if self._client is None:
             key = self._key()
             try:
@@ -192,7 +192,7 @@ class AnthropicModel(ServedModel):
         return self._client
 
     async def _post(self, arguments: Mapping[str, Any], paid: bool) -> Answer:
-        """One request. Raises `NoAnswer` only for what concerns this request alone."""
+        """Send one request. Raises `NoAnswer` only for what concerns this request alone."""
         try:
             client = self.connection()
         except UsageError as error:  # there is no key, or no SDK
@@ -213,7 +213,7 @@ class AnthropicModel(ServedModel):
             raise replace(error, text=self._line(error.text), sent=error.sent or paid) from None
 
     def _judge(self, problem: Problem, paid: bool) -> None:
-        """Raises `TransientError` for what may pass, and `FatalError` for what will not, whatever is asked."""
+        """Raise `TransientError` for a problem that may pass, and `FatalError` for one that stays."""
         whom, status = concern(problem), problem.status
         if whom is Concern.PASSING:
             sent = paid or status not in NOT_WORKED_ON
@@ -223,14 +223,14 @@ class AnthropicModel(ServedModel):
             raise FatalError(self._hopeless(whom, problem))
 
     def _turned_down(self, problem: Problem) -> Reply:
-        """The reply to a request that the server did not take."""
+        """Return the reply to a request that the server refused."""
         if concern(problem) is Concern.CONTENT:
             return Reply("", State.REFUSED, self._line(problem.line))
         too_long = "the prompt is too long: " if TOO_LONG.search(problem.message) else ""
         return Reply("", State.FAILED, self._line(f"{too_long}{problem.line}"))
 
     def _hopeless(self, whom: Concern, problem: Problem) -> str:
-        """The line for a server that would answer no other request either: who, what, and what to do about it."""
+        """Return the line for a server that would answer no other request either: who, what, and what to do."""
         who, key = self._who, self.key_variable
         what = {
             Concern.KEY: f"{who} refused the key in {key}; check the key and what it may be used for"
@@ -244,31 +244,31 @@ class AnthropicModel(ServedModel):
         return self._line(f"{what}; it answered {problem.line}", longest=LONGEST_FATAL)
 
     def _turned_away(self, problem: Problem) -> str:
-        """The line for a server that is there and does not tell of the model."""
+        """Return the line for a server that is there and gives no facts about the model."""
         whom = concern(problem)
         if whom in (Concern.PASSING, Concern.REQUEST, Concern.CONTENT):
             return f"{self._who} does not tell of the model; it answered {problem.line}"
         return self._hopeless(whom, problem)
 
     def _recognize(self, found: object) -> None:
-        """Take down what the server states of the model."""
+        """Note the version and the habits that the server states of the model."""
         name = found.get("id") if isinstance(found, dict) else None
         if not isinstance(found, dict) or not isinstance(name, str) or not name:
             raise self._mistake(self._other_kind())
         if found.get("lifecycle") == "retired":
             raise self._mistake(f"{self._who} has retired {self.model}; name another model, see {MODELS}")
         self._learn(stated_habits(found))
-        # An alias such as claude-haiku-4-5 comes back under the name of what it stands for.
+        # An alias such as claude-haiku-4-5 comes back under the name of the model that it means.
         facts = {"created": found.get("created_at"), "name": name if name != self.model else None}
         self.version = self._line(" ".join(f"{key}={fact}" for key, fact in facts.items() if isinstance(fact, str)))
 
     async def _look_up(self, client: "AsyncAnthropic") -> None:
-        """Look for a model in the list of those that are there. Raises `UsageError`, with the nearest names."""
+        """Look for the model in the list of available ones. Raises `UsageError`, with the nearest names."""
         try:
             names = listed_names(await asyncio.wait_for(get(client, "/v1/models?limit=1000"), CONNECT_SECONDS))
         except NoAnswer as error:
             if not self._own and error.problem.status in NOT_THERE:
-                return  # a server that tells of no models
+                return  # a server that lists no models
             names = []
         except (TransientError, TimeoutError):
             names = []  # the list is only for the advice

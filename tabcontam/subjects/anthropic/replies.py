@@ -1,4 +1,4 @@
-"""What Anthropic's server sent, read field by field, each checked for its type."""
+"""Readers of the JSON that Anthropic's server sends, each of whose fields is checked for its type."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,8 +18,8 @@ READ = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens"
 class Answer:
     """One message: its visible text, why it ended, and whether the model thought before it.
 
-    `refusal` is what its maker's classifiers saw in it, where they stopped it. `tokens` are those of the text, `usage`
-    what is charged.
+    `refusal` is the finding of its maker's classifiers, if they stopped it. `tokens` are those of the text, `usage`
+    those that are charged.
     """
 
     text: str = ""
@@ -31,11 +31,11 @@ class Answer:
 
     @property
     def cut(self) -> bool:
-        """Whether it ran into the token limit, which counts the thinking too."""
+        """Return whether it ran into the token limit, which counts the thinking too."""
         return self.stop in CUT
 
     def reply(self) -> Reply:
-        """Text and state."""
+        """Return text and state as a reply."""
         return as_reply(
             self.text,
             self.tokens,
@@ -47,7 +47,7 @@ class Answer:
 
 
 def read_answer(body: object) -> Answer:
-    """The answer in a message. Raises ValueError where there is none."""
+    """Return the answer in a message. Raises ValueError if there is none."""
     content = at(body, "content")
     if not isinstance(content, list):
         detail = message(body) if isinstance(body, dict) and "error" in body else ""
@@ -68,19 +68,19 @@ def read_answer(body: object) -> Answer:
 
 
 def _usage(body: object, written: int | None) -> Usage | None:
-    """What is charged, with what a cache was written with or read from; None where the server does not say."""
+    """Return the charged tokens, with those written to or read from a cache; None if the server states none."""
     read = [tokens_at(body, "usage", name) for name in READ]
     return None if read[0] is None or written is None else Usage(sum(count or 0 for count in read), written)
 
 
 def listed_names(listing: object) -> list[str]:
-    """The names in a list of models."""
+    """Return the names in a list of models."""
     entries = at(listing, "data")
     names = (at(entry, "id") for entry in (entries if isinstance(entries, list) else []))
     return [name for name in names if isinstance(name, str) and name]
 
 
 def supports(about: Mapping[str, Any], *path: str) -> bool | None:
-    """Whether the server says that a model has this capability; None where it does not say."""
+    """Return whether the server states that a model has this capability; None if it states neither."""
     stated = at(about, "capabilities", *path, "supported")
     return stated if isinstance(stated, bool) else None

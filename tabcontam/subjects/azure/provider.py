@@ -21,16 +21,16 @@ PATH = re.compile(r"/(openai(/v1)?/?)?$")
 
 
 class AzureModel(OpenAIModel):
-    """A deployment. Its resource lists the models that could be deployed, and not what is: the first query tells."""
+    """A deployment. Its resource lists models that could be deployed, not its deployments: the first query shows."""
 
     provider = "azure"
 
     def _recognize(self, listing: object) -> None:
-        """Nothing: what lists its models takes the key."""
+        """Do nothing: a resource that lists its models has accepted the key."""
 
 
 def address() -> str:
-    """The v1 address of the resource that AZURE_OPENAI_ENDPOINT names. Raises `UsageError`."""
+    """Return the v1 address of the resource that AZURE_OPENAI_ENDPOINT names. Raises `UsageError`."""
     endpoint = PATH.sub("", os.environ.get(ENDPOINT, "").strip())
     if not endpoint:
         raise UsageError(f"azure: asks your resource; set {ENDPOINT} to its https://RESOURCE.openai.azure.com")

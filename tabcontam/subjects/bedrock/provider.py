@@ -1,6 +1,6 @@
 """`bedrock:` a model of Amazon Bedrock: its Claude models over Anthropic's protocol, the others over OpenAI's.
 
-Bedrock offers both at addresses of its own, each region at another, for an API key of Bedrock's.
+Bedrock offers both at addresses of its own, which differ by region, for an API key of Bedrock's.
 """
 
 import os
@@ -24,26 +24,26 @@ OPENAI = "https://bedrock-runtime.{region}.amazonaws.com/openai/v1"
 
 
 class BedrockClaude(AnthropicModel):
-    """A Claude model at Bedrock, which does not tell of its models there: the first query does."""
+    """A Claude model at Bedrock, which describes none of its models there: the first query shows if it exists."""
 
     provider = "bedrock"
 
     async def connect(self) -> None:
-        """Raises `UsageError` without a key or the SDK."""
+        """Open the connection. Raises `UsageError` without a key or the SDK."""
         self.connection()
 
 
 class BedrockModel(OpenAIModel):
-    """Any other model at Bedrock. What it lists there are not all that can be asked: the first query tells."""
+    """Any other model at Bedrock. The server does not list all that can be asked: the first query shows."""
 
     provider = "bedrock"
 
     def _recognize(self, listing: object) -> None:
-        """Nothing: what lists its models takes the key."""
+        """Do nothing: a server that lists its models has accepted the key."""
 
 
 def region() -> str:
-    """The region that the environment names. Raises `UsageError`."""
+    """Return the region that the environment names. Raises `UsageError`."""
     named = next((value for value in (os.environ.get(name, "").strip() for name in REGIONS) if value), "")
     if not named:
         raise UsageError("bedrock: asks a region of AWS; set AWS_REGION, for example to us-east-1")

@@ -1,1 +1,1 @@
-"""Bodies of documents: files that are read as they stream, and the index in which their text is found."""
+"""Corpora: the reader that streams their files, and the index in which their text is found."""

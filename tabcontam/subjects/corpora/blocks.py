@@ -1,4 +1,4 @@
-"""Documents put together to blocks of megabytes, so that all of them are looked through at once."""
+"""Blocks of some megabytes, each put together from stretches of documents, so that all of them are searched at once."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -13,16 +13,16 @@ from tabcontam.subjects.corpora.words import cleaned
 if TYPE_CHECKING:
     from tabcontam.subjects.corpora.tokens import Numbers
 
-BLOCK = 1 << 21  # bytes of a block, but for one that is a single stretch
-BETWEEN = b"\n"  # no word goes on behind it
-MARGIN = OVERLAP - 2 * LONGEST  # bytes at the beginning of a stretch whose places the stretch before tells
+BLOCK = 1 << 21  # bytes of a block; a longer stretch is a block alone
+BETWEEN = b"\n"  # no word continues across it
+MARGIN = OVERLAP - 2 * LONGEST  # bytes at the beginning of a stretch; the stretch before owns the places there
 
 
 class Piece(NamedTuple):
-    """A stretch of a document in a block: it begins at byte `begin` of the block, and at `start` of the document.
+    """A stretch of a document in a block; it begins at byte `begin` of the block and at byte `start` of the document.
 
-    Only places that begin at a byte of the block from `first` to before `last` are its own: the others are told by
-    the stretches before and behind it, which see the whole of them and all that overlaps them.
+    The stretch owns only places that begin from byte `first` of the block to before byte `last`. The stretches before
+    and after it own the other places, because they hold the whole of them and of everything that overlaps them.
     """
 
     source: str
@@ -33,21 +33,21 @@ class Piece(NamedTuple):
     last: int
 
     def owns(self, byte: int) -> bool:
-        """Whether a place that begins at this byte of the block is this stretch's own."""
+        """Return whether this stretch owns a place that begins at this byte of the block."""
         return self.first <= byte < self.last
 
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """Stretches as one text, and where each is."""
+    """Stretches joined into one text, with the position of each."""
 
     text: bytes
     pieces: tuple[Piece, ...]
 
     @classmethod
     def of(cls, held: Sequence[tuple[Piece, bytes]]) -> "Block":
-        """Stretches put together; where a piece begins and ends, and what is its own, is said by places of another
-        text, in which it stands.
+        """Return the block of these stretches. The numbers of a piece in `held` are positions in another text, in which
+        the piece stands; they are shifted to positions in the block.
         """
         pieces, at = [], 0
         for piece, text in held:
@@ -63,8 +63,8 @@ class Block:
         return tokens(self.text)
 
     def around(self, begin: int, end: int) -> tuple[bytes, int]:
-        """The text from where a word begins to where one ends, `cleaned`, with enough before it to tell what joins the
-        first word; and at which byte of the block it begins.
+        """Return the `cleaned` text of the words from byte `begin` to byte `end`, and the byte of the block at which it
+        begins. It includes enough before the first word to tell what joins that word.
         """
         words = self.tokens
         before = int(words.begins.searchsorted(begin)) - 1
@@ -73,26 +73,26 @@ class Block:
 
     @cached_property
     def begins(self) -> "Numbers":
-        """Where the pieces begin."""
+        """The bytes at which the pieces begin."""
         import numpy as np
 
         return np.array([piece.begin for piece in self.pieces], np.int64)
 
     @cached_property
     def first_words(self) -> "Numbers":
-        """The first word of each piece, and the number of all words."""
+        """The first word of each piece, followed by the number of all words."""
         import numpy as np
 
         begins = self.tokens.begins
         return np.append(np.searchsorted(begins, self.begins), len(begins))
 
     def piece_at(self, byte: int) -> int:
-        """The place of the piece that this byte belongs to."""
+        """Return the place of the piece that this byte belongs to."""
         return int(self.begins.searchsorted(byte, "right")) - 1
 
 
 def blocks(parts: Iterable[Part], more: bool = False) -> Iterator[Block]:
-    """The stretches as they come, in blocks. `more` says that the last document goes on behind the last stretch."""
+    """Yield the stretches in blocks, in order. `more` means that the last document continues after the last stretch."""
     held: list[tuple[Part, bool]] = []
     size, before = 0, None
     for part in parts:

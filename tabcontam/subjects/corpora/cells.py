@@ -1,25 +1,23 @@
-"""Where a row stands in a text, in whatever rendering: what a `Lookup` by cells means, exactly.
+"""The exact definition of where a row stands in a text, however it is written: the meaning of a `Lookup` by cells.
 
-This is the definition; the search that is quick (`search`) leaves every decision to it.
+The fast search (`search`) leaves every decision to this module.
 
-The values of the row are the one hidden value, for which the lookup has several texts that compete, and those beside
-it. A value is the words of a cell (`words`). It stands where these follow each other, whatever is between them; a
-number that is a cell of its own, only where it has the same sign. A value without a word (`?`) is left out; a text
-without one stands nowhere. With n for the number of values, a span of words is a place of the row with one of the texts
-where
+The values of the row are the hidden value, for which the lookup has several competing texts, and the values next to it.
+A value is the words of a cell (`words`). It stands where its words follow each other, whatever is between them. A
+number that fills a cell must also have the same sign. A value without a word (`?`) is left out; a text without a word
+stands nowhere. With n for the number of values, a span of words is a place of the row with one of the texts if
 
-- this text and all values beside it, but `lacking` at most, stand in it, each as often as the row has it, and each word
-  as often as the values that are counted need it together;
-- between the words in it that belong to any of the row's values at most 12 others stand in a row, and at most 2 numbers
-  among them;
-- at most n // 3 + 1 numbers stand in it that are not counted, and as many other words that belong to values;
+- the span holds this text and all values next to it except at most `lacking`, each as often as the row has it, and each
+  word as often as the counted values need it together;
+- between the words of the row's values it holds at most 12 other words in a row, at most 2 of them numbers;
+- it holds at most n // 3 + 1 uncounted numbers, and as many other uncounted words that belong to values;
 - it has at most 20,000 bytes.
 
-The words of a span that are not counted, and the values that it lacks, are what is `foreign` in it. Of spans that
-overlap only those with the fewest line breaks count, of these those with the least that is foreign, then with the
-fewest blanks and punctuation, whichever of the texts they have. So in a table the cell of the row itself wins over the
-cell of the same column in the rows above and below: also in the first column, where the next row's cell stands behind
-the others with a shorter name before it than theirs.
+The uncounted words of a span, and the values that it lacks, are `foreign` in it. Of overlapping spans, whichever texts
+they have, only those with the fewest line breaks count; of these, those with the least that is foreign; then those with
+the fewest blanks and punctuation. So in a table the cell of the row itself wins over the cell of the same column in the
+rows above and below. This holds in the first column too, where the cell of the next row stands after the other values
+with a shorter name before it than theirs.
 """
 
 from bisect import bisect_left, bisect_right
@@ -39,11 +37,11 @@ LONGEST = 20_000  # bytes of a span
 
 
 class Place(NamedTuple):
-    """A span of a text, in bytes, in which the text of this number stands beside the other values of a row.
+    """A span of a text, in bytes, in which text number `text` stands with the other values of a row.
 
-    `lacking` is how many of those values are not there, and `foreign` how much stands there that is not of the row:
-    other words, and the values that it lacks. `breaks` are the line breaks in it, and `punctuation` the bytes that
-    belong to no word.
+    `lacking` is the number of those values that the span lacks. `foreign` is how much of the span is not of the row:
+    other words, and the values that it lacks. `breaks` counts its line breaks, `punctuation` its bytes that belong to
+    no word.
     """
 
     begin: int
@@ -56,24 +54,24 @@ class Place(NamedTuple):
 
     @property
     def rank(self) -> tuple[int, int, int]:
-        """What decides between spans that overlap: the least wins."""
+        """The key that decides between overlapping spans; the least wins."""
         return self.breaks, self.foreign, self.punctuation
 
 
 class Value(NamedTuple):
-    """A cell as it is compared: its words, and the sign where the cell is a number (None where it is none)."""
+    """A cell as it is compared: its words, and for a number whether it has a minus sign (else None)."""
 
     keys: tuple[bytes, ...]
     minus: bool | None = None
 
     @property
     def numbers(self) -> int:
-        """How many of its words are numbers."""
+        """The number of its words that are numbers."""
         return sum(number_key(key) is not None for key in self.keys)
 
 
 def value(cell: str) -> Value:
-    """A cell as it is compared."""
+    """Return a cell as it is compared."""
     found = words(cleaned(cell.encode("utf-8", "replace")))
     single = len(found) == 1 and found[0].number
     return Value(tuple(word.key for word in found), found[0].minus if single else None)
@@ -81,7 +79,7 @@ def value(cell: str) -> Value:
 
 @dataclass(frozen=True)
 class Row:
-    """A lookup by cells, read once: the values of its texts, and those beside them that have a word."""
+    """A parsed lookup by cells: the values of its texts, and the values next to them that have a word."""
 
     texts: tuple[Value, ...]
     beside: tuple[Value, ...]
@@ -89,41 +87,41 @@ class Row:
 
     @classmethod
     def of(cls, lookup: Lookup) -> "Row":
-        """The row of a lookup."""
+        """Return the row of a lookup."""
         beside = tuple(found for found in map(value, lookup.beside) if found.keys)
         return cls(tuple(map(value, lookup.texts)), beside, min(lookup.lacking, len(beside)))
 
     @property
     def most_extra(self) -> int:
-        """The numbers that can stand in a span and are not counted, and as many other words that belong to values."""
+        """The most uncounted numbers that a span can hold, and the most other uncounted words that belong to values."""
         return (len(self.beside) + 1) // 3 + 1
 
     @property
     def most_words(self) -> int:
-        """The words of the longest span that can be a place."""
+        """The number of words of the longest span that can be a place."""
         own = sum(len(value.keys) for value in self.beside) + max((len(value.keys) for value in self.texts), default=0)
         marked = own + 2 * self.most_extra
         return marked + BETWEEN * (marked - 1)
 
     @property
     def most_numbers(self) -> int:
-        """The numbers of the span of a place that has most of them."""
+        """The most numbers that the span of a place can hold."""
         own = sum(value.numbers for value in self.beside) + max((value.numbers for value in self.texts), default=0)
         return own + self.most_extra
 
 
 def places(text: bytes, lookup: Lookup) -> list[Place]:
-    """The places of a lookup by cells in a text."""
+    """Return the places of a lookup by cells in a text."""
     row = Row.of(lookup)
     clean = cleaned(text)
     return winners(spans(clean, words(clean), row, range(len(row.texts))))
 
 
 def spans(clean: bytes, sequence: Sequence[Word], row: Row, texts: Iterable[int]) -> list[Place]:
-    """All spans of a sequence of words that are places of the row with one of these texts, before they compete. The
-    words are of a text that was `cleaned`, or some of them in a row.
+    """Return all spans of a sequence of words that are places of the row with one of these texts, before they compete.
+    The words are all words of a `cleaned` text, or some consecutive ones.
 
-    For each word at which one can end there is the one with the least that is foreign.
+    For each word at which a span can end, the result holds the span with the least that is foreign.
     """
     at: dict[bytes, list[int]] = {}
     for place, word in enumerate(sequence):
@@ -141,10 +139,11 @@ def spans(clean: bytes, sequence: Sequence[Word], row: Row, texts: Iterable[int]
 
 
 def winners(found: Iterable[Place]) -> list[Place]:
-    """Those of overlapping spans that hold together best, each with as many of its values as there are, in the order
-    of the text."""
+    """Return the best of the overlapping spans, each extended to hold as many of its values as there are, in text
+    order.
+    """
     found, won = list(found), list[Place]()
-    begins, ends = list[int](), list[int]()  # what is covered by better ones, apart from each other
+    begins, ends = list[int](), list[int]()  # disjoint stretches that better spans cover
     for _, same in groupby(sorted(set(found), key=attrgetter("rank")), attrgetter("rank")):
         spans = list(same)
         won += [span for span in spans if not _covered(begins, ends, span)]
@@ -156,8 +155,9 @@ def winners(found: Iterable[Place]) -> list[Place]:
 
 
 def _fullest(span: Place, same: Sequence[Place]) -> Place:
-    """Of the spans with the same text, in order, that overlap with one that won the one that lacks least: a value that
-    stands behind a line break is there all the same."""
+    """Return the span that lacks least of the spans in `same` that overlap with the winner `span`. They have the same
+    text and are in order. A value after a line break counts as present.
+    """
     first, last = bisect_left(same, span.begin - LONGEST, key=_begin), bisect_left(same, span.end, key=_begin)
     overlapping = (one for one in same[first:last] if one.end > span.begin)
     return min(overlapping, key=lambda one: (one.lacking, one.rank, one.begin))
@@ -178,7 +178,7 @@ def _cover(begins: list[int], ends: list[int], span: Place) -> None:
 
 
 def _stands(value: Value, sequence: Sequence[Word], at: dict[bytes, list[int]]) -> list[int]:
-    """Where a value begins, as places in the sequence."""
+    """Return the places in the sequence at which a value begins."""
     first, *rest = value.keys
     begins = at.get(first, [])
     if value.minus is not None:
@@ -222,21 +222,22 @@ class _Spans:
         self._ends = sorted(ends)
 
     def found(self) -> list[Place]:
-        """For each word at which a span can end the best, if there is one."""
+        """Return the best span for each word at which a span can end."""
         best = ((self._ending(end), end) for end in self._ends)
         return [self._place(*span, end) for span, end in best if span is not None]
 
     def _place(self, begin: int, lacking: int, foreign: int, end: int) -> Place:
-        """A span from this word to before that one."""
+        """Return the span from word `begin` to before word `end`."""
         first, last = self._sequence[begin], self._sequence[end - 1].end
         start = first.begin - first.minus
         signs = last - start - sum(word.end - word.begin for word in self._sequence[begin:end])
         return Place(start, last, self._text, lacking, foreign, self._clean.count(b"\n", start, last), signs)
 
     def _ending(self, end: int) -> tuple[int, int, int] | None:
-        """Of the best span that ends before this word where it begins, what it lacks, and how much of it is foreign.
+        """Return the best span that ends before word `end`: its first word, how many values it lacks, how much is
+        foreign.
 
-        It is looked for from there back as long as nothing is too much.
+        The search walks back from `end` until a limit is exceeded.
         """
         sequence, row, tangled = self._sequence, self._row, self._tangled
         most = row.most_extra
@@ -282,9 +283,9 @@ class _Spans:
         return best
 
     def _counted(self, begin: int, end: int, there: Sequence[int]) -> tuple[int, int, int]:
-        """How many values are lacking, how many words those have that are there, and how many of these are numbers,
-        where values share words. The text is counted first, then the shortest values: what they take is not left for
-        the longer ones.
+        """Return how many values are lacking, how many words the present values have, and how many of these words are
+        numbers, for a row whose values share words. The text is counted first, then the shortest values; a word that
+        one value takes is not left for the longer ones.
         """
         left = Counter(word.key for word in self._sequence[begin:end])
         lacking = used = used_numbers = 0

@@ -1,4 +1,4 @@
-"""What was found of a lookup: the documents, which of its texts each holds, and some of the places."""
+"""The matches of a lookup: the documents, the texts of the lookup that each holds, and some of the places."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -6,17 +6,17 @@ from typing import Any
 
 from tabcontam.evidence.questions import Lookup, Match, Matches, State
 
-MOST_DOCUMENTS = 200  # that are counted of a lookup; of more it is told that there are more
-AROUND = 80  # bytes before and behind what was found that are quoted with it
-QUOTED = 2000  # bytes of what was found that are quoted
+MOST_DOCUMENTS = 200  # most documents that are counted for a lookup; `more` reports that there are more
+AROUND = 80  # bytes before and after a match that are quoted with it
+QUOTED = 2000  # bytes of a match that are quoted
 
 
 @dataclass
 class Counted:
-    """What was found of one lookup so far, in the order of the corpus.
+    """The matches of one lookup so far, in the order of the corpus.
 
-    `documents` has for each document the texts that it holds, by their place in the lookup; `found` at most `most`
-    places, and the first of each text besides. `more` says that there may be more documents.
+    `documents` maps each document to the texts that it holds, by their place in the lookup. `found` holds at most
+    `most` places, and in addition the first place of each text. `more` means that there may be more documents.
     """
 
     most: int
@@ -25,7 +25,7 @@ class Counted:
     more: bool = False
 
     def holds(self, source: str, text: int) -> bool:
-        """Whether a document is known to hold a text; true, too, where no more documents are counted."""
+        """Return whether a document is known to hold a text; also true once no more documents are counted."""
         held = self.documents.get(source)
         if held is None and len(self.documents) >= MOST_DOCUMENTS:
             self.more = True
@@ -33,7 +33,7 @@ class Counted:
         return held is not None and text in held
 
     def add(self, match: Match) -> None:
-        """A document that holds a text."""
+        """Add a document that holds a text."""
         if self.holds(match.source, match.text):
             return
         self.documents.setdefault(match.source, set()).add(match.text)
@@ -41,7 +41,7 @@ class Counted:
             self.found.append(match)
 
     def join(self, other: "Counted") -> None:
-        """Add what was found behind this."""
+        """Add the matches of a later part of the corpus."""
         shown = {(match.source, match.text): match for match in other.found}
         for source, texts in other.documents.items():
             for text in sorted(texts):
@@ -53,22 +53,24 @@ class Counted:
 
     @property
     def full(self) -> bool:
-        """Whether no more is counted."""
+        """True once no more documents are counted."""
         return len(self.documents) >= MOST_DOCUMENTS and self.more
 
     def as_facts(self) -> dict[str, Any]:
-        """The same as numbers and strings, for JSON."""
+        """Return the matches as numbers and strings, for JSON."""
         documents = {source: sorted(texts) for source, texts in self.documents.items()}
         return {"documents": documents, "found": [list(match) for match in self.found], "more": self.more}
 
     @classmethod
     def from_facts(cls, facts: Mapping[str, Any], most: int) -> "Counted":
-        """What `as_facts` wrote."""
+        """Return the matches that `as_facts` wrote."""
         documents = {source: set(texts) for source, texts in facts["documents"].items()}
         return cls(most, documents, [Match(*match) for match in facts["found"]], facts["more"])
 
     def matches(self, lookup: Lookup, detail: str = "") -> Matches:
-        """The answer to the lookup: of every text that was found a place, where there is room, and then the others."""
+        """Return the answer to the lookup: one place of every text that was found, as far as there is room, then other
+        places.
+        """
         first = {match.text: match for match in reversed(self.found)}
         ordered = [first[text] for text in sorted(first)]
         ordered += [match for match in self.found if match not in ordered]
@@ -79,8 +81,8 @@ class Counted:
 
 
 def quoted(text: bytes, begin: int, end: int, low: int, high: int) -> tuple[str, int, int]:
-    """What stands in a text from one byte to another, with some of what is around it between `low` and `high`; and from
-    which letter of this to which it stands.
+    """Return the text from byte `begin` to byte `end` with some of what surrounds it between `low` and `high`, and the
+    letters of that quotation at which the text begins and ends.
     """
     last = min(end, begin + QUOTED)
     before = text[max(low, begin - AROUND) : begin].decode("utf-8", "ignore")

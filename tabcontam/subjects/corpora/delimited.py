@@ -19,8 +19,8 @@ CELL = {sign: re.compile(rb'"([^"]*(?:""[^"]*)*)"(?=[%c]|$)|([^%c]*)' % (sign, s
 
 
 def record_starts(path: Path, size: int, split: int) -> list[int]:
-    """Bytes of a CSV file, about `split` apart, at which a record begins: behind a line feed that has an even number
-    of quotes before it. The whole file is read once for it, where it is larger than a portion.
+    """Return bytes of a CSV file, about `split` apart, at which a record begins: after a line feed with an even number
+    of quotes before it. A file that is larger than a portion is read once as a whole for this.
     """
     starts, inside, at = [0], False, 0
     if size < split + split // 2:
@@ -34,13 +34,15 @@ def record_starts(path: Path, size: int, split: int) -> list[int]:
                 if (begin := _next_start(file, at, inside)) > starts[-1]:
                     starts.append(begin)
                 file.seek(at)
-    except OSError:  # `read` will meet the same, and tells it
+    except OSError:  # `read` meets this error too, and reports it
         return [0]
     return starts
 
 
 def _next_start(file: IO[bytes], at: int, inside: bool) -> int:
-    """Where the next record begins, or else the next line, or else nothing does: 0. The file stands at byte `at`."""
+    """Return where the next record begins, else where the next line begins, else 0. The file is positioned at byte
+    `at`.
+    """
     block = file.read(BLOCK)
     begin = first = 0
     while end := block.find(b"\n", begin) + 1:
@@ -52,17 +54,17 @@ def _next_start(file: IO[bytes], at: int, inside: bool) -> int:
 
 
 def read_csv(given: Reading) -> Iterator[Part]:
-    """The records of a portion. A line break inside quotes belongs to its record."""
+    """Yield the records of a portion. A line break inside quotes belongs to its record."""
     return _read(given, _records(_lines(given), given.largest), quotes=True)
 
 
 def read_tsv(given: Reading) -> Iterator[Part]:
-    """The lines of a portion; a quote is a sign as any other."""
+    """Yield the lines of a portion; a quote has no special meaning."""
     return _read(given, given.lines(), quotes=False)
 
 
 def _lines(given: Reading) -> Iterator[Line]:
-    """The lines of a portion that begins where a record does, and of no other."""
+    """Yield the lines of this portion alone, which begins where a record begins."""
     if not given.plain:
         return given.lines()
     given.file.seek(given.start)
@@ -94,12 +96,14 @@ def _read(given: Reading, records: Iterator[Line], quotes: bool) -> Iterator[Par
 
 
 def _without_quotes(record: bytes) -> bytes:
-    """The record without the quotes around its cells, each doubled one inside them as one; others stay."""
-    pieces = record.split(b'"')  # every second one stands in quotes
+    """Return the record without the quotes around its cells; a doubled quote inside them becomes one, other quotes
+    stay.
+    """
+    pieces = record.split(b'"')  # every second piece stands in quotes
     first, last, between = pieces[0], pieces[-1], pieces[2:-1:2]
     sound = len(pieces) & 1 and (not first or first[-1] in DELIMITERS) and (not last or last[0] in DELIMITERS)
     if not sound or any(piece and not (piece[0] in DELIMITERS and piece[-1] in DELIMITERS) for piece in between):
-        return QUOTED.sub(_unquoted, record)  # a quote that is a sign as any other
+        return QUOTED.sub(_unquoted, record)  # a quote without special meaning
     pieces[2:-1:2] = [piece or b'"' for piece in between]
     return b"".join(pieces)
 
@@ -109,7 +113,9 @@ def _unquoted(cell: "re.Match[bytes]") -> bytes:
 
 
 def _records(found: Iterator[Line], largest: int) -> Iterator[Line]:
-    """Lines put together while a quote is open. One that is never closed is no quote: its lines are records."""
+    """Yield records, joining lines while a quote is open. A quote that is never closed is no quote; its lines are
+    records.
+    """
     held: list[Line] = []
     size, inside = 0, False
     whole = Piece.WHOLE
@@ -148,7 +154,7 @@ class _Columns:
             self.of(first[1].removesuffix(b"\r") if first else b"")
 
     def of(self, record: bytes) -> bytes:
-        """The cells in these columns, one a line; nothing of the header."""
+        """Return the cells in these columns, one a line; empty for the header."""
         if self._header:
             record = record.removeprefix(b"\xef\xbb\xbf")
             self._cell, self._header = CELL[max(DELIMITERS, key=record.count)], False

@@ -1,4 +1,4 @@
-"""A key of what a corpus holds: the SHA-256 of its files' content, computed anew only for a file that changed."""
+"""The key of a corpus's content: the SHA-256 of its files, computed again only for a file that changed."""
 
 import hashlib
 import json
@@ -12,16 +12,16 @@ from tabcontam.subjects.corpora.files import CorpusFiles
 from tabcontam.subjects.corpora.opening import open_file
 from tabcontam.tables.editions import cache_folder
 
-READER = 1  # changes when the reader makes other documents of the same files
+READER = 1  # changes when the reader makes other documents from the same files
 BLOCK = 1 << 20
-YOUNG = 2 * 10**9  # nanoseconds: a file changed so recently may change again without another time of change
+YOUNG = 2 * 10**9  # nanoseconds: a younger file may change again with the same modification time
 
 
 def digest(files: CorpusFiles) -> str:
-    """The key: the content and the names of all files, in their order, and the fields that are read.
+    """Return the key of the content and names of all files, in their order, and of the fields that are read.
 
-    Where a file's size and time of change are as before, its content is not read again: what was found is kept in the
-    cache folder. Raises `UsageError` where a file cannot be read.
+    A file whose size and modification time have not changed is not read again; its SHA-256 comes from the cache folder.
+    Raises `UsageError` if a file cannot be read.
     """
     kept = _kept()
     before = dict(kept)
@@ -34,12 +34,12 @@ def digest(files: CorpusFiles) -> str:
 
 
 def corpora_folder() -> Path:
-    """Where what is found out about corpora is kept."""
+    """Return the folder where facts about corpora are cached."""
     return cache_folder().parent / "corpora"
 
 
 def _of_file(path: Path, kept: dict[str, Any]) -> str:
-    """The SHA-256 of a file."""
+    """Return the SHA-256 of a file."""
     name = str(path)
     try:
         with open_file(path) as file:
@@ -58,7 +58,7 @@ def _of_file(path: Path, kept: dict[str, Any]) -> str:
 
 
 def _kept() -> dict[str, Any]:
-    """What was found before: for each path its size, its time of change and its SHA-256."""
+    """Return the cached entries: for each path its size, its modification time and its SHA-256."""
     try:
         content = json.loads((corpora_folder() / "digests.json").read_bytes())
     except (OSError, ValueError):
@@ -71,7 +71,7 @@ def _is_mark(found: object) -> bool:
 
 
 def _keep(kept: dict[str, Any]) -> None:
-    """Write it down; a folder that cannot be written costs the next run the reading."""
+    """Write the entries to the cache; if the folder cannot be written, the next run reads the files again."""
     try:
         corpora_folder().mkdir(parents=True, exist_ok=True)
         replace_file(corpora_folder() / "digests.json", json.dumps(kept, ensure_ascii=True, indent=0))

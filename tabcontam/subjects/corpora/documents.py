@@ -1,4 +1,4 @@
-"""A document as it is searched: stretches of its text, as UTF-8, which overlap so that nothing on a border is lost."""
+"""Documents as they are searched: stretches of UTF-8 text, which overlap so that no match on a border is lost."""
 
 import re
 from collections.abc import Iterator
@@ -7,19 +7,19 @@ from typing import NamedTuple
 from tabcontam.subjects.corpora.tally import Reason, Tally
 
 STRETCH = 8 << 20  # bytes of the longest stretch
-SMALL = 1 << 12  # bytes of a document that is given on at once
+SMALL = 1 << 12  # bytes of a document that is passed on at once
 OVERLAP = 1 << 16  # bytes that consecutive stretches of a document share
-LARGEST = 1 << 24  # bytes of the largest record that is taken apart; a larger one is read as it stands
-STRAY = re.compile("[\ud800-\udfff]")  # what stands for a byte that is not UTF-8, or half a pair of JSON's \\u
+LARGEST = 1 << 24  # bytes of the largest record that is parsed; a larger one is read as raw text
+STRAY = re.compile("[\ud800-\udfff]")  # stands for a byte that is not UTF-8, or half a pair of JSON's \\u
 
 
 class Part(NamedTuple):
     """A stretch of a document.
 
-    `source` names the document: a file, and of a file of records also the record, `FILE@BYTE` by the byte of the file
-    at which it begins (from 0) where the file is neither compressed nor in another encoding and its records are lines
-    (JSON lines, CSV, TSV), else `FILE#N` by its number (from 1). `start` is the offset of this stretch in the
-    document's text, in bytes; `text` is the stretch as UTF-8, at most `STRETCH` bytes.
+    `source` names the document: a file, and for a file of records also the record. A record is named `FILE@BYTE`, by
+    the byte of the file at which it begins (from 0), if its records are lines (JSON lines, CSV, TSV) and the file is
+    neither compressed nor in another encoding, else `FILE#N`, by its number (from 1). `start` is the offset of this
+    stretch in the document's text, in bytes; `text` is the stretch as UTF-8, at most `STRETCH` bytes.
     """
 
     source: str
@@ -28,7 +28,7 @@ class Part(NamedTuple):
 
 
 def stretches(source: str, text: bytes, overlap: int, tally: Tally) -> Iterator[Part]:
-    """A whole document, cut where it is longer than a stretch."""
+    """Yield a whole document, cut if it is longer than a stretch."""
     tally.documents += 1
     tally.bytes += len(text)
     if len(text) <= STRETCH:
@@ -44,14 +44,14 @@ def stretches(source: str, text: bytes, overlap: int, tally: Tally) -> Iterator[
 
 
 def whole(text: bytes, end: int) -> int:
-    """The last place up to `end` at which no letter of UTF-8 is cut."""
+    """Return the last place up to `end` at which no UTF-8 letter is cut."""
     if end >= len(text):
         return len(text)
     return next((place for place in range(end, max(0, end - 4), -1) if text[place] & 0xC0 != 0x80), end)
 
 
 def mended(text: bytes, file: str, tally: Tally) -> bytes:
-    """The same as UTF-8: each byte that is none becomes a question mark, so that every offset stays the same."""
+    """Return the text as valid UTF-8: each byte that is not becomes a question mark, so that no offset changes."""
     if text.isascii():
         return text
     try:
@@ -64,7 +64,7 @@ def mended(text: bytes, file: str, tally: Tally) -> bytes:
 
 
 def as_text(text: bytes, file: str, tally: Tally) -> str:
-    """Bytes as text, mended in the same way."""
+    """Return bytes as text, with a question mark for each byte that is not UTF-8."""
     try:
         return text.decode()
     except UnicodeDecodeError:
@@ -72,7 +72,7 @@ def as_text(text: bytes, file: str, tally: Tally) -> str:
 
 
 def as_bytes(text: str, file: str, tally: Tally) -> bytes:
-    """Text as UTF-8: half a pair of surrogates, as JSON can write it, becomes a question mark."""
+    """Return text as UTF-8; half a surrogate pair, which JSON can hold, becomes a question mark."""
     try:
         return text.encode()
     except UnicodeEncodeError:
@@ -82,10 +82,10 @@ def as_bytes(text: str, file: str, tally: Tally) -> bytes:
 
 
 class Stretching:
-    """A document whose text arrives piece by piece, given on as stretches; nothing of it is kept but the overlap.
+    """A document whose text arrives in pieces and is passed on as stretches; only the overlap is held in memory.
 
-    `start` is the offset of its first piece in the document. What is given in `before` was read by another portion: it
-    stands in the first stretch and is not counted.
+    `start` is the offset of its first piece in the document. The first `before` bytes were read by another portion:
+    they stand in the first stretch and are not counted.
     """
 
     def __init__(self, source: str, file: str, overlap: int, tally: Tally, start: int = 0, before: int = 0) -> None:
@@ -97,11 +97,11 @@ class Stretching:
 
     @property
     def room(self) -> int:
-        """How many bytes fill the next stretch."""
+        """The number of bytes that fill the next stretch."""
         return STRETCH - len(self._held)
 
     def add(self, piece: bytes) -> Iterator[Part]:
-        """The next piece, cut wherever it may be."""
+        """Add the next piece, which may be cut anywhere, and yield the stretches that it completes."""
         while piece:
             taken, piece = piece[: self.room], piece[self.room :]
             self._held += taken
@@ -110,7 +110,7 @@ class Stretching:
                 yield from self._give(whole_end(self._held))
 
     def end(self) -> Iterator[Part]:
-        """The last stretch."""
+        """Yield the last stretch."""
         if self._fresh:
             yield from self._give(len(self._held))
 
@@ -126,7 +126,7 @@ class Stretching:
 
 
 def whole_end(text: bytes) -> int:
-    """The end of the last whole letter of UTF-8: the beginning of one stays for the next piece."""
+    """Return the end of the last whole UTF-8 letter; a cut letter is left for the next piece."""
     for back in range(1, min(4, len(text)) + 1):
         byte = text[-back]
         if byte & 0xC0 != 0x80:

@@ -1,7 +1,7 @@
-"""Where the texts of a `Lookup` stand in a text, exactly: for each way to compare, what it means.
+"""The exact definition of where the texts of a `Lookup` stand in a text, for each way to compare.
 
-All of them are said of a text that is at hand as a whole. The search of a corpus reads much more at a time, and leaves
-every decision to what is here.
+The functions take a text that is in memory as a whole. The search of a corpus reads much more at a time, and leaves
+every decision to this module.
 """
 
 import re
@@ -16,8 +16,8 @@ NO_SIGN = re.compile(rb"[^%b]+" % WORD_BYTES)
 
 
 def places(text: bytes, lookup: Lookup) -> list[Place]:
-    """Every place of one of the texts in a text of UTF-8, in order. A lookup's text with nothing to compare (no word,
-    no letter, no digit) stands nowhere.
+    """Return every place of one of the texts in a UTF-8 text, in order. A text of the lookup with nothing to compare
+    (no word, no letter, no digit) stands nowhere.
     """
     if lookup.by is By.CELLS:
         return places_of_cells(text, lookup)
@@ -26,20 +26,20 @@ def places(text: bytes, lookup: Lookup) -> list[Place]:
 
 
 def as_sought(text: str) -> bytes:
-    """A text that is sought, as UTF-8; half a surrogate pair, which no document has, as a question mark."""
+    """Return a text to look for as UTF-8; half a surrogate pair, which no document has, becomes a question mark."""
     return text.encode("utf-8", "replace")
 
 
 def by_letters(text: bytes, sought: Mapping[int, bytes]) -> Iterator[Place]:
-    """Places by letters: all, also those that overlap."""
+    """Yield all places compared letter by letter, overlapping ones included."""
     for number, wanted in sought.items():
         for begin in everywhere(text, wanted):
             yield Place(begin, begin + len(wanted), number)
 
 
 def by_signs(text: bytes, sought: Mapping[int, bytes]) -> Iterator[Place]:
-    """Places by letters and digits alone: what stands between them does not count, and every byte that is not ASCII
-    is a letter.
+    """Yield places compared by letters and digits alone: whatever stands between them is ignored, and every byte that
+    is not ASCII is a letter.
     """
     kept = [match.start() for match in re.finditer(rb"[%b]" % WORD_BYTES, text)]
     signs = only_signs(text)
@@ -50,7 +50,7 @@ def by_signs(text: bytes, sought: Mapping[int, bytes]) -> Iterator[Place]:
 
 
 def by_words(text: bytes, sought: Mapping[int, bytes]) -> Iterator[Place]:
-    """Places by words in a row, as `words` has them, but numbers as they are written."""
+    """Yield places of consecutive words, as `words` splits them, but with numbers as they are written."""
     found = plain_words(cleaned(text))
     keys = [key for key, _, _ in found]
     at: dict[bytes, list[int]] = {}
@@ -64,17 +64,17 @@ def by_words(text: bytes, sought: Mapping[int, bytes]) -> Iterator[Place]:
 
 
 def keys_of(text: bytes) -> list[bytes]:
-    """The words of a text in small letters, numbers as they are written."""
+    """Return the words of a text in lower case, numbers as they are written."""
     return [key for key, _, _ in plain_words(cleaned(text))]
 
 
 def only_signs(text: bytes) -> bytes:
-    """The letters and digits of a text."""
+    """Return the letters and digits of a text."""
     return NO_SIGN.sub(b"", text)
 
 
 def everywhere(text: bytes, wanted: bytes) -> Iterator[int]:
-    """Where these bytes stand in others; nowhere, if they are none."""
+    """Yield the places of these bytes in a text; an empty string stands nowhere."""
     begin = text.find(wanted) if wanted else -1
     while begin >= 0:
         yield begin

@@ -1,6 +1,6 @@
-"""Which files a corpus has: what is typed behind `corpus:`, and what of it is read.
+"""The files of a corpus: how the path after `corpus:` is read, and which files it names.
 
-Nothing outside the paths that are named is ever opened: no link inside a named folder is followed, and what is no
+Nothing outside the named paths is ever opened: no link inside a named folder is followed, and anything that is not a
 regular file (a pipe, a device, a socket) is left alone.
 """
 
@@ -19,14 +19,14 @@ MAGIC = frozenset("*?[")
 
 
 class Left(NamedTuple):
-    """A path that is named, by itself or as part of a folder, and is not read, with the reason."""
+    """A named path, or a part of a named folder, that is not read, with the reason."""
 
     name: str
     reason: str
 
 
 class Named(NamedTuple):
-    """A file that is read: where it is, and how the user would name it."""
+    """A file that is read: its path, and how the user would name it."""
 
     path: Path
     name: str
@@ -36,9 +36,9 @@ class Named(NamedTuple):
 class CorpusFiles:
     """The files of a corpus.
 
-    `typed` is what the user wrote; `files` are the paths, sorted; `names` has for each how the user would name it (the
-    folder as typed, and the way from there); `fields` are the fields of records that are read, none where all are;
-    `skipped` is what is named but not read.
+    `typed` is the user's text; `files` are the paths, sorted; `names` holds for each how the user would name it (the
+    folder as typed, and the way from there); `fields` are the fields of records that are read, empty if all are;
+    `skipped` lists what is named but not read.
     """
 
     typed: str
@@ -49,18 +49,18 @@ class CorpusFiles:
 
     @property
     def size(self) -> int:
-        """How many bytes the files have on disk, those that are still there."""
+        """The bytes on disk of the files that still exist."""
         return sum(path.stat().st_size for path in self.files if path.is_file())
 
 
 def corpus_files(typed: str) -> CorpusFiles:
-    """The files behind `corpus:`. A path is a file, a folder (all files in it, however deep) or a glob pattern
-    (`dumps/**/*.jsonl.gz`); several stand with the separator of PATH between them (`:`, on Windows `;`). Behind the
-    last, `#FIELD` or `#FIELD+FIELD` names the fields that are read of records (JSON, Parquet, CSV), a dot leading into
-    one: `#messages.content`. Without it every value of a record is read. A path that is there is taken as it stands,
-    whatever signs its name has.
+    """Return the files that `corpus:` names. A path is a file, a folder (all files in it, however deep) or a glob
+    pattern (`dumps/**/*.jsonl.gz`); several paths are separated as in PATH (`:`, on Windows `;`). After the last path,
+    `#FIELD` or `#FIELD+FIELD` names the fields of records (JSON, Parquet, CSV) that are read; a dot leads into a field:
+    `#messages.content`. Without it every value of a record is read. A path that exists is taken literally, whatever
+    special characters its name has.
 
-    Raises `UsageError` where a path is not there, cannot be listed, or holds nothing to read.
+    Raises `UsageError` if a path does not exist, cannot be listed, or holds nothing to read.
     """
     paths, fields = _apart(typed)
     found: dict[Path, Named] = {}
@@ -77,7 +77,7 @@ def corpus_files(typed: str) -> CorpusFiles:
 
 
 def _apart(typed: str) -> tuple[list[str], tuple[str, ...]]:
-    """The paths and the fields of what is typed."""
+    """Return the paths and the fields in the typed text."""
     if not typed.strip():
         raise UsageError("corpus: names no file; write corpus:PATH, a file, a folder or a pattern such as 'dumps/*.gz'")
     if os.path.lexists(os.path.expanduser(typed)):
@@ -92,7 +92,7 @@ def _apart(typed: str) -> tuple[list[str], tuple[str, ...]]:
 
 
 def _below(typed: str, skipped: list[Left]) -> Iterator[Named]:
-    """The files of one path."""
+    """Yield the files of one path."""
     written = os.path.expanduser(typed)
     if os.path.lexists(written):
         yield from _of_named(Path(written), typed, skipped)
@@ -109,13 +109,13 @@ def _below(typed: str, skipped: list[Left]) -> Iterator[Named]:
 
 
 def _matching(folder: Path, name: str, parts: Sequence[str], root: Path, skipped: list[Left]) -> Iterator[Named]:
-    """The files below a folder that match a pattern, given as its parts: `**` is any number of folders."""
+    """Yield the files below a folder that match a pattern, given as its parts; `**` stands for any number of them."""
     part, *rest = parts
     if part == "**" and rest:
         yield from _matching(folder, name, rest, root, skipped)
     try:
         inside = sorted(entry.name for entry in os.scandir(folder))
-    except OSError:  # there is no such folder
+    except OSError:  # the folder does not exist
         return
     for entry in inside:
         hidden = entry.startswith(".") and not part.startswith(".")
@@ -135,7 +135,7 @@ def _matching(folder: Path, name: str, parts: Sequence[str], root: Path, skipped
 
 
 def _plain(path: Path) -> list[str]:
-    """The parts of a pattern before the first that has a sign of patterns in it."""
+    """Return the parts of a pattern before the first one with a wildcard."""
     parts: list[str] = []
     for part in path.parts:
         if MAGIC & set(part):
@@ -145,7 +145,7 @@ def _plain(path: Path) -> list[str]:
 
 
 def _of_named(path: Path, name: str, skipped: list[Left]) -> Iterator[Named]:
-    """The files of a path that the user wrote out: where that is a link, it is followed."""
+    """Yield the files of a path that the user wrote out; if it is a link, it is followed."""
     try:
         real = path.resolve(strict=True)
         mode = real.stat().st_mode
@@ -160,7 +160,7 @@ def _of_named(path: Path, name: str, skipped: list[Left]) -> Iterator[Named]:
 
 
 def _inside(path: Path, name: str, root: Path, skipped: list[Left]) -> Iterator[Named]:
-    """The files of one match of a pattern, or of one thing in a folder: links are not followed."""
+    """Yield the files of one match of a pattern, or of one entry of a folder; links are not followed."""
     try:
         mode = path.lstat().st_mode
     except OSError as error:
@@ -180,7 +180,7 @@ def _inside(path: Path, name: str, root: Path, skipped: list[Left]) -> Iterator[
 
 
 def _walk(folder: Path, name: str, root: Path, skipped: list[Left], typed: bool = False) -> Iterator[Named]:
-    """The files in a folder, however deep."""
+    """Yield the files in a folder, however deep."""
     try:
         inside = sorted(entry.name for entry in os.scandir(folder))
     except OSError as error:
@@ -193,7 +193,7 @@ def _walk(folder: Path, name: str, root: Path, skipped: list[Left], typed: bool 
 
 
 def _link(path: Path, root: Path) -> str:
-    """What a link in a named folder is."""
+    """Return a description of a link in a named folder."""
     try:
         real = path.resolve(strict=True)
     except (OSError, RuntimeError):
@@ -203,7 +203,7 @@ def _link(path: Path, root: Path) -> str:
 
 
 def _kind(mode: int) -> str:
-    """What something is that is neither a file nor a folder nor a link."""
+    """Return a description of an entry that is neither a file nor a folder nor a link."""
     kinds = {stat.S_ISFIFO: "a pipe", stat.S_ISSOCK: "a socket", stat.S_ISCHR: "a device", stat.S_ISBLK: "a device"}
     return next((kind for is_one, kind in kinds.items() if is_one(mode)), "no file")
 

@@ -1,4 +1,4 @@
-"""What kind of file a corpus file is, by its first bytes and its name."""
+"""The form of a corpus file, recognized by its first bytes and its name."""
 
 import json
 from enum import StrEnum
@@ -21,12 +21,12 @@ PARQUET = b"PAR1"
 
 
 class Form(StrEnum):
-    """How a file is taken apart into documents."""
+    """A way to split a file into documents."""
 
     TEXT = "text"  # the file is one document
     LINES = "JSON lines"  # each line is a record
-    JSON = "JSON"  # each item of an array, else each value, is a record
-    CSV = "CSV"  # each record, with the line breaks that stand in quotes
+    JSON = "JSON"  # each item of an array, or else each value, is a record
+    CSV = "CSV"  # each record, with the line breaks inside quotes
     TSV = "TSV"  # each line
     PARQUET = "Parquet"  # each row
     WARC = "WARC's text form"  # each record of the type `conversion` or `resource`
@@ -40,7 +40,7 @@ BY_SUFFIX = {
 
 
 class Found(NamedTuple):
-    """The form of a file, how it is compressed (or nothing), and the encoding it states if that is not UTF-8."""
+    """The form of a file, its compression (or empty), and the encoding that it states if that is not UTF-8."""
 
     form: Form
     compressed: str = ""
@@ -48,7 +48,9 @@ class Found(NamedTuple):
 
 
 def form_of(path: Path, name: str) -> Found | Reason:
-    """The form of a file, or why it is not read. Raises `UsageError` where what reads it is not installed."""
+    """Return the form of a file, or the reason why it is not read. Raises `UsageError` if the package that reads it is
+    not installed.
+    """
     try:
         with open_file(path) as file:
             head = file.read(HEAD)
@@ -72,7 +74,7 @@ def form_of(path: Path, name: str) -> Found | Reason:
 
 
 def _of_text(head: bytes, path: Path, compressed: str) -> Found | Reason:
-    """The form of what holds text, as far as one can tell."""
+    """Return the form of a text file, as far as its beginning shows it."""
     if not head:
         return Reason.EMPTY
     if compressed and (is_archive(head) or compression(head) or head.startswith(PARQUET)):
@@ -87,7 +89,7 @@ def _of_text(head: bytes, path: Path, compressed: str) -> Found | Reason:
 
 
 def _suffix(path: Path) -> str:
-    """The ending of the name, before that of its compression."""
+    """Return the ending of the name before that of its compression."""
     name = path.name.lower()
     for ending in COMPRESSED:
         name = name.removesuffix(f".{ending}")
@@ -95,7 +97,7 @@ def _suffix(path: Path) -> str:
 
 
 def _begins_with_a_record(head: bytes) -> bool:
-    """Whether the first line is a whole JSON object: whatever the file is called, these are JSON lines."""
+    """Return whether the first line is a whole JSON object; the file then holds JSON lines, whatever its name."""
     line, newline, _ = head.removeprefix(b"\xef\xbb\xbf").partition(b"\n")
     if not newline or not line.startswith(b"{"):
         return False

@@ -1,8 +1,8 @@
-"""The index of a corpus: where exact strings of bytes stand in it, found without reading it again.
+"""The index of a corpus, which finds exact strings of bytes without reading the corpus again.
 
-It is kept in the cache folder under the content of the corpus (`digest`), in shards that are built one after the other,
-each in less than 1 GB of memory. A shard appears in one step when it is whole; what was interrupted goes on behind the
-last one.
+It lies in the cache folder under the key of the corpus's content (`digest`), in shards that are built one after the
+other, each in less than 1 GB of memory. A shard appears in one step once it is complete; an interrupted build continues
+after the last one.
 """
 
 import json
@@ -25,15 +25,15 @@ if TYPE_CHECKING:
     from tabcontam.subjects.corpora.shards import Numbers
 
 VERSION = 1
-SHARD = 128 << 20  # bytes of text of a shard; it takes five times as much memory while it is built
+SHARD = 128 << 20  # bytes of text of a shard; building it takes five times as much memory
 HEADER = "index.json"
-MOST = 1000  # places of a text that are told
+MOST = 1000  # most places of a text that are returned
 
 Tell = Callable[[int, int, int], None]  # bytes of files read, of how many, and bytes of text in the shards so far
 
 
 class Place(NamedTuple):
-    """Where a text stands: the document, named as in `Part`, and the offset in its text, in bytes."""
+    """A place of a text: the document, named as in `Part`, and the offset in its text, in bytes."""
 
     source: str
     offset: int
@@ -41,7 +41,7 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True)
 class Index:
-    """An index on disk, opened. `documents` and `bytes` are what it holds, `tally` what was skipped or mended."""
+    """An open index on disk. `tally` counts what was skipped or mended."""
 
     files: CorpusFiles
     folder: Path
@@ -50,8 +50,8 @@ class Index:
 
     @classmethod
     def open(cls, files: CorpusFiles, told: Callable[[str], None] = lambda line: None) -> "Index | None":
-        """The index of these files; None where there is none, or not a whole one. `told` gets the line that says that
-        one is damaged. Raises `UsageError` where a file of the corpus cannot be read.
+        """Return the index of these files, or None if there is none or it is incomplete. `told` is called with a line
+        that reports a damaged index. Raises `UsageError` if a file of the corpus cannot be read.
         """
         folder = index_folder(files)
         try:
@@ -71,8 +71,8 @@ class Index:
 
     @classmethod
     def build(cls, files: CorpusFiles, progress: Tell = lambda read, of, text: None, shard: int = SHARD) -> "Index":
-        """The index of these files, built where there is none. Interrupted, it goes on with the next shard when it is
-        called again. Raises `UsageError` where the disk is full, or another process is building it.
+        """Return the index of these files, which is built if there is none. After an interruption, the next call
+        continues with the next shard. Raises `UsageError` if the disk is full or another process is building the index.
         """
         if (found := cls.open(files)) is not None:
             return found
@@ -92,16 +92,18 @@ class Index:
 
     @property
     def size(self) -> int:
-        """How many bytes of text it holds."""
+        """The bytes of text that it holds."""
         return sum(shard.size for shard in self.shards)
 
     @property
     def on_disk(self) -> int:
-        """How many bytes its files take."""
+        """The bytes that its files take."""
         return sum(path.stat().st_size for path in self.folder.rglob("*") if path.is_file())
 
     def count(self, texts: Sequence[bytes]) -> list[int]:
-        """How often each text occurs in the corpus, what overlaps itself counted each time; never across documents."""
+        """Return how often each text occurs in the corpus; overlapping occurrences all count, and none crosses
+        documents.
+        """
         sought, found = Sought(texts), dict.fromkeys(texts, 0)
         for shard in self.shards:
             low, high = _ranges(shard, sought, self.folder)
@@ -111,7 +113,7 @@ class Index:
         return [found[text] for text in texts]
 
     def find(self, texts: Sequence[bytes], most: int = MOST) -> list[list[Place]]:
-        """For each text where it stands, in the order of the corpus, at most so many places."""
+        """Return for each text its places, in the order of the corpus, at most `most`."""
         sought = Sought(texts)
         found: dict[bytes, list[Place]] = {text: [] for text in texts}
         for shard in self.shards:
@@ -126,8 +128,8 @@ class Index:
         return [found[text] for text in texts]
 
     def document(self, shard: Shard, position: int) -> tuple[str, int, int, int]:
-        """The document at a position of a shard: its name, from where to where it stands in the shard, and the offset
-        in the document at which that begins.
+        """Return the document at a position of a shard: its name, where it begins and ends in the shard, and the offset
+        in the document at which that beginning lies.
         """
         piece, begin, end = shard.piece_at(position)
         source, offset = self._place(shard, begin, piece)
@@ -141,7 +143,7 @@ class Index:
 
 
 def index_folder(files: CorpusFiles) -> Path:
-    """Where the index of these files is, or would be. Raises `UsageError` where one cannot be read."""
+    """Return the folder where the index of these files is or would be. Raises `UsageError` if a file cannot be read."""
     return corpora_folder() / f"index-{VERSION}" / digest(files)[:32]
 
 
@@ -161,7 +163,7 @@ def _damaged(folder: Path) -> UsageError:
 
 
 def _twice(shard: Shard, text: bytes) -> int:
-    """How often a text stands in what this shard shares with the one before."""
+    """Return how often a text stands in the bytes that this shard shares with the one before."""
     shared, found = shard.beginning, 0
     place = shared.find(text)
     while place >= 0:
@@ -170,7 +172,7 @@ def _twice(shard: Shard, text: bytes) -> int:
 
 
 def _built(files: CorpusFiles, folder: Path, progress: Tell, largest: int) -> tuple[Tally, int]:
-    """Build the shards that are missing; what was read, and how many shards there are."""
+    """Build the missing shards; return the tally of what was read, and the number of shards."""
     number, facts = _whole(folder)
     tally = Tally.from_dict(facts["tally"]) if facts else Tally()
     begin, passed = facts["next"] if facts else (0, 0)
@@ -202,7 +204,7 @@ def _built(files: CorpusFiles, folder: Path, progress: Tell, largest: int) -> tu
 
 
 def _whole(folder: Path) -> tuple[int, dict[str, Any]]:
-    """How many shards are there and whole, and what the last says; what comes behind them is deleted."""
+    """Return how many complete shards there are, and the header of the last; delete everything after them."""
     number, facts = 0, dict[str, Any]()
     while (header := header_of(_shard(folder, number))) is not None:
         number, facts = number + 1, header
@@ -216,10 +218,10 @@ def _whole(folder: Path) -> tuple[int, dict[str, Any]]:
 
 @contextmanager
 def _alone(folder: Path) -> Iterator[None]:
-    """Hold the folder's lock, so that two processes do not build one index. It ends with the process."""
+    """Hold the folder's lock, so that two processes do not build one index. The lock ends with the process."""
     try:
         import fcntl
-    except ImportError:  # Windows, where the second process does the same work again
+    except ImportError:  # Windows, where the second process repeats the work
         yield
         return
     with (folder / "lock").open("wb") as file:

@@ -1,9 +1,10 @@
-"""Lookups answered from the index of a corpus: what is rare in each is found there, and the text around it is read.
+"""Lookups answered from the index of a corpus: the rare parts of each are found there, and the text around them is
+read.
 
-Of a row it is the rarest of its values, or, where some may lack, the rarest few; of texts that are compared by words
-the rarest word of each. A number is looked for by the digits of its value, a word by its first letters, as capitals and
-as small ones: so every place is found at which it may stand. What of that is a find, `search` decides. A lookup that
-has nothing rare, or is compared by signs, is not answered here.
+For a row the rare part is its rarest value, or the rarest few if some may lack. For texts that are compared by words it
+is the rarest word of each. A number is looked for by the digits of its value, a word by its first letters, in upper and
+lower case, so that every place is found at which it may stand. `search` decides which of these places are matches. A
+lookup that has no rare part, or is compared by signs, is not answered here.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -22,29 +23,29 @@ from tabcontam.subjects.corpora.shards import Shard, Sought
 from tabcontam.subjects.corpora.words import number_key
 
 FIRST = 4  # letters of a word that are looked for
-RARE = 100  # places, at most, of what is rare in a lookup
-TOGETHER = 32  # regions that are looked through at once
+RARE = 100  # most places of the rare part of a lookup
+TOGETHER = 32  # regions that are searched at once
 
 Spelled = tuple[bytes, ...]  # strings of bytes, one of which stands wherever a word stands
 
 
 @dataclass(frozen=True)
 class _Needs:
-    """What has to stand where a lookup is found: of `least` of these things one, and all of them but `least` - 1."""
+    """The strings that must stand where a lookup matches: one of any `least` things, so all but `least` - 1."""
 
     things: tuple[tuple[Spelled, ...], ...]
     least: int
     keys: tuple[bytes, ...] = ()
 
     def rarest(self, often: Mapping[bytes, int]) -> tuple[int, set[bytes]]:
-        """The strings by which every place is found, and how often they occur."""
+        """Return how often the strings occur by which every place is found, and the strings."""
         words = [min(thing, key=lambda spelled: _sum(often, spelled)) for thing in self.things]
         chosen = sorted(words, key=lambda spelled: _sum(often, spelled))[: self.least]
         strings = {text for spelled in chosen for text in spelled}
         return sum(often[text] for text in strings), strings
 
     def may_be(self, text: bytes) -> bool:
-        """Whether a text in small letters may hold it: cheap, and never wrong where it says no."""
+        """Return whether a lower-case text may match; this is cheap, and False is never wrong."""
         return all(key in text for key in self.keys)
 
 
@@ -56,7 +57,9 @@ class Indexed:
     lookups: Sequence[Lookup]
 
     def found(self) -> dict[int, Counted]:
-        """What stands in the corpus, by the place of the lookup; those that are not there are to be read for."""
+        """Return the matches in the corpus by the place of the lookup; for a lookup that is missing, the corpus must be
+        read.
+        """
         chosen = self._chosen
         found = {number: Counted(self.lookups[number].most) for number in chosen}
         search, others = Search(self.lookups), frozenset(range(len(self.lookups))) - chosen.keys()
@@ -74,7 +77,7 @@ class Indexed:
 
     @cached_property
     def _chosen(self) -> dict[int, set[bytes]]:
-        """For each lookup that has something rare its strings."""
+        """The strings of each lookup that has a rare part."""
         needed = {text for need in self._needs.values() for thing in need.things for word in thing for text in word}
         texts = sorted(needed)
         often = dict(zip(texts, self.index.count(texts), strict=True))
@@ -82,7 +85,7 @@ class Indexed:
         return {number: strings for number, (times, strings) in rarest.items() if times <= RARE}
 
     def _blocks(self) -> Iterator[Block]:
-        """The text around the places of what is rare, where the rest may stand, too."""
+        """Yield the text around the places of the rare strings, where the rest of a lookup may stand."""
         wanting: dict[bytes, list[_Needs]] = {}
         for number, strings in self._chosen.items():
             for text in strings:
@@ -104,7 +107,7 @@ class Indexed:
                 yield Block.of(held)
 
     def _region(self, shard: Shard, at: int, wanting: Iterable[_Needs]) -> tuple[Piece, bytes] | None:
-        """The text of a document around a place; its own are the places that begin so near that they may reach it."""
+        """Return the text of a document around a place. It owns the places that begin near enough to reach this one."""
         source, begin, end, offset = self.index.document(shard, at)
         near = bytes(shard.text[max(begin, at - LONGEST) : min(end, at + LONGEST)]).lower()
         if not any(need.may_be(near) for need in wanting):
@@ -115,7 +118,7 @@ class Indexed:
 
 
 def _needs(lookup: Lookup) -> _Needs | None:
-    """What has to stand where a lookup is found; None where the index does not tell."""
+    """Return the strings that must stand where a lookup matches, or None if the index cannot answer it."""
     if lookup.by is By.CELLS:
         row = Row.of(lookup)
         values = {value.keys for value in row.beside}
@@ -132,7 +135,9 @@ def _needs(lookup: Lookup) -> _Needs | None:
 
 
 def _spelled(key: bytes) -> Spelled:
-    """How a word may be written: a number as it is, with or without zeros around it; of another the first letters."""
+    """Return the ways in which a word may be written: a number as its digits, with or without zeros around them; of any
+    other word the first letters.
+    """
     if number_key(key) is not None:
         return (key,)
     letters = [place for place, sign in enumerate(key) if chr(sign).isascii() and chr(sign).isalpha()]
@@ -145,7 +150,7 @@ def _sum(often: Mapping[bytes, int], spelled: Spelled) -> int:
 
 
 def _places(shard: Shard, sought: Sought, low: int, high: int) -> list[tuple[bytes, int]]:
-    """Where the strings stand in a shard, in order, from one byte to another."""
+    """Return the places of the strings in a shard, in order, from byte `low` to before byte `high`."""
     first, last = shard.ranges(sought)
     found = [
         (int(at), sought.texts[place])

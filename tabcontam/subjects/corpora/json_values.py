@@ -1,4 +1,6 @@
-"""JSON: lines, each a record; and files of one array, or of values one after the other, taken apart as they stream."""
+"""Readers of JSON: of lines that are records, and of files of one array or of consecutive values, parsed as they
+stream.
+"""
 
 import codecs
 import re
@@ -17,7 +19,7 @@ BETWEEN = re.compile(r"[\s,]*")
 
 
 def read_lines(given: Reading) -> Iterator[Part]:
-    """Each line of a portion as a document: its values, or as it stands where it is no JSON or too large."""
+    """Yield each line of a portion as a document: its values, or the raw line if it is no JSON or too large."""
     as_record = _reader(given)
     whole, number, rest = Piece.WHOLE, 0, Rest(given, Reason.TOO_LARGE, Reason.TOO_LARGE_SKIPPED)
     for at, line, piece in given.lines():
@@ -36,7 +38,7 @@ def read_lines(given: Reading) -> Iterator[Part]:
 
 
 class Rest:
-    """What is not taken apart: it is read as it stands, or skipped where fields are named, since it has none."""
+    """Text that is not parsed. It is read as raw text, or skipped if fields are named, since it has none."""
 
     def __init__(self, given: Reading, read: Reason, skipped: Reason) -> None:
         self._given, self._reason = given, skipped if given.fields else read
@@ -44,23 +46,23 @@ class Rest:
         self.open = False
 
     def begin(self, source: str) -> None:
-        """A document that begins here."""
+        """Begin a document here."""
         given, self.open = self._given, True
         given.tally.note(self._reason, given.name)
         self._document = None if given.fields else Stretching(source, given.name, given.overlap, given.tally)
 
     def add(self, piece: bytes) -> Iterator[Part]:
-        """More of it."""
+        """Add more text to the document, and yield the stretches that it completes."""
         return self._document.add(piece) if self._document else iter(())
 
     def end(self) -> Iterator[Part]:
-        """It ends here."""
+        """End the document, and yield its last stretch."""
         self.open = False
         return self._document.end() if self._document else iter(())
 
 
 def _reader(given: Reading) -> Callable[[str, bytes], Iterable[Part]]:
-    """How a line becomes a document."""
+    """Return the function that turns a line into a document."""
     name, tally, fields, document = given.name, given.tally, paths_of(given.fields), given.document
 
     def as_record(source: str, line: bytes) -> Iterable[Part]:
@@ -88,9 +90,9 @@ def _reader(given: Reading) -> Callable[[str, bytes], Iterable[Part]]:
 
 
 def read_json(given: Reading) -> Iterator[Part]:
-    """The items of an array, or the values of a file, one after the other, each a document.
+    """Yield the items of an array, or the values of a file one after the other, each as a document.
 
-    Where the file goes on with what is no JSON, or with a value above the limit, the rest is read as it stands.
+    After text that is no JSON, or a value above the limit, the rest of the file is read as raw text.
     """
     name, tally, fields = given.name, given.tally, paths_of(given.fields)
     values = Values(given.stream(), given.largest)
@@ -112,8 +114,8 @@ def read_json(given: Reading) -> Iterator[Part]:
 class Values:
     """The values of a stream of JSON; of an array at its top, the items.
 
-    What could not be read is `left` when the iteration ends, `large` where that is since a value is above the limit;
-    `rest` then gives it and all that follows, as UTF-8. `read` is how many values there were.
+    After the iteration, `left` means that a rest could not be read, and `large` that the cause was a value above the
+    limit; `rest` then yields that value and all that follows, as UTF-8. `read` is the number of values.
     """
 
     def __init__(self, stream: BinaryIO, largest: int) -> None:
@@ -127,7 +129,7 @@ class Values:
         self._more()
         self._text = self._text.removeprefix(MARK.decode())
         while True:
-            place = BETWEEN.match(self._text, place).end()  # type: ignore[union-attr] # it matches nothing, too
+            place = BETWEEN.match(self._text, place).end()  # type: ignore[union-attr] # it matches an empty string, too
             sign = self._text[place : place + 1]
             if not sign and self._ended:
                 return
@@ -151,7 +153,7 @@ class Values:
             self._more()
 
     def rest(self) -> Iterator[bytes]:
-        """What is left."""
+        """Yield the text that is left."""
         while self._text:
             yield self._text.encode("utf-8", "surrogateescape")
             self._text = ""
@@ -159,7 +161,7 @@ class Values:
                 self._more()
 
     def _more(self) -> None:
-        """Read on, each time as much as there is already, so that a long value is not begun too often."""
+        """Read on, each time as much as is there already, so that a long value is not begun too often."""
         block = self._stream.read(max(CHUNK, len(self._text)))
         self._ended = not block
         self._text += self._decoder.decode(block, final=self._ended)

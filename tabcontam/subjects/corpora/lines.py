@@ -1,4 +1,6 @@
-"""Lines of a stream, with the place of each: blocks are split at once, and a line of any length stays within bounds."""
+"""The lines of a stream, with the place of each: a block is split at once, and a line of any length stays within
+bounds.
+"""
 
 import sys
 from collections.abc import Iterator
@@ -9,21 +11,21 @@ BLOCK = 1 << 22  # bytes that are read and split at a time
 
 
 class Piece(Enum):
-    """Whether a line is whole, or a piece of one above the limit: more of it follows, or this is its last."""
+    """The kind of a line: whole, or a piece of one above the limit, which more pieces follow or which is its last."""
 
     WHOLE = 0
     MORE = 1
     LAST = 2
 
 
-# The byte at which a line, or this piece of it, begins; the line without its line feed; and whether it is whole. There
-# are millions of them, so that it is a plain tuple.
+# The byte at which a line, or this piece of it, begins; the line without its line feed; and whether it is whole. A
+# plain tuple, because there are millions of them.
 Line = tuple[int, bytes, Piece]
 
 
 def lines(stream: BinaryIO, at: int, largest: int, end: int = sys.maxsize) -> Iterator[Line]:
-    """The lines of a stream, which stands at byte `at`; one of more than `largest` bytes comes in pieces. Nothing is
-    read behind byte `end`.
+    """Yield the lines of a stream that stands at byte `at`; a line of more than `largest` bytes comes in pieces.
+    Nothing is read after byte `end`.
     """
     whole = Piece.WHOLE
     held, in_pieces, size = b"", False, min(BLOCK, max(largest, 1))
@@ -53,12 +55,12 @@ def lines(stream: BinaryIO, at: int, largest: int, end: int = sys.maxsize) -> It
 
 
 def lines_from(stream: BinaryIO, begin: int, end: int, largest: int) -> Iterator[Line]:
-    """The lines that begin at byte `begin` or behind it, of a stream that can be set anywhere; none where a line that
-    began earlier goes on up to byte `end`.
+    """Return the lines that begin at byte `begin` or later, of a seekable stream; none if a line that began earlier
+    continues up to byte `end`.
     """
     stream.seek(max(begin - 1, 0))
     found = lines(stream, max(begin - 1, 0), largest)
-    if begin:  # what stands before the first line feed from there belongs to a line that began earlier
+    if begin:  # the bytes up to the first line feed belong to a line that began earlier
         while (line := next(found, None)) is not None and line[2] is Piece.MORE:
             if line[0] >= end:
                 return iter(())

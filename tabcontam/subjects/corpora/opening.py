@@ -1,4 +1,4 @@
-"""A file opened for reading: only a regular one, inflated as it streams, as UTF-8 where it states another encoding."""
+"""Opening of files for reading: only regular ones, inflated as they stream, as UTF-8 if they state another encoding."""
 
 import bz2
 import codecs
@@ -18,9 +18,9 @@ from tabcontam.tables.readers.base import missing_extra
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
-HEAD = 8192  # bytes at the beginning of a file by which its kind is told
+HEAD = 8192  # bytes at the beginning of a file by which its kind is recognized
 TAKEN = 1 << 18  # bytes of a compressed file that are inflated at a time
-WINDOW_LOG = 27  # 128 MB: what inflating may keep of what came before; zstd's own limit without --long
+WINDOW_LOG = 27  # 128 MB of earlier output that an inflater may hold; zstd's own limit without --long
 EXTRA = "corpus"
 COMPRESSED = {
     "gz": re.compile(rb"\x1f\x8b\x08"),
@@ -38,11 +38,11 @@ ENCODINGS = {
 
 
 class Damaged(Exception):
-    """Compressed data, or a Parquet file, that cannot be read on from here."""
+    """The error for compressed data, or a Parquet file, that cannot be read any further."""
 
 
 class _Inflater(Protocol):
-    """What `bz2` and `lzma` give, and `_Gzip` below."""
+    """The interface of the inflaters of `bz2` and `lzma`, and of `_Gzip` below."""
 
     @property
     def eof(self) -> bool: ...
@@ -52,40 +52,40 @@ class _Inflater(Protocol):
     def unused_data(self) -> bytes: ...
 
     def decompress(self, data: bytes, max_length: int) -> bytes:
-        """At most so many bytes."""
+        """Return at most `max_length` bytes."""
         ...
 
 
 class _Gzip:
-    """zlib's inflater with the face of the two others."""
+    """The inflater of zlib, with the interface of the two others."""
 
     def __init__(self) -> None:
         self._inflater = zlib.decompressobj(wbits=31)
 
     @property
     def eof(self) -> bool:
-        """Whether the member has ended."""
+        """True once the member has ended."""
         return self._inflater.eof
 
     @property
     def needs_input(self) -> bool:
-        """Whether it has used all that it was given."""
+        """True if all input has been used."""
         return not self._inflater.unconsumed_tail
 
     @property
     def unused_data(self) -> bytes:
-        """What came behind the end of the member."""
+        """The bytes after the end of the member."""
         return self._inflater.unused_data
 
     def decompress(self, data: bytes, max_length: int) -> bytes:
-        """At most so many bytes."""
+        """Return at most `max_length` bytes."""
         return self._inflater.decompress(self._inflater.unconsumed_tail + data, max_length)
 
 
 class Inflated(io.RawIOBase):
-    """What a compressed file holds, one member after the other, never more at a time than is asked for.
+    """The content of a compressed file, one member after the other, never more at a time than is asked for.
 
-    Where the data end in the middle, or are no such data, it ends there, and `damaged` is called.
+    If the data end in the middle of a member or are invalid, the stream ends there, and `damaged` is called.
     """
 
     def __init__(self, file: BinaryIO, inflater: Callable[[], _Inflater], damaged: Callable[[], None]) -> None:
@@ -125,7 +125,7 @@ class Inflated(io.RawIOBase):
             raise Damaged(str(error)) from None
 
     def _next_member(self, inflater: _Inflater) -> None:
-        """Go on behind the end of a member; padding of zeros is no member, and nothing behind it is read."""
+        """Go on to the next member; zeros that pad the end are no member, and nothing after them is read."""
         rest = inflater.unused_data.lstrip(b"\0") or self._file.read(TAKEN).lstrip(b"\0")
         if not rest:
             self._inflater = None
@@ -141,17 +141,17 @@ class _Again:
         self._file, self._rest = file, b""
 
     def put_back(self, rest: bytes) -> None:
-        """Bytes to be read again."""
+        """Put back bytes, to be read again."""
         self._rest = rest
 
     def read(self, most: int) -> bytes:
-        """What was put back, or else what comes next."""
+        """Return the bytes that were put back, or else the next bytes."""
         rest, self._rest = self._rest, b""
         return rest or self._file.read(most)
 
 
 class Transcoded(io.RawIOBase):
-    """A stream of another encoding as UTF-8."""
+    """A stream in another encoding, as UTF-8."""
 
     def __init__(self, file: BinaryIO, encoding: str) -> None:
         self._file, self._held = file, b""
@@ -173,7 +173,7 @@ class Transcoded(io.RawIOBase):
 
 
 def open_file(path: Path) -> BinaryIO:
-    """A regular file, opened for reading; no link is followed and nothing else is waited for. Raises `OSError`."""
+    """Return a regular file, opened for reading; no link is followed, and nothing blocks. Raises `OSError`."""
     flags = os.O_RDONLY
     for flag in ("O_NONBLOCK", "O_NOFOLLOW", "O_CLOEXEC", "O_BINARY"):
         flags |= getattr(os, flag, 0)
@@ -188,24 +188,24 @@ def open_file(path: Path) -> BinaryIO:
 
 
 def compression(head: bytes) -> str:
-    """How a file is compressed, by its first bytes: `gz`, `zst`, `bz2`, `xz`, or nothing."""
+    """Return the compression of a file, by its first bytes: `gz`, `zst`, `bz2`, `xz`, or nothing."""
     return next((kind for kind, begins in COMPRESSED.items() if begins.match(head)), "")
 
 
 def is_archive(head: bytes) -> bool:
-    """Whether the first bytes are those of an archive of several files: zip, 7z, rar, tar."""
+    """Return whether the first bytes are those of an archive of several files: zip, 7z, rar, tar."""
     return ARCHIVES.match(head) is not None
 
 
 def encoding(head: bytes) -> str:
-    """The encoding that a file states by its first bytes, other than UTF-8."""
+    """Return the encoding that a file states by its first bytes, if it is not UTF-8."""
     return next((name for mark, name in ENCODINGS.items() if head.startswith(mark)), "")
 
 
 def inflated(file: BinaryIO, compressed: str, encoded: str, damaged: Callable[[], None]) -> BinaryIO:
-    """The stream of a file that is open, from where it stands; the file stays open when the stream is closed.
+    """Return the stream of an open file, from its position; the file stays open when the stream is closed.
 
-    Compressed data that cannot be read on end the stream, and `damaged` is called.
+    Compressed data that cannot be read any further end the stream, and `damaged` is called.
     """
     stream = file
     if compressed:
@@ -214,7 +214,7 @@ def inflated(file: BinaryIO, compressed: str, encoded: str, damaged: Callable[[]
 
 
 class _Zstd:
-    """zstd's inflater, whose error is an OSError as that of the others."""
+    """The inflater of zstd, whose error is an OSError as that of the others."""
 
     def __init__(self) -> None:
         zstd = need_zstd("a corpus file")
@@ -223,21 +223,21 @@ class _Zstd:
 
     @property
     def eof(self) -> bool:
-        """Whether the frame has ended."""
+        """True once the frame has ended."""
         return bool(self._inflater.eof)
 
     @property
     def needs_input(self) -> bool:
-        """Whether it has used all that it was given."""
+        """True if all input has been used."""
         return bool(self._inflater.needs_input)
 
     @property
     def unused_data(self) -> bytes:
-        """What came behind the end of the frame."""
+        """The bytes after the end of the frame."""
         return bytes(self._inflater.unused_data)
 
     def decompress(self, data: bytes, max_length: int) -> bytes:
-        """At most so many bytes."""
+        """Return at most `max_length` bytes."""
         try:
             return bytes(self._inflater.decompress(data, max_length))
         except self._error as error:
@@ -245,7 +245,7 @@ class _Zstd:
 
 
 def need_zstd(name: str) -> Any:
-    """The package that inflates .zst, for a file of this name. Raises `UsageError` where it is not installed."""
+    """Return the package that inflates .zst, for a file of this name. Raises `UsageError` if it is not installed."""
     try:
         if sys.version_info >= (3, 14):
             from compression import zstd

@@ -1,4 +1,4 @@
-"""Parquet: each row is a document, read batch by batch, so that no row group is ever in memory as a whole."""
+"""Reader of Parquet: each row is a document, read batch by batch, so that no row group is ever in memory as a whole."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,7 +18,7 @@ BUFFER = 1 << 20  # bytes of a column that are read at a time
 
 
 def need_pyarrow(name: str) -> Any:
-    """The package that reads Parquet. Raises `UsageError` where it is not installed."""
+    """Return the package that reads Parquet. Raises `UsageError` if it is not installed."""
     try:
         import pyarrow.parquet
     except ImportError:
@@ -27,14 +27,14 @@ def need_pyarrow(name: str) -> Any:
 
 
 def row_groups(path: Path, name: str, split: int) -> list[tuple[int, int]]:
-    """Row groups of a file, put together until they have about `split` bytes: the first of each, and one behind."""
+    """Return runs of row groups of about `split` bytes: the first group of each run, and the one after its last."""
     need_pyarrow(name)
     try:
         with open_file(path) as file:
             metadata = _opened(file).metadata
             sizes = [metadata.row_group(group).total_byte_size for group in range(metadata.num_row_groups)]
     except (OSError, Damaged):
-        return [(0, 1)]  # `read` will meet the same, and tells it
+        return [(0, 1)]  # `read` meets this error too, and reports it
     found, begin, size = [], 0, 0
     for group, bytes_ in enumerate(sizes):
         size += bytes_
@@ -45,7 +45,7 @@ def row_groups(path: Path, name: str, split: int) -> list[tuple[int, int]]:
 
 
 def _opened(file: Any) -> Any:
-    """The file's reader. Raises `Damaged`."""
+    """Return the file's reader. Raises `Damaged`."""
     pyarrow = need_pyarrow("a corpus file")
     try:
         return pyarrow.parquet.ParquetFile(file, buffer_size=BUFFER, pre_buffer=False)
@@ -54,7 +54,7 @@ def _opened(file: Any) -> Any:
 
 
 def read_parquet(given: Reading) -> Iterator[Part]:
-    """The rows of a portion: the values of all columns that hold text, numbers or the like, or of the named ones."""
+    """Yield the rows of a portion: the values of all columns of text, numbers or the like, or of the named ones."""
     pyarrow = need_pyarrow(given.name)
     parquet = _opened(given.file)
     columns = _columns(parquet, given)
@@ -79,7 +79,7 @@ def read_parquet(given: Reading) -> Iterator[Part]:
 
 
 def _columns(parquet: Any, given: Reading) -> list[str]:
-    """The columns that are read: the named ones; else all but those of bytes (pictures)."""
+    """Return the columns that are read: the named ones, or else all but those of bytes (pictures)."""
     pyarrow = need_pyarrow(given.name)
     schema = parquet.schema_arrow
     if given.fields:
@@ -92,7 +92,7 @@ def _columns(parquet: Any, given: Reading) -> list[str]:
 
 
 def _rows(pyarrow: Any, batch: Any, fields: list[tuple[str, ...]]) -> Iterator[bytes | str]:
-    """The text of each row of a batch."""
+    """Yield the text of each row of a batch."""
     columns = [_texts(pyarrow, column) for column in batch.columns]
     if None not in columns:
         yield from map(b"\n".join, zip(*(column for column in columns if column is not None), strict=True))
@@ -103,7 +103,7 @@ def _rows(pyarrow: Any, batch: Any, fields: list[tuple[str, ...]]) -> Iterator[b
 
 
 def _texts(pyarrow: Any, column: Any) -> list[bytes] | None:
-    """The values of a column of text or numbers as UTF-8; None for one whose values have parts."""
+    """Return the values of a column of text or numbers as UTF-8, or None for a column whose values have parts."""
     types = pyarrow.types
     kind = column.type
     if types.is_dictionary(kind):
@@ -121,13 +121,13 @@ def _texts(pyarrow: Any, column: Any) -> list[bytes] | None:
 
 
 def _is_binary(pyarrow: Any, kind: Any) -> bool:
-    """Whether a column holds bytes that are no text."""
+    """Return whether a column holds bytes that are no text."""
     types = pyarrow.types
     return bool(types.is_binary(kind) or types.is_large_binary(kind) or types.is_fixed_size_binary(kind))
 
 
 def _float(value: str | None) -> bytes:
-    """A floating-point number as Python prints it: 5.0, where Arrow writes 5."""
+    """Return a floating-point number as Python prints it: 5.0, where Arrow writes 5."""
     if value is None:
         return b""
     return f"{value}.0".encode() if value.removeprefix("-").isdigit() else value.encode()

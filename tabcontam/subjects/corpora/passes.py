@@ -1,7 +1,7 @@
 """One reading of a corpus that answers many lookups, by as many processes as there are processors.
 
-What was found in a portion of the corpus depends on the portion alone, and the portions are put together in their
-order: so that the answers are the same however many processes there are, and whichever is quicker.
+The matches in a portion depend on the portion alone, and the portions are joined in their order. So the answers do not
+depend on the number of processes or on which is faster.
 """
 
 import json
@@ -26,10 +26,10 @@ from tabcontam.subjects.corpora.portions import Portion, read
 from tabcontam.subjects.corpora.search import Search
 from tabcontam.subjects.corpora.tally import Reason, Tally
 
-SMALL = 16 << 20  # bytes of a corpus that is searched before a process would be there
+SMALL = 16 << 20  # bytes of a corpus that is searched sooner than a process starts
 START = starting("tabcontam.subjects.corpora.passes")
 
-Tell = Callable[[int, int], None]  # so many bytes of files are read, of how many
+Tell = Callable[[int, int], None]  # bytes of files that are read, of how many
 
 
 class Stopped(Exception):
@@ -37,12 +37,12 @@ class Stopped(Exception):
 
 
 class Lost(Exception):
-    """A process that searched came to an end before its work had; its text is one line."""
+    """A process of the search ended before its work was done; the text is one line."""
 
 
 @dataclass(eq=False)
 class Pass:
-    """A reading of these portions for these lookups. `tell` hears how far it is; `stop` ends it, from any thread."""
+    """A reading of these portions for these lookups. `tell` is called with its progress; any thread may call `stop`."""
 
     lookups: Sequence[Lookup]
     portions: Sequence[Portion]
@@ -62,7 +62,7 @@ class Pass:
         self.found = [Counted(lookup.most) for lookup in self.lookups]
 
     def run(self) -> None:
-        """Read and search. Raises `Stopped` where it was ended, `Lost`, and `UsageError` as `read` does."""
+        """Read and search. Raises `Stopped` if the reading was ended, `Lost`, and `UsageError` as `read` does."""
         self.tell(0, self._size)
         self._left = iter(range(len(self.portions)))
         workers = min(self.workers or processors(), len(self.portions))
@@ -74,7 +74,7 @@ class Pass:
             raise Stopped
 
     def stop(self) -> None:
-        """End it: `run` raises `Stopped`."""
+        """End the reading; `run` then raises `Stopped`."""
         self._stop.set()
         for process in list(self._processes):
             process.kill()
@@ -102,7 +102,7 @@ class Pass:
                 raise
 
     def _places(self) -> Iterator[int]:
-        """The portions that nobody has begun yet."""
+        """Yield the portions that no worker has begun yet."""
         while not self._stop.is_set():
             with self._lock:
                 place = next(self._left, None)
@@ -127,7 +127,7 @@ class Pass:
                 raise Lost("a process that searched the corpus ended before its time; there may be too little memory")
 
     def _heard(self, place: int, process: "subprocess.Popen[bytes]") -> None:
-        """Take what a process tells of a portion until it is done with it."""
+        """Take the reports of a process on a portion until the portion is done."""
         told = self._told(place)
         for line in process.stdout or ():
             facts = json.loads(line)
@@ -144,20 +144,20 @@ class Pass:
             return
 
     def _told(self, place: int) -> Callable[[int], None]:
-        """What is called with the bytes of text of a portion that were searched by now."""
+        """Return a function to call with the number of bytes of a portion's text that were just searched."""
         weight = self.portions[place].weight
 
         def told(size: int) -> None:
             if self._stop.is_set():
                 raise Stopped
-            with self._lock:  # of compressed data only the file's own size is known: it is reached at the end
+            with self._lock:  # of compressed data only the file's own size is known
                 self._read[place] = min(self._read.get(place, 0) + size, weight)
                 self.tell(sum(self._read.values()), self._size)
 
         return told
 
     def _join(self, place: int, found: dict[int, Counted], tally: Tally) -> None:
-        """Put what was found in a portion to the rest, once all portions before it are there."""
+        """Join the matches of a portion to the rest, once all portions before it have been joined."""
         with self._lock:
             self._read[place] = self.portions[place].weight
             self._waiting[place] = found, tally
@@ -206,8 +206,8 @@ def _portion(facts: Mapping[str, Any]) -> Portion:
 
 
 def main() -> None:
-    """Search the portions that the lines of standard input tell about for the lookups that the first line has."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the business of the run, which ends this process
+    """Search the portions in the lines of standard input for the lookups in its first line."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the run handles Ctrl-C, and ends this process
     search = Search([_lookup(facts) for facts in json.loads(sys.stdin.buffer.readline())])
     while line := sys.stdin.buffer.readline():
         job, tally = json.loads(line), Tally()
@@ -216,7 +216,7 @@ def main() -> None:
         except UsageError as error:
             _say({"error": str(error), "usage": True})
             return
-        except Exception as error:  # whatever a file made of it, it is told where the run is shown
+        except Exception as error:  # whatever a file caused, the process of the run reports it
             _say({"error": f"{job['portion']['name']}: {type(error).__name__}: {error}"[:500], "usage": False})
             return
         _say({"found": {n: counted.as_facts() for n, counted in found.items()}, "tally": tally.as_dict()})

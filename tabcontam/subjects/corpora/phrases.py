@@ -1,4 +1,4 @@
-"""Words in a row looked for in a block of text, all of them at once: by the first one, two, four or eight of each."""
+"""The search for phrases in a block of text, all at once, by the first one, two, four or eight words of each."""
 
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
@@ -16,7 +16,7 @@ SIZES = (1, 2, 4, 8)  # words of a phrase that are looked for at once
 
 
 class Phrases:
-    """Texts that are looked for by their words, each list of them under a number of the caller's."""
+    """Texts that are looked for by their words; each list of them has a number that the caller chose."""
 
     def __init__(self, texts: Mapping[int, tuple[str, ...]]) -> None:
         every = [
@@ -28,14 +28,14 @@ class Phrases:
         by_size = grouped(every, lambda phrase: max(size for size in SIZES if size <= len(phrase[2])))
         self._sought: dict[int, tuple[Known, dict[int, list[tuple[int, int, list[bytes]]]]]] = {}
         for size, phrases in by_size.items():
-            words = tokens(b" ".join(key for _, _, keys in phrases for key in keys[:size]))  # at once: thousands
+            words = tokens(b" ".join(key for _, _, keys in phrases for key in keys[:size]))  # one call for thousands
             wanted: dict[int, list[tuple[int, int, list[bytes]]]] = {}
             for phrase, hashed in zip(phrases, _together(words.hashes, size)[::size].tolist(), strict=True):
                 wanted.setdefault(hashed, []).append(phrase)
             self._sought[size] = _known(wanted), wanted
 
     def find(self, block: Block, over: frozenset[int] = frozenset()) -> Iterator[tuple[int, int, list[Place]]]:
-        """For each text and each piece of the block that has it its first place."""
+        """Yield the first place of each text in each piece of the block that holds it."""
         words = block.tokens
         for size, (known, wanted) in self._sought.items():
             found: set[tuple[int, int, int]] = set()
@@ -61,7 +61,7 @@ def _known(wanted: Mapping[int, object]) -> Known:
 
 
 def _together(hashes: "Hashes", size: int) -> "Hashes":
-    """What so many words in a row are known by, for each word from which on there are as many."""
+    """Return a hash of `size` consecutive words for each word that begins as many."""
     import numpy as np
 
     step = 1

@@ -1,4 +1,4 @@
-"""Plain text: the whole file is one document, and each portion of it a run of stretches."""
+"""Reader of plain text: the whole file is one document, and each portion of it a run of stretches."""
 
 from collections.abc import Iterator
 
@@ -9,7 +9,9 @@ LETTER = 4  # bytes of the longest letter in UTF-8
 
 
 def read_text(given: Reading) -> Iterator[Part]:
-    """The stretches of a portion. One that begins inside the file begins with what it shares with the one before."""
+    """Yield the stretches of a portion. One that begins inside the file begins with the overlap with the portion
+    before.
+    """
     if not given.plain:
         document = Stretching(given.name, given.name, given.overlap, given.tally)
         stream = given.stream()
@@ -34,7 +36,7 @@ def read_text(given: Reading) -> Iterator[Part]:
 
 
 def _rest_of_letter(text: bytes) -> int:
-    """How many bytes at the beginning belong to a letter that began before."""
+    """Return how many bytes at the beginning belong to a letter that began before."""
     return next(
         (place for place, byte in enumerate(text[: LETTER - 1]) if byte & 0xC0 != 0x80), len(text[: LETTER - 1])
     )

@@ -1,4 +1,4 @@
-"""A corpus in portions, each a unit of work for one process, and how the documents of one are read."""
+"""Portions of a corpus, each a unit of work for one process, and the reading of their documents."""
 
 import os
 from collections.abc import Callable, Iterator, Mapping
@@ -18,7 +18,7 @@ from tabcontam.subjects.corpora.reading import Reading
 from tabcontam.subjects.corpora.tally import Reason, Tally
 from tabcontam.subjects.corpora.warc import read_warc
 
-SPLIT = 32 << 20  # bytes of a portion, where a file can be split
+SPLIT = 32 << 20  # bytes of a portion of a file that can be split
 SPLITTABLE = frozenset({Form.TEXT, Form.LINES, Form.CSV, Form.TSV})
 READERS: Mapping[Form, Callable[[Reading], Iterator[Part]]] = {
     Form.TEXT: read_text,
@@ -35,10 +35,10 @@ READERS: Mapping[Form, Callable[[Reading], Iterator[Part]]] = {
 class Portion:
     """A file, or a part of one, with all that another process needs to read it.
 
-    `path` is the file and `name` how the user would name it. `form` says how it is taken apart, or why it is not read.
-    `start` and `end` are bytes of the file (of a Parquet file: row groups); documents that are lines belong to the
-    portion in which they begin. `size` and `changed`
-    (nanoseconds) are the file's when the portion was made, and `weight` is how many bytes on disk this portion has.
+    `path` is the file and `name` how the user would name it. `form` is how it is split into documents, or why it is not
+    read. `start` and `end` are bytes of the file (of a Parquet file: row groups); documents that are lines belong to
+    the portion in which they begin. `size` and `changed` (nanoseconds) are those of the file when the portion was made,
+    and `weight` is how many bytes on disk this portion has.
     """
 
     path: Path
@@ -55,11 +55,11 @@ class Portion:
 
 
 def portions(files: CorpusFiles, split: int = SPLIT) -> list[Portion]:
-    """The portions of a corpus, in the order of its files. A file that is plain text, JSON lines, CSV or TSV and not
-    compressed is split every `split` bytes, a Parquet file at row groups; every other file is one portion. What is not
-    read is a portion, too: `read` tells why.
+    """Return the portions of a corpus, in the order of its files. An uncompressed file of plain text, JSON lines, CSV
+    or TSV is split every `split` bytes, a Parquet file at row groups; every other file is one portion. A file that is
+    not read is a portion, too; `read` reports the reason.
 
-    Raises `UsageError` where a file needs a package that is not installed.
+    Raises `UsageError` if a file needs a package that is not installed.
     """
     named = zip(files.files, files.names, strict=True)
     return [portion for path, name in named for portion in _of_file(path, name, files.fields, split)]
@@ -68,10 +68,10 @@ def portions(files: CorpusFiles, split: int = SPLIT) -> list[Portion]:
 def read(
     portion: Portion, overlap: int = OVERLAP, tally: Tally | None = None, largest: int = LARGEST
 ) -> Iterator[Part]:
-    """The documents of a portion, each in one stretch or in several that share `overlap` bytes.
+    """Yield the documents of a portion, each in one stretch or in several that share `overlap` bytes.
 
-    The stretches of a plain file overlap across its portions, too. A record of more than `largest` bytes is not taken
-    apart. What is skipped or mended is counted in `tally`; nothing that a file holds ends the reading.
+    The stretches of a plain file overlap across its portions, too. A record of more than `largest` bytes is not parsed.
+    `tally` counts what is skipped or mended; no content of a file ends the reading.
     """
     tally = Tally() if tally is None else tally
     if isinstance(portion.form, Reason):
@@ -89,7 +89,7 @@ def read(
 
 
 def _compare(portion: Portion, file: BinaryIO, tally: Tally) -> None:
-    """Note a file that is no longer the one that the portion was made of."""
+    """Note a file that has changed since the portion was made."""
     now = os.fstat(file.fileno())
     if (now.st_size, now.st_mtime_ns) != (portion.size, portion.changed):
         tally.note(Reason.CHANGED, portion.name)
@@ -114,7 +114,7 @@ def _of_file(path: Path, name: str, fields: tuple[str, ...], split: int) -> Iter
 
 
 def _ranges(path: Path, name: str, found: Found, size: int, split: int) -> list[tuple[int, int]]:
-    """Where the portions of a file begin and end: bytes, or row groups."""
+    """Return where the portions of a file begin and end: bytes, or row groups."""
     if found.form is Form.PARQUET:
         return row_groups(path, name, split)
     if found.form not in SPLITTABLE or found.compressed or found.encoded:

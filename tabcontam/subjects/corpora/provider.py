@@ -1,6 +1,6 @@
-"""`corpus:` a body of documents on this machine, which says where texts stand in it.
+"""The provider `corpus:`, a corpus on this machine in which texts are looked up.
 
-The lookups of a run are gathered, and all that wait are answered by one reading. Nothing leaves the machine.
+The lookups of a run are gathered, and one reading answers all that wait. Nothing leaves the machine.
 """
 
 import asyncio
@@ -24,12 +24,12 @@ from tabcontam.subjects.provider import Provider
 
 MEANING = 1  # changes when the same lookup finds something else in the same documents
 AT_ONCE = 1 << 20  # lookups that may wait for the same reading
-QUIET = 0.3  # seconds in which no lookup comes, after which those that wait are looked for
-NAMED = 5  # paths that are named of those that are not read
+QUIET = 0.3  # seconds without a new lookup after which the reading begins
+NAMED = 5  # unread paths that a message names
 
 
 class CorpusModel(Model):
-    """The documents in these files. `connect` raises `UsageError` where one of the paths is not there."""
+    """The documents in these files. `connect` raises `UsageError` if one of the paths does not exist."""
 
     local = True
     form = Form.CHAT
@@ -50,15 +50,17 @@ class CorpusModel(Model):
 
     @property
     def identity(self) -> Mapping[str, str]:
-        """It goes by what it holds, which is its version, wherever it lies."""
+        """The identity: a corpus is known by its content, which is its version, wherever it lies."""
         return {"provider": "corpus", "address": "", "model": f"documents {MEANING}"}
 
     def check_at_hand(self) -> None:
-        """Raise `UsageError` where a path is not there."""
+        """Raise `UsageError` if a path does not exist."""
         corpus_files(self._typed)
 
     async def connect(self) -> None:
-        """See which files there are, and what they hold. Raises `UsageError` in one line where that cannot be."""
+        """List the files, split them into portions and compute the version. Raises `UsageError` with one line if that
+        fails.
+        """
         if self._files is not None:
             return
         files = await asyncio.to_thread(corpus_files, self._typed)
@@ -72,11 +74,11 @@ class CorpusModel(Model):
             self._tell(self.unread)
 
     def shown_by(self, doing: Doing) -> None:
-        """Take what shows how far the reading is."""
+        """Set the function that shows the progress of the reading."""
         self._doing = doing
 
     async def search(self, request: Request) -> Matches:
-        """Wait for the reading that looks for all lookups that came with this one."""
+        """Wait for the reading that answers this lookup together with all others that wait."""
         if self._files is None:
             return Matches((), 0, State.FAILED, f"{self.spec} was asked before it was connected")
         answer: asyncio.Future[Matches] = asyncio.get_running_loop().create_future()
@@ -86,7 +88,7 @@ class CorpusModel(Model):
         return await answer
 
     def stop(self) -> None:
-        """End the reading: what it was to answer has no answer, and is asked anew by the same command."""
+        """End the reading; its lookups get no answer, and the same command asks them again."""
         self._stopped = True
         if self._pass is not None:
             self._pass.stop()
@@ -98,7 +100,7 @@ class CorpusModel(Model):
             await asyncio.wait([self._reading])
 
     async def _read(self) -> None:
-        """Read for all that wait, once no more come, and again for those that came meanwhile."""
+        """Read for all lookups that wait, once no more arrive, and again for those that arrived meanwhile."""
         while self._waiting:
             number = 0
             while number < len(self._waiting) and not self._stopped:
@@ -117,7 +119,7 @@ class CorpusModel(Model):
                     answer.set_result(found)
 
     def _looked_up(self, lookups: Sequence[Lookup]) -> list[Matches]:
-        """The answers, by one reading."""
+        """Return the answers, found by one reading."""
         different = list(dict.fromkeys(lookups))
         found, tally = self._in_index(different)
         if left := [lookup for lookup in different if lookup not in found]:
@@ -135,7 +137,7 @@ class CorpusModel(Model):
         return [answers[lookup] for lookup in lookups]
 
     def _in_index(self, lookups: Sequence[Lookup]) -> tuple[dict[Lookup, Counted], Tally]:
-        """What the index of the corpus answers, where there is one, and what it says was skipped."""
+        """Return the answers from the index of the corpus, if there is one, and its tally of what was skipped."""
         index = Index.open(self._files, self._tell) if self._files else None
         if index is None:
             return {}, Tally()
@@ -151,7 +153,7 @@ class CorpusModel(Model):
         return FatalError(f"{type(error).__name__}: {one_line(error)}")
 
     def _tell(self, line: str) -> None:
-        """Say it once on standard error."""
+        """Print a line once on standard error."""
         if line not in self._told:
             self._told.add(line)
             print(f"{self.spec}: {line}", file=sys.stderr, flush=True)

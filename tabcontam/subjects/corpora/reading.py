@@ -1,4 +1,4 @@
-"""What the reader of each form is given: a portion's file, open, and how it is to be read."""
+"""The input of the reader of each form: the open file of a portion, and how it is to be read."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -11,11 +11,11 @@ from tabcontam.subjects.corpora.lines import Line, lines, lines_from
 from tabcontam.subjects.corpora.opening import inflated
 from tabcontam.subjects.corpora.tally import Reason, Tally
 
-MARK = b"\xef\xbb\xbf"  # of UTF-8, at the beginning of a file
+MARK = b"\xef\xbb\xbf"  # the byte order mark of UTF-8, at the beginning of a file
 
 
 class OfPortion(Protocol):
-    """What a portion tells its reader."""
+    """The attributes of a portion that its reader uses."""
 
     @property
     def path(self) -> Path: ...
@@ -35,8 +35,9 @@ class OfPortion(Protocol):
 
 @dataclass(frozen=True)
 class Reading:
-    """`file` is open at its beginning; `name` is how the user would name it; `start` and `end` are the portion's;
-    `plain` tells whether the file's own bytes are its text."""
+    """The open file of a portion, at its beginning; `name` is how the user would name it, `start` and `end` are the
+    portion's.
+    """
 
     file: BinaryIO
     path: Path
@@ -52,7 +53,7 @@ class Reading:
 
     @classmethod
     def of(cls, portion: OfPortion, file: BinaryIO, overlap: int, tally: Tally, largest: int) -> "Reading":
-        """What a portion's reader is given. Raises ValueError where stretches would share more than a half."""
+        """Return the input of a portion's reader. Raises ValueError if stretches would share more than a half."""
         if not 0 <= overlap <= documents.STRETCH // 2:
             raise ValueError(f"an overlap of {overlap} bytes, where stretches have {documents.STRETCH}")
         return cls(
@@ -62,15 +63,15 @@ class Reading:
 
     @property
     def plain(self) -> bool:
-        """Whether the bytes of the file are its text: neither compressed nor in another encoding."""
+        """True if the bytes of the file are its text: neither compressed nor in another encoding."""
         return not self.compressed and not self.encoded
 
     def stream(self) -> BinaryIO:
-        """The text of the file from its beginning, as UTF-8."""
+        """Return the text of the file from its beginning, as UTF-8."""
         return inflated(self.file, self.compressed, self.encoded, lambda: self.tally.note(Reason.DAMAGED, self.name))
 
     def lines(self) -> Iterator[Line]:
-        """The lines that begin in this portion or behind it, up to the end of the file."""
+        """Yield the lines that begin in this portion or after it, up to the end of the file."""
         if self.plain:
             found = lines_from(self.file, self.start, self.end, self.largest)
         else:
@@ -81,15 +82,15 @@ class Reading:
         yield from found
 
     def source(self, at: int, number: int) -> str:
-        """The name of the document that begins at this byte, or is the record of this number, counted from 1."""
+        """Return the name of the document that begins at this byte, or is the record of this number, counted from 1."""
         return f"{self.name}@{at}" if self.plain else f"{self.name}#{number}"
 
     def source_of_number(self, number: int) -> str:
-        """The name of the document that is the record of this number, counted from 1."""
+        """Return the name of the document that is the record of this number, counted from 1."""
         return f"{self.name}#{number}"
 
     def document(self, source: str, text: bytes) -> Iterable[Part]:
-        """A document that is at hand as a whole."""
+        """Return the stretches of a document that is in memory as a whole."""
         if len(text) <= SMALL:
             self.tally.documents += 1
             self.tally.bytes += len(text)

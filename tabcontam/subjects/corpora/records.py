@@ -1,4 +1,4 @@
-"""Records of JSON as text: the values, in order, one a line; or the named fields alone."""
+"""Records of JSON as text: all values in order, one a line, or the named fields alone."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -9,13 +9,15 @@ DECODER: Any = json.JSONDecoder(parse_float=str, parse_int=str, parse_constant=s
 
 
 def scan(text: str, place: int) -> tuple[object, int]:
-    """The value that begins at this place, and where it ends. Raises ValueError, StopIteration and RecursionError."""
+    """Return the value that begins at this place, and where it ends. Raises ValueError, StopIteration and
+    RecursionError.
+    """
     value, end = DECODER.scan_once(text, place)
     return value, end
 
 
 def text_of(record: object) -> str:
-    """All values of a record, in order, one a line; a null is an empty line."""
+    """Return all values of a record, in order, one a line; a null is an empty line."""
     if type(record) is dict:
         try:
             return "\n".join(record.values())
@@ -25,18 +27,20 @@ def text_of(record: object) -> str:
 
 
 def text_of_fields(record: object, fields: Sequence[Sequence[str]]) -> str | None:
-    """The values of the named fields alone, each a path of names; None where the record has none of them."""
+    """Return the values of the named fields alone, each given as a path of names, or None if the record has none of
+    them.
+    """
     found = [value for path in fields for value in _at(record, path)]
     return "\n".join(map(text_of, found)) if found else None
 
 
 def paths_of(fields: Sequence[str]) -> tuple[tuple[str, ...], ...]:
-    """Fields as paths: `messages.content` leads into `messages`."""
+    """Return fields as paths: `messages.content` leads into `messages`."""
     return tuple(tuple(field.split(".")) for field in fields)
 
 
 def _values(record: Any) -> list[str]:
-    """The values of a record, however deep, without recursion: a record may be nested as deep as JSON's reader goes."""
+    """Return the values of a record without recursion, because it may be nested as deep as JSON's reader goes."""
     found: list[str] = []
     open_ = [iter((record,))]
     while open_:
@@ -57,14 +61,14 @@ def _values(record: Any) -> list[str]:
 
 
 def _plain(value: object) -> str:
-    """A value that is no text: true and false as JSON writes them."""
+    """Return a value that is no text as JSON writes it: true and false in lower case, null as an empty text."""
     if value is None:
         return ""
     return ("true" if value else "false") if isinstance(value, bool) else str(value)
 
 
 def _at(record: object, path: Sequence[str]) -> Iterator[object]:
-    """What stands at a path: a list on the way is gone through."""
+    """Yield the values at a path; a list on the way is searched item by item."""
     if isinstance(record, list):
         for item in record:
             yield from _at(item, path)

@@ -1,7 +1,7 @@
-"""Rows looked for in a block of text, all of them at once.
+"""The search for rows in a block of text, all at once.
 
-What is quick only leaves out what cannot be: a row of which a value is nowhere in the block; then places of its rarest
-value that have not all others near them. What is left is decided by `cells.spans`.
+The fast steps only drop what cannot match: first a row with a value that is nowhere in the block, then places of its
+rarest value that lack the other values nearby. `cells.spans` decides about the rest.
 """
 
 from collections import Counter
@@ -22,16 +22,16 @@ if TYPE_CHECKING:
 
     from tabcontam.subjects.corpora.tokens import Numbers
 
-EVERYWHERE = 1 << 60  # how often nothing stands in a text
-FEW = 3  # places that are looked at without further ado
-# Where nearly everything may be the row (zeros and ones without end), the search for it is given up after so much.
+EVERYWHERE = 1 << 60  # how often an empty value stands in a text
+FEW = 3  # places that are checked without a further filter
+# The search for a row is given up after so much if nearly everything may be the row (zeros and ones without end).
 MOST_PLACES = 20_000  # places of a row in a block
-MOST_TRIED = 300_000  # words that are looked at for a row, times the texts that stand there; in seconds about three
-RUN = 2_000  # words that are looked at together
+MOST_TRIED = 300_000  # words that are checked for a row, times the texts there; about three seconds
+RUN = 2_000  # words that are checked together
 
 
 class Rows:
-    """Rows that are looked for, each under a number of the caller's."""
+    """Rows that are looked for, each with a number that the caller chose."""
 
     def __init__(self, rows: Mapping[int, Row]) -> None:
         import numpy as np
@@ -48,7 +48,7 @@ class Rows:
         self._known = Known(hashes)
         of_key = dict(zip(keys, self._known.places(hashes).tolist(), strict=True)) if keys else {}
         self._words = _Lists([[of_key[key] for key in value.keys] for value in values])
-        # A value that is nowhere and everywhere, so that no list is empty.
+        # A last value that is nowhere and everywhere, so that no list is empty.
         self._beside = _Lists([[*map(self._value.__getitem__, set(row.beside)), len(values)] for row in self._listed])
         self._texts = _Lists([[self._value[text] for text in set(row.texts) if text.keys] for row in self._listed])
         self._lacking = np.array([row.lacking for row in self._listed], np.int64)
@@ -62,8 +62,8 @@ class Rows:
         return self._rows.values()
 
     def find(self, block: Block, over: frozenset[int] = frozenset()) -> Iterator[tuple[int, int, list[Place]]]:
-        """For each row and each piece of the block that has it, both by number, its places. A row that is `over` is
-        not looked for.
+        """Yield the number of a row, the number of a piece of the block that holds it, and its places. A row in `over`
+        is not looked for.
         """
         import numpy as np
 
@@ -104,13 +104,15 @@ class Rows:
                 yield number, piece, won
 
     def _near(self, row: Row, stands: "_Stands") -> tuple[list[tuple[int, int, int]], bool]:
-        """Where the row may stand: the piece, the first word and the last; and whether these are all such places."""
+        """Return where the row may stand (the piece, the first word and the last), and whether these are all such
+        places.
+        """
         often = Counter(row.beside)
         texts = [self._at(text, stands) for text in set(row.texts) if text.keys]
         beside = sorted(
             ((self._at(value, stands), count) for value, count in often.items()), key=lambda one: len(one[0])
         )
-        # One of the rarest must be there even if as many as may lack are not: or the text, which never lacks.
+        # One of the rarest must be there even if as many as may lack are not; so must the text, which never lacks.
         rarest = [at for at, _ in beside[: row.lacking + 1]]
         by_text = len(beside) <= row.lacking or sum(map(len, texts)) <= sum(map(len, rarest))
         at = _merged(texts if by_text else rarest)
@@ -126,7 +128,7 @@ class Rows:
         return stands.joined(left.low, left.high, row.most_words), all_of_them
 
     def _at(self, value: Value, stands: "_Stands") -> "Numbers":
-        """Where a value may stand: the places of its rarest word."""
+        """Return where a value may stand: the places of its rarest word."""
         return stands.of(min(self._words[self._value[value]], key=stands.often.__getitem__))
 
 
@@ -146,7 +148,7 @@ class _Left:
         self.at, self.low, self.high = at, low, high
 
     def keep(self) -> None:
-        """Keep those that have all values near, but those that may lack: the rarest are looked for first."""
+        """Keep the places that have all values near except those that may lack; the rarest are looked for first."""
         import numpy as np
 
         left = np.full(len(self.at), self._lacking)
@@ -161,13 +163,13 @@ class _Left:
         self.at, self.low, self.high = self.at[kept], self.low[kept], self.high[kept]
 
     def cut(self, most: int) -> bool:
-        """Keep so many at most; whether these are all."""
+        """Keep at most `most` places; return whether these are all."""
         whole = len(self.at) <= most
         self.at, self.low, self.high = self.at[:most], self.low[:most], self.high[:most]
         return whole
 
     def keep_within(self, limited: "Numbers", most: int) -> None:
-        """Keep those that have all values near with at most so many of these words among them."""
+        """Keep the places that have all values near with at most `most` of these words among them."""
         import numpy as np
 
         ends = np.concatenate((np.full(most + 1, -1), limited, np.full(most + 1, 1 << 60)))
@@ -181,7 +183,9 @@ class _Left:
         self.at = self.at[kept]
 
     def _complete(self, low: "Numbers", high: "Numbers") -> "NDArray[np.bool_]":
-        """Whether all values, but those that may lack, stand from one word to another, each as often as it has to."""
+        """Return whether all values except those that may lack stand from word `low` to word `high`, as often as they
+        must.
+        """
         import numpy as np
 
         left = np.full(len(low), self._lacking)
@@ -190,7 +194,7 @@ class _Left:
         return (left >= 0) & self._with_text(low, high)
 
     def _with_text(self, low: "Numbers", high: "Numbers") -> "NDArray[np.bool_]":
-        """Whether one of the texts stands from one word to another."""
+        """Return whether one of the texts stands from word `low` to word `high`."""
         import numpy as np
 
         found = np.zeros(len(low), np.bool_)
@@ -200,14 +204,14 @@ class _Left:
 
 
 def _number(at: "Numbers", low: "Numbers", high: "Numbers") -> "Numbers":
-    """How many of these places are from one to another."""
+    """Return how many of these places are from `low` to `high`."""
     import numpy as np
 
     return np.searchsorted(at, high, "right") - np.searchsorted(at, low)
 
 
 def _merged(places: Sequence["Numbers"]) -> "Numbers":
-    """Places in order, from lists that are in order."""
+    """Return places in order, from lists that are in order."""
     import numpy as np
 
     return places[0] if len(places) == 1 else np.sort(np.concatenate([np.zeros(0, np.int64), *places]))
@@ -227,13 +231,13 @@ class _Lists:
         return self._lists[place]
 
     def least(self, values: "Numbers") -> "Numbers":
-        """For each list the least of the values at its places."""
+        """Return for each list the least of the values at its places."""
         import numpy as np
 
         return np.minimum.reduceat(values[self._all], self._begins)
 
     def sums(self, values: "NDArray[np.bool_]") -> "Numbers":
-        """For each list how many of the values at its places are true."""
+        """Return for each list how many of the values at its places are true."""
         import numpy as np
 
         return np.add.reduceat(values[self._all].astype(np.int64), self._begins)
@@ -241,7 +245,7 @@ class _Lists:
 
 @dataclass(eq=False)
 class _Stands:
-    """Where the words that are looked for stand in a block: `which` of them at which place of all its words."""
+    """The places in a block of the words that are looked for; `which` names the word at each place in `at`."""
 
     block: Block
     at: "Numbers"
@@ -255,12 +259,12 @@ class _Stands:
         return self.at[np.argsort(self.which, kind="stable")], np.append(0, np.cumsum(self.often))
 
     def of(self, word: int) -> "Numbers":
-        """The places of a word, in order."""
+        """Return the places of a word, in order."""
         at, begins = self._sorted
         return at[begins[word] : begins[word + 1]]
 
     def reach(self, at: "Numbers", row: Row) -> "tuple[Numbers, Numbers]":
-        """The first and the last word that a span of the row with each of these words can have."""
+        """Return the first and the last word that a span of the row with each of these words can have."""
         import numpy as np
 
         tokens, bounds = self.block.tokens, self.block.first_words
@@ -275,8 +279,8 @@ class _Stands:
         return np.maximum(low, bounds[piece]), np.minimum(high, bounds[piece + 1] - 1)
 
     def joined(self, low: "Numbers", high: "Numbers", most: int) -> list[tuple[int, int, int]]:
-        """Runs of words put together where they overlap: the piece each is in, the first word and the last. Long ones
-        are cut again, so that every span of so many words is whole in one.
+        """Return runs of words, joined if they overlap: the piece of each, its first word and its last. A long run is
+        cut again so that every span of `most` words is whole in one of them.
         """
         import numpy as np
 
@@ -296,5 +300,5 @@ class _Stands:
         ]
 
     def bytes(self, first: int, last: int) -> tuple[int, int]:
-        """From which byte to which these words go."""
+        """Return the bytes at which these words begin and end."""
         return int(self.block.tokens.begins[first]), int(self.block.tokens.ends[last])

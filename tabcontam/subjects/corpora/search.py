@@ -1,4 +1,4 @@
-"""All lookups of a run looked for in one reading of a corpus."""
+"""The search for all lookups of a run in one reading of a corpus."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain
@@ -36,9 +36,9 @@ class Search:
         over: Iterable[int] = (),
         told: Callable[[int], None] = lambda size: None,
     ) -> dict[int, Counted]:
-        """What stands in these stretches, by the place of the lookup. Those that are `over` are not looked for;
-        `goes_on` says that the last document goes on behind them. `told` is called with the bytes of each block that
-        was looked through, and may raise.
+        """Return the matches in these stretches, by the place of the lookup. Lookups in `over` are not looked for;
+        `goes_on` means that the last document continues after the stretches. `told` is called with the number of bytes
+        of each block that was searched, and may raise.
         """
         found: dict[int, Counted] = {}
         left_out = set(over)
@@ -52,17 +52,17 @@ class Search:
 
     @property
     def given_up(self) -> frozenset[int]:
-        """Those that were not looked for to the end, since nearly everything may be what they look for."""
+        """The lookups whose search was given up because nearly everything in the text may match them."""
         return frozenset(self._rows.given_up)
 
     def found_in(self, block: Block, over: Iterable[int] = ()) -> dict[int, Counted]:
-        """The same of one block."""
+        """Return the matches in one block, by the place of the lookup."""
         found: dict[int, Counted] = {}
         self._look(block, frozenset(over), found)
         return found
 
     def _look(self, block: Block, over: frozenset[int], found: dict[int, Counted]) -> set[int]:
-        """Add what stands in a block; the lookups that need not be looked for any more."""
+        """Add the matches in a block; return the lookups that need no further search."""
         for number, piece, places in chain.from_iterable(way.find(block, over) for way in self._ways):
             counted = found.setdefault(number, Counted(self._lookups[number].most))
             self._add(counted, block, piece, places)

@@ -1,8 +1,8 @@
-"""A shard of the index: a run of documents as one text, the order of its suffixes, and which document stands where.
+"""A shard of the index: a run of documents as one text, the order of its suffixes, and where each document stands.
 
-The suffix array is that of Manber and Myers (1993), "Suffix arrays: a new method for on-line string searches" (SIAM
-Journal on Computing 22), and so is the search: what both ends of a range share with the text sought is not compared
-again. It is made by libdivsufsort. All texts that are sought are compared at once, eight bytes at a time.
+The suffix array and its search are those of Manber and Myers (1993), "Suffix arrays: a new method for on-line string
+searches" (SIAM Journal on Computing 22): what both ends of a range share with the text sought is not compared again.
+libdivsufsort makes the array. All texts that are sought are compared at once, eight bytes at a time.
 """
 
 import json
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
     Numbers = NDArray[np.int64]
     Words = NDArray[np.uint64]
 
-BETWEEN = b"\xff"  # stands between documents: no UTF-8 has it
-PADDING = 16  # zeros behind the text, so that eight bytes can be read anywhere
+BETWEEN = b"\xff"  # stands between documents; no UTF-8 has it
+PADDING = 16  # zeros after the text, so that eight bytes can be read anywhere
 WORD = 8  # bytes that are compared at a time
 ALL = (1 << 64) - 1
 PAIRS = 1 << 16
-MARKS = ("", "@", "#")  # what stands between the file's name and the number of the document
+MARKS = ("", "@", "#")  # stands between the file's name and the number of the document
 FILES = ("text", "suffixes", "pairs", "pieces")
 HEADER = "shard.json"
 COUNTED = 1 << 24  # bytes whose pairs are counted at a time
@@ -39,9 +39,9 @@ COUNTED = 1 << 24  # bytes whose pairs are counted at a time
 
 @dataclass
 class Gathered:
-    """Documents on their way into a shard. `pieces` has four numbers for each piece of a document: where it begins in
-    the text, its file with its mark, its number in the file, and its offset in the document. `shared` is how much at
-    the beginning the shard before holds, too.
+    """Documents that are gathered for a shard. `pieces` has four numbers for each piece of a document: where it begins
+    in the text, its file with its mark, its number in the file, and its offset in the document. `shared` is the number
+    of bytes at the beginning that the shard before also holds.
     """
 
     text: bytearray = field(default_factory=bytearray)
@@ -50,7 +50,7 @@ class Gathered:
     last: tuple[int, int, int] = (-1, 0, 0)  # the file with its mark, the number, and where its text ends
 
     def add(self, file: int, name: str, part: Part) -> None:
-        """A stretch; what it shares with the one before, where that is of the same document, stands here once."""
+        """Add a stretch; what it shares with the stretch before it of the same document is stored once."""
         mark, number = _parsed(part.source[len(name) :])
         code, end = file * len(MARKS) + mark, part.start + len(part.text)
         same = self.last[:2] == (code, number) and part.start <= self.last[2]
@@ -67,9 +67,9 @@ class Gathered:
         self.last = (code, number, end)
 
     def write(self, folder: Path, facts: Mapping[str, object]) -> None:
-        """Make the shard and put it at `folder` in one step. The text is given up on the way, to save memory.
+        """Build the shard and put it at `folder` in one step. The gathered text is released on the way, to save memory.
 
-        Raises `UsageError` where the disk is full or cannot be written.
+        Raises `UsageError` if the disk is full or cannot be written.
         """
         made = Path(tempfile.mkdtemp(prefix=".shard-", dir=folder.parent))
         try:
@@ -103,7 +103,7 @@ class Gathered:
 
 
 def _parsed(ending: str) -> tuple[int, int]:
-    """The mark and the number behind a file's name."""
+    """Return the mark and the number after a file's name."""
     return (MARKS.index(ending[0]), int(ending[1:])) if ending else (0, 0)
 
 
@@ -116,7 +116,7 @@ def _write(path: Path, *contents: Any) -> None:
 
 
 def _pairs(text: "NDArray[np.uint8]") -> "Numbers":
-    """For each pair of bytes, in their order, how many suffixes come before those that begin with it."""
+    """Return for each pair of bytes, in order, how many suffixes come before those that begin with it."""
     import numpy as np
 
     counts = np.zeros(PAIRS + 1, np.int64)
@@ -129,7 +129,7 @@ def _pairs(text: "NDArray[np.uint8]") -> "Numbers":
 
 
 class Sought:
-    """Texts that are sought, each once and in order, as words of eight bytes, the last filled up with zeros."""
+    """Texts that are sought, without repeats and in order, as words of eight bytes, the last one padded with zeros."""
 
     def __init__(self, texts: Sequence[bytes]) -> None:
         import numpy as np
@@ -150,7 +150,7 @@ class Sought:
 
 
 class Shard:
-    """A shard on disk. Its files are mapped, so that only what a search looks at is in memory."""
+    """A shard on disk. Its files are mapped, so that only what a search touches is in memory."""
 
     def __init__(self, folder: Path, header: Mapping[str, Any]) -> None:
         import numpy as np
@@ -167,7 +167,7 @@ class Shard:
         self._view = memoryview(self.text)  # type: ignore[arg-type] # an array is a buffer
 
     def ranges(self, sought: Sought) -> "tuple[Numbers, Numbers]":
-        """For each text the range of the suffixes that begin with it; an empty one where it does not occur."""
+        """Return for each text the range of the suffixes that begin with it, empty if it does not occur."""
         import numpy as np
 
         first, last = self._pairs[sought.pairs], self._pairs[sought.behind]
@@ -183,9 +183,9 @@ class Shard:
     def first(
         self, sought: Sought, places: Sequence[int], low: "Numbers", high: "Numbers", most: int
     ) -> list[tuple[int, int, int]]:
-        """Of the texts at these places in `sought` the first positions in the text that begin with each, at most so
-        many, in order, without those that the shard before holds, too. Each is the text's place, the position, and the
-        piece of a document in which it lies.
+        """Return the first positions in the text of the texts at these places in `sought`, at most `most` of each, in
+        order, without those that the shard before also holds. Each is the text's place, the position, and the piece of
+        a document in which it lies.
         """
         import numpy as np
 
@@ -201,26 +201,28 @@ class Shard:
         return list(zip(which.tolist(), positions.tolist(), pieces.tolist(), strict=True))
 
     def suffixes(self, first: int, last: int) -> list[int]:
-        """The positions of the suffixes of a range, in no order."""
+        """Return the positions of the suffixes of a range, in no order."""
         return [int(position) for position in self._suffixes[first:last]]
 
     def piece_at(self, position: int) -> tuple[int, int, int]:
-        """The piece of a document that a position lies in, where it begins and where it ends."""
+        """Return the piece of a document in which a position lies, where it begins and where it ends."""
         place = int(self._pieces[0].searchsorted(position, "right")) - 1
         following = self._pieces[0][place + 1 : place + 2]
         end = int(following[0]) - len(BETWEEN) if len(following) else self.size
         return place, int(self._pieces[0][place]), end
 
     def holds(self, position: int, text: bytes) -> bool:
-        """Whether this text stands at this position."""
+        """Return whether this text stands at this position."""
         return bool(self._view[position : position + len(text)] == text)
 
     def piece(self, place: int) -> list[int]:
-        """The four numbers of a piece: where it begins, its file with its mark, its number, its offset."""
+        """Return the four numbers of a piece: where it begins, its file with its mark, its number, its offset."""
         return [int(row[place]) for row in self._pieces]
 
     def _bound(self, sought: Sought, which: "Numbers", low: "Numbers", high: "Numbers", upper: bool) -> "Numbers":
-        """Of the texts `which` the first suffix in the range that is not smaller; with `upper`, that is greater."""
+        """Return for each text in `which` the first suffix in its range that is not smaller, or with `upper` that is
+        greater.
+        """
         import numpy as np
 
         low, high = low.copy(), high.copy()
@@ -240,8 +242,8 @@ class Shard:
     def _compare(
         self, sought: Sought, which: "Numbers", places: "Numbers", shared: "Numbers"
     ) -> "tuple[Numbers, Numbers]":
-        """Whether the text at each place is smaller (-1) or greater (1) than the text sought, or begins with it (0);
-        and how many words of both are the same. The first `shared` words are known to be.
+        """Return whether the text at each place is smaller (-1) or greater (1) than the text sought, or begins with it
+        (0), and how many words of both are equal. The first `shared` words are known to be equal.
         """
         import numpy as np
 
@@ -262,7 +264,7 @@ class Shard:
 
 
 def header_of(folder: Path) -> dict[str, Any] | None:
-    """What a shard says of itself; None where it is not there or not whole."""
+    """Return the header of a shard, or None if the shard does not exist or is incomplete."""
     try:
         header = json.loads((folder / HEADER).read_bytes())
         sizes = {name: (folder / name).stat().st_size for name in FILES}

@@ -1,6 +1,6 @@
-"""Strings of bytes looked for in a block of text, all of them at once: by the first eight bytes of each, or four.
+"""The search for strings of bytes in a block of text, all at once, by the first eight bytes of each, or four.
 
-Texts that are compared by their signs are looked for in what is left of the block without blanks and punctuation.
+Texts that are compared by signs are looked for in the block without its blanks and punctuation.
 """
 
 from collections.abc import Iterator, Mapping
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 NO_SIGNS = bytes(byte for byte in range(256) if bytes([byte]) not in OF_A_WORD)
 WIDTHS = {8: "<u8", 4: "<u4"}
-FEW = 4  # strings up to which each is looked for by itself
+FEW = 4  # if there are no more strings than this, each is looked for by itself
 
 
 class Strings:
-    """Texts that are looked for letter by letter, each list of them under a number of the caller's; with `signs` by
-    their letters and digits alone.
+    """Texts that are looked for letter by letter, or with `signs` by their letters and digits alone; each list of them
+    has a number that the caller chose.
     """
 
     def __init__(self, texts: Mapping[int, tuple[str, ...]], signs: bool = False) -> None:
@@ -42,7 +42,7 @@ class Strings:
                 self._by_width.append((width, *_by_beginning(some, width)))
 
     def find(self, block: Block, over: frozenset[int] = frozenset()) -> Iterator[tuple[int, int, list[Place]]]:
-        """For each text and each piece of the block that has it its first place."""
+        """Yield the first place of each text in each piece of the block that holds it."""
         if not self._wanted:
             return
         text = block.text.translate(None, NO_SIGNS) if self._signs else block.text
@@ -61,7 +61,7 @@ class Strings:
                     yield number, piece, [Place(begin, last + 1, place)]
 
     def _stand(self, text: bytes) -> Iterator[tuple[bytes, int]]:
-        """The strings that stand in a text, and where."""
+        """Yield the strings that stand in a text, and where."""
         for sought in self._single:
             at = text.find(sought)
             while at >= 0:
@@ -87,7 +87,7 @@ def _by_beginning(texts: list[bytes], width: int) -> tuple[Known, dict[int, list
 
 
 def _beginnings(text: bytes, width: int) -> "Hashes":
-    """What the so many bytes from each place on are known by."""
+    """Return a hash of the `width` bytes from each place on."""
     import numpy as np
 
     padded = np.frombuffer(text + PADDING, np.uint8)
@@ -97,7 +97,7 @@ def _beginnings(text: bytes, width: int) -> "Hashes":
 
 
 def _kept(text: bytes) -> "Numbers":
-    """Where the letters and digits of a text stand."""
+    """Return the places of the letters and digits of a text."""
     import numpy as np
 
     return np.flatnonzero(np.frombuffer(text.translate(bytes(byte not in NO_SIGNS for byte in range(256))), np.uint8))

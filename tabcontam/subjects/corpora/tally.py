@@ -1,4 +1,4 @@
-"""What was read of a corpus, and what of it was skipped or mended, with the reason."""
+"""A tally of what was read of a corpus, and what of it was skipped or mended, with the reason."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -8,7 +8,7 @@ NAMED = 3  # files that a sentence names for each reason
 
 
 class Reason(StrEnum):
-    """Why something in a corpus was not read, or not as it stands. Each is a line's beginning: a number follows."""
+    """The reason why something in a corpus was not read, or not unchanged. Each begins a line; a number follows."""
 
     ARCHIVE = "archives, not read (unpack them)"
     NESTED = "archives or compressed files inside compressed ones, not read (unpack them)"
@@ -29,7 +29,7 @@ class Reason(StrEnum):
 
     @property
     def of_files(self) -> bool:
-        """Whether files are counted, each once, and not pieces of them."""
+        """True if whole files are counted, each once, and not pieces of them."""
         return self in OF_FILES
 
 
@@ -48,9 +48,9 @@ OF_FILES = frozenset(
 
 @dataclass
 class Tally:
-    """What was read: `documents`, `bytes` of their text (UTF-8, what stands in two stretches counted once), and for
-    each reason how often it occurred in which file. Those of several processes are added up by `add`; `as_dict` and
-    `from_dict` carry one between processes without a pickle.
+    """A count of what was read: `documents`, `bytes` of their text (UTF-8, overlaps counted once), and for each reason
+    how often it occurred in which file. `add` sums the tallies of several processes; `as_dict` and `from_dict` carry a
+    tally between processes without a pickle.
     """
 
     documents: int = 0
@@ -63,12 +63,12 @@ class Tally:
         places[file] = places.get(file, 0) + number
 
     def count(self, reason: Reason) -> int:
-        """How often a reason occurred; of a reason that concerns whole files: in how many."""
+        """Return how often a reason occurred, or for a reason that concerns whole files, in how many."""
         places = self.found.get(reason, {})
         return len(places) if reason.of_files else sum(places.values())
 
     def add(self, other: "Tally") -> None:
-        """Add what another process, or another portion, counted."""
+        """Add the counts of another process or portion."""
         self.documents += other.documents
         self.bytes += other.bytes
         for reason, places in other.found.items():
@@ -77,23 +77,23 @@ class Tally:
 
     @property
     def counts(self) -> Mapping[Reason, int]:
-        """How often each reason occurred, those that did."""
+        """The number of times each reason occurred, for those that did."""
         return {reason: self.count(reason) for reason in Reason if reason in self.found}
 
     def sentence(self) -> str:
-        """What was skipped or mended, in one line for the user; empty where all was read as it stands."""
+        """Return one line for the user on what was skipped or mended; empty if all was read unchanged."""
         return "; ".join(
             f"{reason}: {number:,} ({_named(self.found[reason])})" for reason, number in self.counts.items()
         )
 
     def as_dict(self) -> dict[str, object]:
-        """The same as numbers and strings, for JSON."""
+        """Return the tally as numbers and strings, for JSON."""
         found = {reason.name: dict(places) for reason, places in self.found.items()}
         return {"documents": self.documents, "bytes": self.bytes, "found": found}
 
     @classmethod
     def from_dict(cls, kept: Mapping[str, object]) -> "Tally":
-        """What `as_dict` wrote."""
+        """Return the tally that `as_dict` wrote."""
         documents, size, found = kept["documents"], kept["bytes"], kept["found"]
         if not (isinstance(documents, int) and isinstance(size, int) and isinstance(found, dict)):
             raise ValueError("no tally")
@@ -101,7 +101,7 @@ class Tally:
 
 
 def _named(places: Mapping[str, int]) -> str:
-    """The first files, and how many more there are."""
+    """Return the first files, and how many more there are."""
     names = sorted(places)
     more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
     return f"{', '.join(names[:NAMED])}{more}"

@@ -1,9 +1,8 @@
-"""The words of megabytes of text at a time, as arrays: where each begins and ends, and a number by which it is known.
+"""The words of megabytes of text at a time, as arrays: where each begins and ends, and its hash.
 
-The number (a hash) of two words that are compared as equal is the same, so that what is looked for by numbers is never
-missed; words that differ may share one, so that what is found is compared once more. It is made of the first and the
-last eight bytes of a word in small letters, and of its length. Zeros that say nothing in a number (`012`, `12.00`) are
-left out before.
+Two words that are compared as equal have the same hash, so that a search by hash misses nothing; different words may
+share one, so that every hit is compared once more. The hash is made of the first and the last eight bytes of a word in
+lower case, and of its length. Zeros that do not change a number (`012`, `12.00`) are left out first.
 """
 
 from dataclasses import dataclass
@@ -20,19 +19,19 @@ if TYPE_CHECKING:
     Hashes = NDArray[np.uint64]
     Bytes = NDArray[np.uint8]
 
-PADDING = bytes(16)  # before and behind a text, so that eight bytes can be read anywhere
+PADDING = bytes(16)  # before and after a text, so that eight bytes can be read anywhere
 DOT, ZERO, NINE = ord("."), ord("0"), ord("9")
 LOWERED = bytes(range(256)).lower()
 KEPT = bytes(LOWERED[byte] if bytes([byte]) in OF_A_WORD or byte == DOT else 0 for byte in range(256))
 BACKSLASH, ESCAPED_LETTERS = ord("\\"), tuple(escaped[1] for escaped in ESCAPED)
-LEADS = ((0xC2, 2), (0xE2, 3), (0xE3, 3), (0xEF, 3))  # with which bytes punctuation that is not ASCII begins
+LEADS = ((0xC2, 2), (0xE2, 3), (0xE3, 3), (0xEF, 3))  # the bytes with which non-ASCII punctuation begins
 BY_FIRST, BY_LAST, BY_LENGTH = 0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9
 
 
 @dataclass(frozen=True, eq=False)
 class Tokens:
-    """The words of a text. `begins` and `ends` are bytes of the text, `hashes` what the words are known by; `dotted`
-    are the places of the words that have a full stop, once for each, and `padded` is what the words are read from.
+    """The words of a text. `begins` and `ends` are bytes of the text, `hashes` the hashes of the words; `dotted` holds
+    the place of a word once for each full stop in it, and `padded` is the text from which the words are read.
     """
 
     begins: "Numbers"
@@ -43,7 +42,7 @@ class Tokens:
 
     @cached_property
     def numbers(self) -> "Numbers":
-        """The places of the words that are numbers, in order; a few that are may be missing."""
+        """The places of the words that are numbers, in order; a few may be missing."""
         import numpy as np
 
         if not len(self.begins):
@@ -55,7 +54,7 @@ class Tokens:
 
 
 def tokens(text: bytes) -> Tokens:
-    """The words of a text, the same as `words` gives of it when it is `cleaned`."""
+    """Return the words of a text, equal to those that `words` returns for the `cleaned` text."""
     import numpy as np
 
     padded = np.frombuffer(bytearray(PADDING + text.translate(KEPT) + PADDING), np.uint8)
@@ -73,7 +72,7 @@ def tokens(text: bytes) -> Tokens:
 
 
 def _clean(padded: "Bytes", text: bytes) -> None:
-    """Leave out what is punctuation as a whole, as `cleaned` does."""
+    """Blank out multi-byte punctuation, as `cleaned` does."""
     import numpy as np
 
     if b"&" in text:
@@ -98,7 +97,7 @@ def _clean(padded: "Bytes", text: bytes) -> None:
 
 @cache
 def _punctuation(lead: int, size: int) -> "NDArray[np.bool_]":
-    """Which of the bytes behind this one make a sign of punctuation of it."""
+    """Return which of the bytes after this one make a punctuation sign of it."""
     import numpy as np
 
     pattern, found = TWO if size == 2 else THREE, np.zeros(1 << 8 * (size - 1), np.bool_)
@@ -113,7 +112,7 @@ def _digits(signs: "Bytes") -> "NDArray[np.bool_]":
 
 
 def _without_zeros(padded: "Bytes", begins: "Numbers", ends: "Numbers", dotted: "Numbers") -> "tuple[Numbers, Numbers]":
-    """Where words begin and end without the zeros that say nothing in a number."""
+    """Return where words begin and end without the zeros that do not change a number."""
     import numpy as np
 
     first, last = begins.copy(), ends.copy()
@@ -125,7 +124,7 @@ def _without_zeros(padded: "Bytes", begins: "Numbers", ends: "Numbers", dotted: 
     leading = np.flatnonzero(padded[first] == ZERO)
     while len(leading := leading[(last[leading] - first[leading] > 1) & (padded[first[leading]] == ZERO)]):
         first[leading] += 1
-    empty = words[first[words] == last[words]]  # of `.0` nothing is left: it is a zero
+    empty = words[first[words] == last[words]]  # nothing is left of `.0`: it is a zero
     first[empty], last[empty] = first[empty] + 1, last[empty] + 2
     return first, last
 
@@ -147,7 +146,7 @@ def _hashes(padded: "Bytes", first: "Numbers", last: "Numbers") -> "Hashes":
 
 
 class Known:
-    """Numbers that are looked for among millions of others: a table of bits first, then a search."""
+    """Hashes that are looked for among millions of others, first in a table of bits, then by binary search."""
 
     def __init__(self, hashes: "Hashes") -> None:
         import numpy as np
@@ -162,13 +161,13 @@ class Known:
         return len(self.hashes)
 
     def places(self, hashes: "Hashes") -> "Numbers":
-        """Which of those that are known these are; all of them are known."""
+        """Return the places among the known hashes of these, all of which are known."""
         import numpy as np
 
         return np.searchsorted(self.hashes, hashes)
 
     def among(self, hashes: "Hashes") -> "tuple[Numbers, Numbers]":
-        """The places of those among these that are known, in order, and which they are."""
+        """Return the places of the known hashes among these, in order, and which known hash each is."""
         import numpy as np
 
         if not len(self.hashes):

@@ -1,7 +1,7 @@
-"""WARC's text form (WET): the text of web pages, as Common Crawl gives it.
+"""Reader of WARC's text form (WET): the text of web pages, as Common Crawl publishes it.
 
 Source: ISO 28500:2017, "WARC file format": a record is a line with the version, named fields, an empty line, and as
-many bytes as its field Content-Length says.
+many bytes as its field Content-Length gives.
 """
 
 from collections.abc import Iterator
@@ -14,11 +14,11 @@ from tabcontam.subjects.corpora.tally import Reason
 LONGEST = 1 << 16  # bytes of a line of a record's head
 MOST = 1000  # lines of a record's head
 OF_TEXT = frozenset({b"conversion", b"resource"})  # types of record whose content is a document
-ABOUT = frozenset({b"warcinfo", b"metadata", b"request"})  # and those that only tell of others
+ABOUT = frozenset({b"warcinfo", b"metadata", b"request"})  # types of record that only describe others
 
 
 def read_warc(given: Reading) -> Iterator[Part]:
-    """The text of each page as a document; its number counts the records that are documents."""
+    """Yield the text of each page as a document; its number counts the records that are documents."""
     stream, number = given.stream(), 0
     while (head := _head(stream, given)) is not None:
         kind, size = head.get(b"warc-type", b""), _size(head)
@@ -34,7 +34,7 @@ def read_warc(given: Reading) -> Iterator[Part]:
 
 
 def _head(stream: BinaryIO, given: Reading) -> dict[bytes, bytes] | None:
-    """The fields of the next record, in small letters; None at the end of the file."""
+    """Return the fields of the next record, in lower case, or None at the end of the file."""
     told = False
     while line := stream.readline(LONGEST):
         if line.startswith(b"WARC/"):
@@ -55,13 +55,13 @@ def _head(stream: BinaryIO, given: Reading) -> dict[bytes, bytes] | None:
 
 
 def _size(head: dict[bytes, bytes]) -> int | None:
-    """How many bytes the content has; None where that is not said."""
+    """Return how many bytes the content has, or None if the head does not give it."""
     text = head.get(b"content-length", b"")
     return int(text) if text.isdigit() and len(text) < 19 else None
 
 
 def _pass(stream: BinaryIO, size: int, given: Reading) -> None:
-    """Pass over the content of a record."""
+    """Skip the content of a record."""
     while size:
         block = stream.read(min(size, STRETCH))
         if not block:

@@ -1,9 +1,9 @@
 """A document as a sequence of words, in which a row's values are found however the row is written.
 
-A word is a run of letters and digits, in which a full stop before a digit belongs to the word, unless a letter or
-another full stop stands before it (`5.1`, `.5`). What is neither is punctuation: also HTML's entities (`&amp;`), an
-escaped line break or tab (`\\n`, `\\r`, `\\t`, as a text inside a text has them), and the blanks, quotes, dashes and
-lines of Unicode. The case of A to Z does not count.
+A word is a run of letters and digits. A full stop before a digit belongs to the word, unless a letter or another full
+stop precedes it (`5.1`, `.5`). Everything else is punctuation: also HTML's entities (`&amp;`), an escaped line break or
+tab (`\\n`, `\\r`, `\\t`, as a text inside a text has them), and the blanks, quotes, dashes and lines of Unicode. The
+case of A to Z is ignored.
 """
 
 import re
@@ -21,15 +21,15 @@ TWO = re.compile(rb"\xc2(?:[\x80-\xa9\xab-\xb4\xb6-\xb9\xbb-\xbf])")  # U+0080 t
 THREE = re.compile(
     rb"\xe2[\x80-\xaf][\x80-\xbf]"  # U+2000 to U+2BFF: blanks, quotes, dashes, arrows, lines, shapes
     rb"|\xe3\x80[\x80-\x9f]"  # U+3000 to U+301F: those of Chinese and Japanese
-    rb"|\xef\xbc[\x81-\x8f\x9a-\xa0]|\xef\xbb\xbf"  # the same in full width; the byte order mark
+    rb"|\xef\xbc[\x81-\x8f\x9a-\xa0]|\xef\xbb\xbf"  # in full width; the byte order mark
 )
 
 
 class Word(NamedTuple):
     """A word of a text: `key` is what it is compared by, `begin` and `end` are bytes of the text.
 
-    The key is in small letters; that of a number is its value without zeros that say nothing (`12` for `12.00` and
-    `012`, `.5` for `0.50`). `minus` says whether a minus sign stands before a number.
+    The key is in lower case; that of a number is its value without zeros that do not change it (`12` for `12.00` and
+    `012`, `.5` for `0.50`). `minus` is whether a minus sign stands before a number.
     """
 
     key: bytes
@@ -40,7 +40,7 @@ class Word(NamedTuple):
 
 
 def cleaned(text: bytes) -> bytes:
-    """The same text, of the same length, with blanks or line breaks for what is punctuation only as a whole."""
+    """Return the text, at the same length, with blanks or line breaks for each multi-byte punctuation mark."""
     if b"&" in text:
         text = ENTITY.sub(_blank, text)
     if b"\\" in text:
@@ -52,19 +52,19 @@ def cleaned(text: bytes) -> bytes:
 
 
 def words(clean: bytes, begin: int = 0, end: int | None = None) -> list[Word]:
-    """The words of a text that was `cleaned`, or of the part of it from one byte to another, which cut no word."""
+    """Return the words of a `cleaned` text, or of the part of it from byte `begin` to byte `end`, which cut no word."""
     found = WORD.finditer(clean, begin, len(clean) if end is None else end)
     return [_word(clean, match[0].lower(), *match.span()) for match in found]
 
 
 def plain_words(clean: bytes, begin: int = 0, end: int | None = None) -> list[tuple[bytes, int, int]]:
-    """The same as they are written, in small letters, each with where it begins and ends."""
+    """Return the words as they are written, in lower case, each with where it begins and ends."""
     found = WORD.finditer(clean, begin, len(clean) if end is None else end)
     return [(match[0].lower(), *match.span()) for match in found]
 
 
 def number_key(word: bytes) -> bytes | None:
-    """What a number is compared by; None for a word that is no number."""
+    """Return the key by which a number is compared, or None for a word that is no number."""
     if word[0] > 0x39 or (match := NUMBER.fullmatch(word)) is None:
         return None
     whole, part = match[1].lstrip(b"0"), (match[2] or b"").rstrip(b"0")
@@ -79,7 +79,7 @@ def _word(clean: bytes, word: bytes, begin: int, end: int) -> Word:
 
 
 def _is_negative(clean: bytes, begin: int) -> bool:
-    """Whether the hyphen before a number, if there is one, is a sign: it joins no word to the number (`3-5`)."""
+    """Return whether a hyphen before a number is a minus sign, so that it joins no word to the number (`3-5`)."""
     return begin > 0 and clean[begin - 1] == HYPHEN and clean[begin - 2 : begin - 1] not in OF_A_WORD
 
 

@@ -1,9 +1,9 @@
-"""Gemini's batch API: requests go into one order, their replies come with it within a day.
+"""Gemini's batch API: requests go into one order, and their replies come with it within a day.
 
 As of 23 November 2026 (https://ai.google.dev/gemini-api/docs/batch-api): half the price; an order with its requests in
-it is at most 20 MB, and no number of requests is stated; at a time no more tokens than the key's tier allows. What is
-not answered within 48 hours expires. Replies are read from the JSON itself: the SDK's types leave out how far a batch
-is and why it failed, and warn about every value that is newer than they are.
+it is at most 20 MB, and no number of requests is stated; at a time no more tokens than the key's tier allows. Requests
+not answered within 48 hours expire. Replies are read from the JSON itself: the SDK's types leave out how far a batch is
+and why it failed, and warn about every value that is newer than they are.
 """
 
 import json
@@ -28,7 +28,7 @@ ENDED = {
     "FAILED": "the batch failed",
 }
 GONE = "the batch is not there any more"
-# Of google.rpc's codes, which requests in a batch fail with, the statuses that requests outside have.
+# For google.rpc's codes, with which requests in a batch fail, the statuses that requests outside have.
 STATUSES = {3: 400, 4: 504, 5: 404, 7: 403, 8: 429, 9: 400, 10: 409, 13: 500, 14: 503, 16: 401}
 FULL = (8, 429)
 PASSING = (408, 429)  # besides 500 and above
@@ -49,18 +49,18 @@ class GeminiBatches(Batches):
 
     @property
     def sent(self) -> Sent:
-        """How a request would be written now."""
+        """The form and the allowance with which a request would be written now."""
         return Sent(self._model.form, self._model.allowance)
 
     def written(self, name: str, request: Request) -> bytes:
-        """One request as the SDK takes it, in no fewer bytes than it sends."""
+        """Return one request as the SDK takes it, in no fewer bytes than it sends."""
         arguments = self._model.written(request)
         line = json.dumps({**arguments, "metadata": {"key": name}})
         json.dumps(arguments, ensure_ascii=False).encode()  # raises for half of a surrogate pair
         return line.encode()
 
     async def submit(self, requests: Sequence[bytes], mark: str) -> str:
-        """Send the order, with the requests in it."""
+        """Send the order, with the requests in it, and return the batch's id."""
         client, source = self._model.connection(), [json.loads(request) for request in requests]
         try:
             made = await client.aio.batches.create(
@@ -71,7 +71,7 @@ class GeminiBatches(Batches):
         return _id(made.name)
 
     async def find(self, mark: str, since: float, names: Sequence[str]) -> str | None:
-        """Look through the list of batches for one with this mark in its name."""
+        """Return the id of a batch with this mark in its name, from the list of batches; None if there is none."""
         query = {"pageSize": str(PAGE)}
         for _ in range(PAGES):
             page = await self._got("batches", query)
@@ -85,7 +85,7 @@ class GeminiBatches(Batches):
         return None
 
     async def standing(self, batch: str) -> Standing:
-        """How far a batch is, by its state and its counts."""
+        """Return how far a batch is, from its state and its counts."""
         found = await self._got(f"{FOLDER}{batch}")
         if found is None:
             return Standing(ended=True, reason=GONE)
@@ -100,7 +100,7 @@ class GeminiBatches(Batches):
         return Standing(True, done, of, f"{ENDED[state]}{why and ': '}{why}", crowded)
 
     async def results(self, batch: str) -> AsyncIterator[Result]:
-        """The replies that stand in a batch."""
+        """Yield the replies that a batch holds."""
         found, self._before = await self._got(f"{FOLDER}{batch}"), self._model.habits
         for place in (("metadata", "output"), ("response",)):
             held = at(found, *place, "inlinedResponses", "inlinedResponses")
@@ -111,7 +111,7 @@ class GeminiBatches(Batches):
                 return
 
     def read(self, result: Result, request: Request, sent: Sent) -> tuple[Reply, bool]:
-        """The reply to a request: as if it had come by itself."""
+        """Return the reply to a request, as if it had come by itself, and whether a second try may get a better one."""
         body = result.content.get("response")
         if isinstance(body, dict):
             return self._model.reply_in_batch(body, sent)
@@ -125,12 +125,12 @@ class GeminiBatches(Batches):
         return failed(self._model.words(error) or f"HTTP {status}"), fewer or passing
 
     def cancelling(self, batch: str) -> str:
-        """The command that cancels a batch; the key stays in its variable."""
+        """Return the command that cancels a batch; the key stays in its variable."""
         model = self._model
         return f'curl -X POST -H "x-goog-api-key: ${model.key_variable}" {model.at(f"{FOLDER}{batch}")}:cancel'
 
     async def _got(self, path: str, query: Mapping[str, str] | None = None) -> object:
-        """What stands there; None where nothing does."""
+        """Return the JSON at a path; None if nothing is there."""
         try:
             return await self._model.got(path, query or {})
         except Exception as error:  # a server can make the SDK raise almost anything
@@ -139,24 +139,24 @@ class GeminiBatches(Batches):
             raise self._refused(error) from None
 
     def _refused(self, error: Exception) -> Exception:
-        """What went wrong, by kind."""
+        """Return the error for a batch that Google refuses, or raise the kind of error that the model makes of it."""
         reply = self._model.failed(error)
         return FatalError(f"{self.service} takes no batch of {self._model.model}: {reply.detail}")
 
 
 def _id(name: object) -> str:
-    """The id of a batch by its name."""
+    """Return the id of a batch from its name."""
     return checked(name.removeprefix(FOLDER) if isinstance(name, str) else None)
 
 
 def _count(batch: object, name: str) -> int:
-    """A count of requests; Google writes it as a text."""
+    """Return a count of requests; Google writes it as a text."""
     count = at(batch, "metadata", "batchStats", name)
     return int(count) if isinstance(count, int | str) and str(count).isdecimal() and len(str(count)) < 10 else 0
 
 
 def _fault(status: int, error: Mapping[str, Any]) -> "APIError":
-    """The error of a request in a batch, as the SDK raises it for one outside."""
+    """Return the error of a request in a batch, as the SDK raises it for one outside."""
     from google.genai.errors import APIError
 
     return APIError(status, {"error": {**error, "code": status}})

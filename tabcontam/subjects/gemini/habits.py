@@ -1,4 +1,4 @@
-"""What a Gemini or Gemma model was found to want, and how a request is written that it takes."""
+"""Habits of a Gemini or Gemma model: how a request must be written so that its server takes it."""
 
 import re
 from collections.abc import Mapping
@@ -15,30 +15,30 @@ LITTLE_THINKING: Mapping[str, Mapping[str, Any]] = {
     "no thinking": {"thinking_budget": 0},
 }
 SCHEMA = "response_json_schema"
-# What a model may not take, and how its server says so. Gemma knows no system text.
+# Parameters that a model may not take, and the words of its server's refusal. Gemma knows no system text.
 REFUSALS = {
     "seed": re.compile(r"\bseed\b", re.IGNORECASE),
     "temperature": re.compile(r"\btemperature\b", re.IGNORECASE),
     SCHEMA: re.compile(r"\bresponse[ _]?(json[ _]?schema|schema|mime[ _]?type)|\bjson mode", re.IGNORECASE),
     "system_instruction": re.compile(r"\b(developer|system)[ _]?instruction", re.IGNORECASE),
-    # Google does not always say which argument it means; this one differs most between models.
+    # Google does not always name the argument that it means; this one differs most between models.
     "thinking_config": re.compile(r"thinking|\bbudget\b|contains an invalid argument", re.IGNORECASE),
 }
 
 
 @dataclass(frozen=True)
 class Habits:
-    """What a model was found to want, from what its server said. Habits only ever grow."""
+    """The demands that a model's server has shown. Habits only ever grow."""
 
     refused: frozenset[str] = frozenset()
     thinks: bool = False
 
     def joined(self, other: "Habits") -> "Habits":
-        """What either has found."""
+        """Return the habits that either of the two has found."""
         return Habits(self.refused | other.refused, self.thinks or other.thinks)
 
     def without(self, error: Exception, config: Mapping[str, Any]) -> "Habits | None":
-        """These, without the parameter that a server says this model does not take; None where it says none."""
+        """Return these habits without the parameter that a refusal names; None if it names none."""
         if getattr(error, "code", None) != 400:
             return None
         said = str(getattr(error, "details", ""))
@@ -49,16 +49,16 @@ class Habits:
 
     @property
     def allowance(self) -> int:
-        """Tokens beyond the answer's."""
+        """The tokens that may come on top of the answer's."""
         return THINKING if self.thinks else 0
 
     @property
     def thinking(self) -> str | None:
-        """The way to ask for little thinking; None where there is no thinking, or no way is left."""
+        """The way to ask for little thinking; None if there is no thinking, or no way is left."""
         return next((name for name in LITTLE_THINKING if name not in self.refused), None) if self.thinks else None
 
     def arguments(self, request: Request) -> dict[str, Any]:
-        """The chat as Gemini takes it, decoded greedily where the model takes that, or drawn."""
+        """Return the chat as Gemini takes it, decoded greedily if the model takes that, or drawn."""
         prompt, schema = request.prompt, None if SCHEMA in self.refused else request.schema
         system = "\n\n".join(message.content for message in prompt.chat if message.role == "system")
         turns = [message for message in prompt.chat if message.role != "system"]

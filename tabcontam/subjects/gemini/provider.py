@@ -1,8 +1,8 @@
 """`gemini:` Google's Gemini and Gemma, through the google-genai SDK.
 
-What the server does wrong is raised by kind, and nothing is sent again as it is. What a model will not take (a seed,
-system text, little thinking) is learned from its first refusal, and the query is sent again without it. The key goes to
-Google's own address only, and nothing in the environment can send it elsewhere: the SDK would follow
+Each kind of failure has an error of its own, and nothing is sent again unchanged. If a model refuses a part of a
+request (a seed, system text, little thinking), its first refusal teaches that, and the query is sent again without it.
+The key goes to Google's own address only, and nothing in the environment can send it elsewhere: the SDK would follow
 GOOGLE_GEMINI_BASE_URL, GOOGLE_GENAI_USE_VERTEXAI and others.
 """
 
@@ -41,7 +41,7 @@ CONNECT_WAIT = 1.0  # seconds before the second try, twice as long before the th
 SECONDS = 300.0  # how long one request may take
 CONNECT_SECONDS = 60.0  # how long the question for the model may take, with its repetitions
 NAME = re.compile(r"(?:models/|(tunedModels/))?([\w.-]+)", re.ASCII)  # no sign that could turn into another path
-# Where no other request would fare better: status code and words of the error, and what to say. The first one counts.
+# Errors after which no other request would fare better: status code and words, and the message. The first one counts.
 HOPELESS = {
     r"40[03] .*location is not supported": "does not serve the place that this computer asks from; ask from another",
     r"402 |40[03] .*billing|400 .*FAILED_PRECONDITION|429 .*(prepay|spend(ing)? cap)": (
@@ -58,7 +58,7 @@ HOPELESS = {
 PASSING = (408, 429)  # besides 500 and above
 CROWDED = (408, 429, 503, 504)
 NOT_WORKED_ON = (429, 503)
-# The SDK's warnings ("Both GOOGLE_API_KEY and GEMINI_API_KEY are set") are printed where nothing handles them.
+# The SDK's warnings ("Both GOOGLE_API_KEY and GEMINI_API_KEY are set") are printed unless a handler takes them.
 SILENT = logging.NullHandler()
 
 
@@ -89,7 +89,7 @@ class GeminiModel(ServedModel):
         self._http: AsyncClient | None = None
 
     async def connect(self) -> None:
-        """Ask for the model. Raises `UsageError` if nobody answers, the key or the model is not taken."""
+        """Ask for the model. Raises `UsageError` if nobody answers, or the key or the model is refused."""
         client = self.connection()
         from google.genai.errors import APIError
         from google.genai.types import GetModelConfig, HttpOptions, HttpRetryOptions
@@ -112,9 +112,9 @@ class GeminiModel(ServedModel):
         self._recognize(found)
 
     async def generate(self, request: Request) -> Reply:
-        """Ask once, and again only in words that the model takes, or with room for its thinking.
+        """Answer a prompt; try again only in words that the model takes, or with room for its thinking.
 
-        What is learned from a refusal is kept only once the server has taken a request that was made by it.
+        Habits learned from a refusal are stored only once the server has taken a request that follows them.
         """
         habits, usages = self._habits, list[Usage | None]()
         while True:
@@ -138,15 +138,15 @@ class GeminiModel(ServedModel):
 
     @property
     def batches(self) -> GeminiBatches | None:
-        """Google's own batch API."""
+        """Google's own batch API; None at another address."""
         return GeminiBatches(self) if self._own else None
 
     def written(self, request: Request) -> dict[str, Any]:
-        """A request in words that the model takes as far as is known."""
+        """Return a request in words that the model takes as far as is known."""
         return self._habits.arguments(request)
 
     def reply_in_batch(self, body: object, sent: Sent) -> tuple[Reply, bool]:
-        """The reply in a body that came with a batch, and whether another may be better: there was no room for it."""
+        """Return the reply in a body that came with a batch, and whether its token limit was too small for it."""
         try:
             answer = read_answer(body)
         except ValueError as error:
@@ -159,28 +159,28 @@ class GeminiModel(ServedModel):
 
     @property
     def habits(self) -> Habits:
-        """What is known of the words that the model takes."""
+        """The words that the model takes, as far as is known."""
         return self._habits
 
     def learned_from(self, error: Exception, request: Request, before: Habits) -> bool:
-        """Whether an error says what this model does not take; it is left out from now on.
+        """Return whether an error names a part that this model does not take; it is left out from now on.
 
-        `before` is what was known of the model when the batch was read first: each of its requests may teach the same.
+        `before` are the habits from before the batch was first read: each of its requests may teach the same.
         """
         fewer = before.without(error, before.arguments(request)["config"])
         self._learn(fewer or before)
         return fewer is not None
 
     def words(self, error: object) -> str:
-        """What an error of a batch says."""
+        """Return the message of an error of a batch."""
         return self._line(message(error)) if isinstance(error, dict) else ""
 
     def at(self, path: str) -> str:
-        """The address of what stands under this path."""
+        """Return the address of a path."""
         return f"{self.address}/{API_VERSION}/{path}"
 
     async def got(self, path: str, query: Mapping[str, str]) -> object:
-        """The JSON that stands there, as it came. Raises what the SDK raises."""
+        """Return the JSON at a path, as it came. Raises what the SDK raises."""
         self.connection()
         from google.genai.errors import APIError
 
@@ -217,7 +217,7 @@ class GeminiModel(ServedModel):
         self.allowance = self._habits.allowance
 
     def connection(self) -> "Client":
-        """The SDK's client, which is opened when it is first needed."""
+        """Return the SDK's client, which is opened when it is first needed."""
         if self._client is None:
             self._client = self._opened()
         return self._client
@@ -245,16 +245,16 @@ class GeminiModel(ServedModel):
             raise self._mistake(f"google-genai does not start: {error}") from None
 
     def _path(self, kind: str, name: str) -> str:
-        """The name as the server has it: `models/` or `tunedModels/`, and the name itself."""
+        """Return the name as the server has it: `models/` or `tunedModels/`, and the name itself."""
         return f"{kind}{name}"
 
     def _access(self) -> dict[str, Any]:
-        """What the SDK gets to be let in. Raises `UsageError` where there is none."""
+        """Return the credentials for the SDK. Raises `UsageError` if there are none."""
         return {"api_key": self._key(), "vertexai": False}
 
     @property
     def _lets_in(self) -> str:
-        """How messages call it."""
+        """The name of the credentials in messages."""
         return f"the key in {self.key_variable}"
 
     def _transport(self) -> "AsyncClient":
@@ -275,20 +275,20 @@ class GeminiModel(ServedModel):
         return client
 
     def _recognize(self, found: Any) -> None:
-        """Take down what the server states of the model."""
+        """Note the version and the habits that the server states of the model."""
         if not found.name:  # the SDK makes a model of an empty reply
             raise self._mistake(self._other_kind())
         methods = found.supported_actions
         if methods and "generateContent" not in methods:
             raise self._mistake(f"{self.spec} answers no prompts; its server offers {', '.join(methods)}")
         self._learn(Habits(thinks=getattr(found, "thinking", None) is True))
-        # An alias such as gemini-flash-latest may come back under the name of what it stands for today.
+        # An alias such as gemini-flash-latest may come back under the name of the model that it means today.
         other = found.name if found.name != self.model else None
         stated = {"version": found.version, "name": other}
         self.version = self._line(" ".join(f"{name}={fact}" for name, fact in stated.items() if fact))
 
     async def _unknown(self, client: "Client") -> UsageError:
-        """The error for a model that is not there, with the nearest ones that are and answer prompts."""
+        """Return the error for an unknown model, with the nearest known ones that answer prompts."""
         asked = self.model.rpartition("/")[2]
         names = []
         try:
@@ -305,7 +305,7 @@ class GeminiModel(ServedModel):
         return f"{self.address} does not speak the Gemini protocol"
 
     def _hopeless(self, error: "APIError") -> str | None:
-        """The line for a server that would answer no other request either: who, what, and what to do about it."""
+        """Return the line for a server that would answer no other request either: who, what, and what to do."""
         answered = f"{error.code} {error.details}"
         what = next((what for words, what in HOPELESS.items() if re.match(words, answered, re.I | re.S)), None)
         if what is None:
@@ -314,7 +314,7 @@ class GeminiModel(ServedModel):
         return self._line(f"{self._who} {what}; it answered {_fault(error).text}")
 
     def failed(self, error: Exception, usages: Sequence[Usage | None] = ()) -> Reply:
-        """No answer to this request. Raises `TransientError` or `FatalError` where that is not its own fault."""
+        """Return the failed reply to a request. Raises `TransientError` or `FatalError` if the fault lies elsewhere."""
         if isinstance(error, UsageError):  # there is no key, or no SDK
             raise FatalError(str(error)) from None
         from google.genai.errors import APIError
@@ -330,7 +330,7 @@ class GeminiModel(ServedModel):
 
 
 def _fault(error: Exception) -> TransientError:
-    """Why there was no answer, in few words; `kind` is empty where the same request would fare no better."""
+    """Return why there was no answer, in few words; `kind` is empty if the request would fare no better again."""
     from google.auth.exceptions import GoogleAuthError
     from google.genai.errors import APIError
     from httpx2 import ConnectError, ConnectTimeout, DecodingError, ProxyError, RequestError, TimeoutException
@@ -360,7 +360,7 @@ def _fault(error: Exception) -> TransientError:
 
 
 def _wanted(error: "APIError") -> float | None:
-    """The wait that a server asks for: in a header, or in the details of a 429, as Google does."""
+    """Return the wait that a server asks for: in a header, or in the details of a 429, as Google does."""
     headers = getattr(error.response, "headers", None) or {}
     wait = retry_after({name.lower(): value for name, value in headers.items()})
     return retry_delay(error.details) if wait is None else wait

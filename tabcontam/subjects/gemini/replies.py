@@ -1,4 +1,4 @@
-"""What Gemini sent, read: the reply's JSON field by field, each checked for its type.
+"""Readers of Gemini's JSON, each of whose fields is checked for its type.
 
 The SDK's own types would warn on the user's terminal about every value that is newer than they are.
 """
@@ -25,7 +25,7 @@ DELAY = re.compile(r"'retryDelay': '(\d{1,9}(\.\d*)?)s'", re.ASCII)
 class Answer:
     """One candidate: its visible text, why it ended, whether the model thought before it.
 
-    `block` is the reason for which the prompt was never answered; `usage` what the server says it charges.
+    `block` is the reason why the prompt was never answered; `usage` are the tokens that the server charges.
     """
 
     text: str = ""
@@ -37,11 +37,11 @@ class Answer:
 
     @property
     def cut(self) -> bool:
-        """Whether it ran into the token limit, which in Gemini counts the thinking too."""
+        """Return whether it ran into the token limit, which in Gemini counts the thinking too."""
         return self.finish == "MAX_TOKENS"
 
     def reply(self) -> Reply:
-        """Text and state."""
+        """Return text and state as a reply."""
         refusal = f"prompt blocked: {_words(self.block)}" if self.block else None
         return as_reply(
             self.text,
@@ -54,7 +54,7 @@ class Answer:
 
 
 def read_answer(body: object) -> Answer:
-    """The answer in a reply. Raises ValueError where there is none."""
+    """Return the answer in a reply. Raises ValueError if there is none."""
     counts = ("promptTokenCount", "candidatesTokenCount", "thoughtsTokenCount")
     prompt, tokens, thoughts = (tokens_at(body, "usageMetadata", count) for count in counts)
     usage = None if prompt is None else Usage(prompt, (tokens or 0) + (thoughts or 0))
@@ -76,13 +76,13 @@ def read_answer(body: object) -> Answer:
 
 
 def retry_delay(body: object) -> float | None:
-    """The seconds to wait that the details of an error state, as Google writes them: "28s"."""
+    """Return the seconds to wait that the details of an error state, as Google writes them: "28s"."""
     found = DELAY.search(str(body))
     return float(found[1]) if found else None
 
 
 def _text(parts: object) -> tuple[str, bool]:
-    """The text of the parts that are no thoughts, and whether there were thoughts."""
+    """Return the text of the parts that are no thoughts, and whether there were thoughts."""
     found = [part for part in (parts if isinstance(parts, list) else []) if isinstance(part, dict)]
     texts = [part["text"] for part in found if not part.get("thought") and isinstance(part.get("text"), str)]
     whole = "".join(texts).encode("utf-8", "replace").decode()  # no file can hold half a surrogate pair

@@ -51,7 +51,7 @@ class VertexModel(GeminiModel):
 
     @property
     def identity(self) -> Mapping[str, str]:
-        """Replies and prices know the model by its bare name."""
+        """The keys of replies and prices, which hold the model's bare name."""
         return {**super().identity, "model": self.model.rpartition("/")[2]}
 
     async def connect(self) -> None:
@@ -84,7 +84,7 @@ class VertexModel(GeminiModel):
         return {"vertexai": True, "credentials": self._credentials, **self._place}
 
     def _log_in(self) -> None:
-        """Get a first token, so that a login that is no good is told before anything is asked."""
+        """Get a first token, so that a useless login is reported before anything is asked."""
         from google.auth.exceptions import GoogleAuthError
         from google.auth.transport.requests import Request
 

@@ -1,4 +1,4 @@
-"""Where the weights of a `gguf:` model lie, and what their file says of them."""
+"""The search for the file of weights of a `gguf:` model, and the facts that its head states."""
 
 import mmap
 import re
@@ -11,7 +11,7 @@ from tabcontam.errors import UsageError, one_line
 ENDING = ".gguf"
 HUB = re.compile(r"(\w[\w.-]*/[\w.-]+)/([\w./-]+\.gguf)", re.ASCII)
 PACKAGE = re.compile(r"[\w.-]+", re.ASCII)
-# Keys of the file's head, each behind its length in eight bytes. The reader of the package `gguf` would read every word
+# Keys of the file's head, each after its length in eight bytes. The reader of the package `gguf` would read every word
 # of the vocabulary first, which takes 3.5 seconds for SmolLM2 and 10 for Qwen2.5.
 HEAD = 64 << 20  # bytes that hold the head: a vocabulary of 262,000 words takes eight million
 TEMPLATE = (23).to_bytes(8, "little") + b"tokenizer.chat_template"
@@ -49,7 +49,7 @@ def carried() -> Mapping[str, Path]:
 
 
 def facts(path: Path) -> tuple[bool, int | None]:
-    """Return whether the file has a chat template, and the tokens of its context, if it says so."""
+    """Return whether the file has a chat template, and the tokens of its context, None if it does not state them."""
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as held:
         context = CONTEXT.search(held, 0, HEAD)
         return held.find(TEMPLATE, 0, HEAD) >= 0, int.from_bytes(context[1], "little") if context else None

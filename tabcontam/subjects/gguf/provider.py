@@ -1,8 +1,8 @@
 """`gguf:` an LLM on this machine's processors, by llama.cpp in this process.
 
-xllamacpp serves it on loopback, where it is asked as any server that speaks OpenAI's protocol. Answers have the form of
-the file: chat where it has a template, completion where it has none. llama.cpp gives log-probabilities of what it
-writes and none of a text that it is given, so that no test of likelihood can be asked.
+xllamacpp serves it on loopback, where it is asked as any server that speaks OpenAI's protocol. The form is chat if the
+file has a template, else completion. llama.cpp gives log-probabilities of the text that it writes and none of a text
+that it is given, so no test of likelihood can be asked.
 """
 
 import asyncio
@@ -36,7 +36,7 @@ SECONDS = 3600.0  # for one answer: a processor may write two tokens a second
 
 
 class GGUFModel(OpenAIModel):
-    """The LLM of a file, a package or the hub, loaded by `connect`. Raises `UsageError` for a form that there is not.
+    """The LLM of a file, a package or the hub, loaded by `connect`. Raises `UsageError` for an unknown form.
 
     `version` is the SHA-256 of the file with the version of xllamacpp, which answers depend on too.
     """
@@ -53,21 +53,21 @@ class GGUFModel(OpenAIModel):
 
     @property
     def identity(self) -> Mapping[str, str]:
-        """Return what replies are stored under, apart from the version: of a file its name without the folder."""
+        """The key under which replies are stored, apart from the version: for a file its name without the folder."""
         name = Path(self.model).name if Path(self.model).expanduser().is_file() else self.model
         return {"provider": self.provider, "address": "", "model": name}
 
     @property
     def elsewhere(self) -> Callable[[], Model]:
-        """Return what opens this model in another process."""
+        """The function that opens this model in another process."""
         return partial(GGUFModel, self.model, form=self._wanted, spec=self.spec)
 
     async def look(self) -> None:
-        """See whether its file is here. Raises `UsageError`."""
+        """Check that its file is here. Raises `UsageError`."""
         await asyncio.to_thread(find, self.model)
 
     async def connect(self) -> None:
-        """Load the model. Raises `UsageError` with one line where that cannot work."""
+        """Load the model. Raises `UsageError` with one line if that cannot work."""
         if self._server is not None:
             return
         file = await asyncio.to_thread(find, self.model)
@@ -108,7 +108,7 @@ def serve(file: Path, context: int) -> tuple[Any, str]:
         parameters.n_threads, parameters.poll = processors(), 0
     try:
         return xllamacpp.Server(wanted), f"{digest}, xllamacpp {xllamacpp.__version__}"
-    except Exception as error:  # whatever llama.cpp says of a file
+    except Exception as error:  # whatever llama.cpp raises for a file
         raise UsageError(f"{file} cannot be loaded: {one_line(error)}") from None
 
 
@@ -116,8 +116,8 @@ def serve(file: Path, context: int) -> tuple[Any, str]:
 def waiting_asleep() -> Iterator[None]:
     """Have threads of a library that is loaded now sleep soon while they wait for each other.
 
-    libgomp reads this when it is loaded. By default a thread spins for milliseconds: with other work on two
-    processors the same answers then took up to four times as much of the processors, and ten times as long.
+    libgomp reads this when it is loaded. By default a thread spins for milliseconds: with other work on two processors
+    the same answers then took up to four times as much of the processors, and ten times as long.
     """
     before = os.environ.get(SPINS)
     os.environ.setdefault(SPINS, "1000")
@@ -129,7 +129,7 @@ def waiting_asleep() -> Iterator[None]:
 
 
 def _offer(entry: Entry) -> Offer:
-    """The first of its packages that is installed."""
+    """Return the offer of the first of its packages that is installed, or the ways to get one."""
     ways = []
     for package in entry.gguf:
         try:

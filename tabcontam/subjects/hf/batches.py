@@ -1,4 +1,4 @@
-"""Requests that wait are answered together: prompts that begin alike side by side, short ones with short ones."""
+"""Batches of waiting requests: prompts that begin alike go together, and short ones with short ones."""
 
 import asyncio
 from collections.abc import Callable, Hashable, Sequence
@@ -13,7 +13,7 @@ START = 32  # tokens by which prompts that begin alike are found
 
 
 class Tokens(Protocol):
-    """What waits: a text as token ids."""
+    """A waiting text as token ids."""
 
     @property
     def ids(self) -> tuple[int, ...]:
@@ -34,8 +34,8 @@ class _Waiting(Generic[Row, Got]):
 class Batcher(Generic[Row, Got]):
     """A queue before a function that answers several rows at once, on a thread that computes for this model alone.
 
-    `cost` says what a batch takes for each token that is asked about; of all batches with whoever has waited longest
-    the cheapest is answered next. Rows of different `bands` are never in one batch.
+    `cost` is the work of a batch for each token that is asked about; among all batches that hold the row that has
+    waited longest, the cheapest is answered next. Rows of different `bands` are never in one batch.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class Batcher(Generic[Row, Got]):
         self._worker: asyncio.Task[None] | None = None
 
     async def ask(self, row: Row) -> Got:
-        """The reply to a row. Raises what the batch raised."""
+        """Return the reply to a row. Raises what the batch raised."""
         reply: asyncio.Future[Got] = asyncio.get_running_loop().create_future()
         self._waiting.append(_Waiting(row, reply))
         if self._worker is None or self._worker.done():
@@ -63,7 +63,7 @@ class Batcher(Generic[Row, Got]):
         return await reply
 
     async def close(self) -> None:
-        """Wait for the batch under way; what waits behind it is not asked."""
+        """Wait for the batch under way; the rows that wait after it are not asked."""
         for waiting in self._waiting:
             waiting.reply.cancel()
         if self._worker is not None and not self._worker.done():
@@ -84,7 +84,7 @@ class Batcher(Generic[Row, Got]):
             await asyncio.sleep(QUIET)
 
     def _next(self) -> list[_Waiting[Row, Got]]:
-        """The batch that holds whoever has waited longest."""
+        """Return the batch that holds the row that has waited longest."""
         self._waiting = [waiting for waiting in self._waiting if not waiting.reply.done()]  # some were given up
         if not self._waiting:
             return []
@@ -95,7 +95,7 @@ class Batcher(Generic[Row, Got]):
         return batch
 
     def _cheapest(self, oldest: _Waiting[Row, Got], alike: Sequence[_Waiting[Row, Got]]) -> list[_Waiting[Row, Got]]:
-        """The oldest with those nearest to it in length, of all or of those that begin like it: what costs least."""
+        """Return the cheapest batch of the oldest and the nearest in length, of all or of those that begin alike."""
 
         def distance(waiting: _Waiting[Row, Got]) -> int:
             return abs(len(waiting.row.ids) - len(oldest.row.ids))
@@ -121,9 +121,9 @@ class Batcher(Generic[Row, Got]):
 
 
 class Together(Generic[Row, Got]):
-    """A function that answers several rows at once: of fewer at a time where memory does not hold them all.
+    """A function that answers several rows at once, and fewer at a time if memory does not hold them all.
 
-    `too_large` is what becomes of a row that memory does not hold even alone. At most `most` rows are answered at a
+    `too_large` returns the result for a row that memory does not hold even alone. At most `most` rows are answered at a
     time; 0 sets no limit until one is found.
     """
 
@@ -135,7 +135,7 @@ class Together(Generic[Row, Got]):
         self._most = most
 
     def __call__(self, rows: Sequence[Row]) -> list[Got]:
-        """What becomes of each row."""
+        """Return the result for each row."""
         if self._most and len(rows) > self._most:
             parts = [rows[first : first + self._most] for first in range(0, len(rows), self._most)]
             return [got for part in parts for got in self(part)]

@@ -14,7 +14,7 @@ CACHE = "cache" if _RENAMED else "past_key_values"
 
 
 class GrowingLayer(DynamicLayer):  # type: ignore[misc]
-    """A layer with room behind its keys and values."""
+    """A layer with spare room after its keys and values."""
 
     keys: Any
     values: Any
@@ -25,7 +25,7 @@ class GrowingLayer(DynamicLayer):  # type: ignore[misc]
         self._value_room: Any = None
 
     def update(self, key_states: Any, value_states: Any, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
-        """All keys and values with the new ones behind them."""
+        """Return all keys and values, the new ones last."""
         length = self.get_seq_length()
         self.dtype, self.device, self.is_initialized = key_states.dtype, key_states.device, True
         self._key_room = _with_room(self._key_room, self.keys, length, key_states)
@@ -35,13 +35,13 @@ class GrowingLayer(DynamicLayer):  # type: ignore[misc]
         return self.keys, self.values
 
     def keep(self, rows: Any, places: Any) -> None:
-        """Forget all but these rows, and all but these places of a mask."""
+        """Drop all but these rows, and all but these places of a mask."""
         rows, places = rows.to(self.keys.device), places.to(self.keys.device)
         self.keys, self.values = self.keys[rows][:, :, places], self.values[rows][:, :, places]
 
 
 def _with_room(room: Any, held: Any, length: int, new: Any) -> Any:
-    """The room with `new` behind what it holds; a larger one where it is full or not the place of `held`."""
+    """Return the room with `new` after its content; a larger one if it is full or does not hold `held`."""
     end = length + new.shape[-2]
     own = room is not None and room.data_ptr() == held.data_ptr() and len(room) == len(held)
     if not own or room.shape[-2] < end:
@@ -53,7 +53,7 @@ def _with_room(room: Any, held: Any, length: int, new: Any) -> Any:
 
 
 def growing_cache(config: Any) -> Any:
-    """An empty cache for a model; None where one of its layers does not keep every key and value in its place.
+    """Return an empty cache for a model; None if a layer of it does not keep every key and value in its place.
 
     A sliding window counts places in the cache, padding among them; a recurrent state cannot leave padding out.
     """
@@ -65,6 +65,6 @@ def growing_cache(config: Any) -> Any:
 
 
 def holds(cache: Any, tokens: int) -> bool:
-    """Whether a model has kept so many tokens in it, every layer of them."""
+    """Return whether a model has put so many tokens into it, every layer of them."""
     whole = all(type(layer) is GrowingLayer and layer.get_seq_length() == tokens for layer in cache.layers)
     return whole and bool(cache.layers)

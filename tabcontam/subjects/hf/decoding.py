@@ -1,4 +1,4 @@
-"""Rows of token ids in, replies out: greedy decoding of several rows at once."""
+"""Greedy decoding of several rows at once: rows of token ids in, replies out."""
 
 import sys
 from collections.abc import Collection, Sequence
@@ -16,7 +16,7 @@ from tabcontam.subjects.hf.threads import settle_threads
 
 LEAST_SHARED = 32  # tokens of a shared beginning below which a forward pass of its own does not pay
 STEP = 40  # tokens of a prompt that are computed in the time of one more token of one answer
-UNPADDED = ("rwkv",)  # recurrent models that read padding too, whatever the mask says
+UNPADDED = ("rwkv",)  # recurrent models that read padding too, despite the mask
 KEPT_TOKENS = ("bos_token_id", "decoder_start_token_id", "forced_bos_token_id")
 
 
@@ -45,7 +45,7 @@ class Decoder:
         self.model.generation_config = self._greedy(loaded.model.generation_config)
 
     def room(self, row: Row) -> int:
-        """How many answer tokens the context has room for. Nothing is ever cut off a prompt."""
+        """Return how many answer tokens the context has room for. Nothing is ever cut off a prompt."""
         if self.seq2seq:
             context = self.context or sys.maxsize
             return context - 1 if len(row.ids) <= context else 0  # the answer has a context of its own
@@ -59,7 +59,7 @@ class Decoder:
         return GenerationConfig(do_sample=False, num_beams=1, eos_token_id=eos, pad_token_id=self._pad, **kept)
 
     def _generated(self, rows: Sequence[Row]) -> list[Reply]:
-        """Replies from as many calls as it takes: whenever half of the rows have ended, the others go on alone."""
+        """Return replies from as many calls as needed: whenever half of the rows have ended, the others go on alone."""
         import torch
 
         with torch.inference_mode():
@@ -91,7 +91,7 @@ class Decoder:
         return self.model.generate(**inputs, stopping_criteria=criteria, max_new_tokens=ends.remaining)
 
     def _inputs(self, rows: Sequence[Row]) -> dict[str, Any]:
-        """Padded rows. A decoder goes on where a row ends, so that padding goes before it; an encoder's goes behind.
+        """Return padded rows. A decoder goes on where a row ends, so its padding goes first; an encoder's goes last.
 
         A beginning that all rows share is computed once, for one row; the padding then comes after it.
         """
@@ -107,7 +107,7 @@ class Decoder:
         return inputs if past is None else {**inputs, self.cached_as: past}
 
     def _beginning(self, rows: Sequence[Row]) -> tuple[int, Any]:
-        """The length of the beginning that is computed once for all rows, and the cache after it, or None."""
+        """Return the length of the beginning that is computed once for all rows, and the cache after it, or None."""
         head = shared(rows) if len(rows) > 1 else 0
         if head < LEAST_SHARED:
             return 0, self._cache(rows[0].ids[:1])
@@ -115,7 +115,7 @@ class Decoder:
         return (0, None) if cache is None else (head, cache)
 
     def begun(self, ids: Sequence[int], rows: int) -> Any:
-        """The cache after a beginning of so many rows, computed once; None where the model keeps none of ours."""
+        """Return the cache after a beginning of so many rows, computed once; None if the model does not use ours."""
         cache = self._cache(ids[:1])
         if cache is not None:
             self._read(ids, cache)
@@ -123,11 +123,11 @@ class Decoder:
         return cache
 
     def _read(self, ids: Sequence[int], cache: Any) -> None:
-        """Have the model keep these tokens in a cache."""
+        """Have the model put these tokens into a cache."""
         self.model.base_model(input_ids=self._tensor([ids]), use_cache=True, **{self.cached_as: cache})
 
     def _cache(self, ids: Sequence[int]) -> Any:
-        """An empty cache, where the model keeps these tokens in one that it is given; else None, and it has its own."""
+        """Return an empty cache, if the model puts these tokens into a given one; else None, and it uses its own."""
         from tabcontam.subjects.hf.cache import growing_cache, holds
 
         if self._keeps is None:
@@ -147,7 +147,7 @@ class Decoder:
 
 
 def reply_of(row: Row, ids: Sequence[int], reader: Text, eos: Collection[int], stopping: bool = False) -> Reply:
-    """The reply that these tokens are to a row; `stopping` says that its answer may have been ended early."""
+    """Return the reply that these tokens make; `stopping` means that its answer may have been ended early."""
     ended = bool(ids) and ids[-1] in eos
     ids = ids[:-1] if ended else ids
     whole = text = reader.decode(ids)
@@ -165,12 +165,12 @@ def reply_of(row: Row, ids: Sequence[int], reader: Text, eos: Collection[int], s
 
 
 def room_of(row: Row, context: int) -> int:
-    """How many answer tokens a context has room for behind a row; 0 for the context is no limit."""
+    """Return how many answer tokens a context has room for after a row; a context of 0 is no limit."""
     return (context or sys.maxsize) - len(row.ids)
 
 
 def allowance_of(row: Row, context: int) -> int:
-    """Tokens for thinking, as far as the context reaches."""
+    """Return the tokens for thinking, as far as the context reaches."""
     if not row.thinks:
         return 0
     room = context - len(row.ids) - row.max_tokens if context else THINKING
@@ -182,7 +182,7 @@ def _too_large(row: Row) -> Reply:
 
 
 def cost(rows: Sequence[Row]) -> float:
-    """Tokens that are computed for each token of a prompt: padding and steps come on top, what is shared comes off."""
+    """Return the tokens computed per token of a prompt: padding and steps add some, a shared beginning saves some."""
     longest = max(len(row.ids) for row in rows)
     head = shared(rows) if len(rows) > 1 else 0
     steps = max(row.max_tokens for row in rows)
@@ -191,17 +191,17 @@ def cost(rows: Sequence[Row]) -> float:
 
 
 def shared(rows: Sequence[Row]) -> int:
-    """How many tokens all rows begin with, short of the whole of any."""
+    """Return how many tokens all rows begin with, short of the whole of any."""
     return min(begun_alike([row.ids for row in rows]), min(len(row.ids) for row in rows) - 1)
 
 
 def band(row: Row) -> int:
-    """Limits within a factor of eight: a row that has ended is computed on until the last of its batch has."""
+    """Return the limit to a factor of eight: a row that has ended is computed on until the last of its batch has."""
     return row.max_tokens.bit_length() // 3
 
 
 def _thinned(inputs: dict[str, Any], cached_as: str, output: Any, rows: Any) -> tuple[dict[str, Any], int]:
-    """What is given for the rows that go on, and how many places were dropped that were padding in all of them."""
+    """Return the inputs for the rows that go on, and how many places were dropped that were padding in all of them."""
     given, cache = inputs["attention_mask"], inputs[cached_as]
     mask = given.new_ones(len(rows), output.shape[1])
     mask[:, : given.shape[1]] = given[rows]
@@ -214,13 +214,13 @@ def _thinned(inputs: dict[str, Any], cached_as: str, output: Any, rows: Any) -> 
 
 
 def end_tokens(generation_config: Any, tokenizer: Any) -> frozenset[int]:
-    """The tokens that end an answer."""
+    """Return the tokens that end an answer."""
     stated = getattr(generation_config, "eos_token_id", None)
     listed = stated if isinstance(stated, list) else [stated]
     return frozenset(token for token in (*listed, tokenizer.eos_token_id) if isinstance(token, int))
 
 
 def context_of(config: Any) -> int:
-    """How many tokens fit; 0 where positions are relative and nothing sets a limit."""
+    """Return how many tokens fit; 0 if positions are relative and nothing sets a limit."""
     positions = getattr(config.get_text_config(), "max_position_embeddings", None)
     return positions if isinstance(positions, int) and positions > 0 else 0

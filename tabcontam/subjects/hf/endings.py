@@ -1,4 +1,4 @@
-"""Endings of a text, compared: what all begin with is computed once, and the rest in as few passes as can be."""
+"""Comparison of endings of a text: their common beginning is computed once, the rest in as few passes as possible."""
 
 import asyncio
 import re
@@ -15,7 +15,7 @@ from tabcontam.subjects.hf.text import Text as Reader
 
 LOGITS = 2**26  # numbers that a pass may give at a time: a quarter of a gigabyte
 MERGED = "the tokenizer merges cells and what stands between them to one token"
-SEVERAL = re.compile(r"\w[^\w.+-]")  # a word or number, and a separator behind it
+SEVERAL = re.compile(r"\w[^\w.+-]")  # a word or number, and a separator after it
 LEAST_BEGUN = 4  # tokens that all texts begin with, below which a pass of their own does not pay
 
 Text = tuple[int, ...]
@@ -24,9 +24,9 @@ Text = tuple[int, ...]
 class Comparer:
     """The model of a decoder, which compares texts that begin alike.
 
-    A text is scored behind the tokens that all of them begin with, in the tokens of the whole text: where an ending
-    begins, a token may hold letters of both. Without a first special token the first token of a text is taken as
-    uniform over the vocabulary, as where passages are scored.
+    A text is scored after the tokens that all of them begin with, in the tokens of the whole text: where an ending
+    begins, a token may hold letters of both. Without a first special token the first token of a text counts as uniform
+    over the vocabulary, as it does for passages.
     """
 
     def __init__(self, decoder: Decoder) -> None:
@@ -34,7 +34,7 @@ class Comparer:
         self._vocabulary: int = getattr(decoder.model.config.get_text_config(), "vocab_size", 1)
 
     async def compare(self, asked: Endings) -> Likelihoods:
-        """How likely each ending is; `failed` where a text is beyond the context, or memory does not hold it."""
+        """Return how likely each ending is; `failed` if a text is beyond the context, or memory does not hold it."""
         text, context = self._decoder.text, self._decoder.context
         endings = list(dict.fromkeys(asked.endings))
         read = text.plain([asked.beginning + ending for ending in endings])
@@ -53,7 +53,7 @@ class Comparer:
         return Likelihoods(tuple(float(values[ending] or 0.0) for ending in asked.endings), State.OK)
 
     def _values(self, texts: Sequence[Text]) -> list[float | None]:
-        """The log-probability of each text behind the beginning of all, in nats; None where memory does not hold it."""
+        """Return each text's log-probability after the common beginning, in nats; None if memory does not hold it."""
         import torch
 
         head = begun_alike(texts)
@@ -70,9 +70,9 @@ class Comparer:
         return [values[ids] for ids in texts]
 
     def _part(self, texts: Sequence[Text], head: int) -> list[float]:
-        """The same of texts that are computed in one pass.
+        """Return the log-probabilities of texts that are computed in one pass, after their common beginning.
 
-        The last token of the common beginning is computed with each text: it is what tells the next one.
+        The last token of the common beginning is computed with each text: it predicts the next one.
         """
         begun = head - 1
         past = self._decoder.begun(texts[0][:begun], len(texts)) if begun >= LEAST_BEGUN else None
@@ -85,7 +85,7 @@ class Comparer:
         kept: dict[str, Any] = {"use_cache": False} if past is None else {self._decoder.cached_as: past}
         logits = self._model(input_ids=ids, attention_mask=mask, **kept).logits
         tokens = _log_probabilities(logits, ids)
-        # Of each row those of the tokens behind the beginning of all: the first of them is told by the one before it.
+        # The tokens of each row after the common beginning; the token before the first of them predicts it.
         first = -log(self._vocabulary) if not head else 0.0
         skipped = max(0, head - 1) - begun
         return [first + sum(tokens[number][skipped : len(row) - 1]) for number, row in enumerate(rows)]
@@ -101,10 +101,10 @@ class Comparer:
 
 
 def joins(reader: Reader, beginning: str, texts: Sequence[Text]) -> bool:
-    """Whether a token of some text holds a word, a separator and what the text ends with.
+    """Return whether a token of some text holds a word, a separator and the beginning of the ending.
 
-    Where one token holds several cells, texts with other cells are cut in another way all over, and who has read
-    nothing finds those likelier whose cells the tokenizer has in one token.
+    If one token holds several cells, texts with other cells are split in another way throughout, and a model that has
+    read nothing finds those likelier whose cells the tokenizer has in one token.
     """
     begun = reader.decode(texts[0][len(reader.begin) : begun_alike(texts)])
     left = beginning[len(begun) :] if beginning.startswith(begun) else ""
@@ -112,7 +112,7 @@ def joins(reader: Reader, beginning: str, texts: Sequence[Text]) -> bool:
 
 
 def _log_probabilities(logits: Any, ids: Any) -> list[list[float]]:
-    """Those of each token of each row but its first, in nats; NaN where the model's numbers are none."""
+    """Return the log-probability of each token of each row but its first, in nats; NaN if the model's number is."""
     following = ids[:, 1:, None]
     found = []
     for row, own in zip(logits[:, :-1], following, strict=True):

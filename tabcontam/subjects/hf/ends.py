@@ -1,4 +1,4 @@
-"""When each row of a batch has ended: at its own limit, its stop strings or its end token, or where it has no end."""
+"""The end of each row of a batch: at its own limit, a stop string or an end token, or if it goes on without end."""
 
 from collections.abc import Callable, Collection, Sequence
 from typing import Any
@@ -7,14 +7,14 @@ from tabcontam.reading.wrapping import THOUGHT_END, THOUGHT_START
 from tabcontam.subjects.hf.text import Row
 
 TAG = 16  # tokens that </thinking> may take
-OFTEN = 8  # tokens after which it is looked at whether an answer goes on without end
+OFTEN = 8  # tokens between two looks at whether an answer goes on without end
 
 
 class RowEnds:
-    """A stopping criterion of transformers that ends each row on its own and remembers its length.
+    """A stopping criterion of transformers that ends each row on its own and stores its length.
 
-    `start` is where answers begin in the ids that it is shown; `allowances` are tokens for thinking, by row. `live` are
-    the rows that it is shown. Where it is `leaving`, all of them stop once half have ended; `leave` then parts them.
+    `start` is where answers begin in the ids of a call; `allowances` are tokens for thinking, by row. `live` are the
+    rows of a call. If `leaving` is true, all of them stop once half have ended; `leave` then parts them.
     """
 
     def __init__(
@@ -43,7 +43,7 @@ class RowEnds:
         self._tails = [max((len(mark.encode()) for mark in row.stop), default=0) + 4 for row in rows]
 
     def __call__(self, input_ids: Any, scores: Any, **kwargs: Any) -> Any:
-        """Which rows have ended."""
+        """Return which rows have ended, as a tensor."""
         import torch
 
         stopping = self._stopping()
@@ -57,18 +57,18 @@ class RowEnds:
 
     @property
     def remaining(self) -> int:
-        """How many more tokens the longest answer may take."""
+        """The number of further tokens that the longest answer may take."""
         most = [self._rows[number].max_tokens + self._allowances[number] - self.lengths[number] for number in self.live]
         return max(most)
 
     def leave(self) -> list[int]:
-        """Part with the rows that have ended; the places of the others among those shown."""
+        """Drop the rows that have ended; return the places of the others among the live ones."""
         places = [place for place, number in enumerate(self.live) if not self._done[number]]
         self.live = [self.live[place] for place in places]
         return places
 
     def ended(self, number: int, ids: Sequence[int]) -> bool:
-        """Whether a row ends with the last of these tokens of its answer, each of which it is asked about in turn."""
+        """Return whether a row ends with the last of these tokens of its answer; called for each token in turn."""
         row = self._rows[number]
         if ids[-1] in self._ends:
             return True
@@ -79,7 +79,7 @@ class RowEnds:
         return self._at_limit(number, row, ids) or (len(ids) % OFTEN == 0 and self._goes_on(number, row, ids))
 
     def _goes_on(self, number: int, row: Row, ids: Sequence[int]) -> bool:
-        """Whether the answer behind the thinking goes on without end."""
+        """Return whether the answer after the thinking goes on without end."""
         begin = self._answer_from[number]
         if row.goes_on is None or (begin is None and self._thinks(row, ids)):
             return False
@@ -95,7 +95,7 @@ class RowEnds:
         return self._answer_from[number] is not None or not self._thinks(row, ids)
 
     def _note_thought(self, number: int, ids: Sequence[int]) -> None:
-        """Where thinking has ended, with the blanks behind it, which are no part of the answer either."""
+        """Note where thinking has ended, with the blanks after it, which are no part of the answer either."""
         begin = self._answer_from[number]
         if begin is None:
             ended = bool(THOUGHT_END.search(self._decode(ids[-TAG:])))

@@ -1,6 +1,6 @@
-"""From a name or folder to a model in memory: no code of a repository or of a file is run, one line for what lacks.
+"""From a name or folder to a model in memory: no code of a repository or file is run, and an error is one line.
 
-Weights are read from safetensors. Where there are only transformers' older `pytorch_model.bin`, which are pickles, they
+Weights are read from safetensors. If there are only transformers' older `pytorch_model.bin`, which are pickles, they
 are read by torch's `weights_only` reader, which knows tensors and plain containers and calls nothing else.
 """
 
@@ -18,7 +18,7 @@ from tabcontam.errors import UsageError
 
 PACKAGES = ("torch", "transformers")
 INSTALL = 'pip install "tabcontam[hf]"'
-# What determines the answers, and all that is fetched: no second copies of the weights.
+# All that determines the answers, and all that is fetched: no second copies of the weights.
 FILES = ("*.safetensors", "*.safetensors.index.json", "*.json", "*.jinja", "*.model", "*.tiktoken", "*.txt")
 COPIES = ("*/*", "consolidated*", "*.fp16.*", "*.bf16.*")
 BIN = (
@@ -35,7 +35,7 @@ REPOSITORY = re.compile(r"[\w.-]+(/[\w.-]+)?", re.ASCII)
 
 @dataclass(frozen=True)
 class Loaded:
-    """A model with its tokenizer; `version` identifies both, and what they are computed in."""
+    """A model with its tokenizer; `version` identifies both, their number format and device."""
 
     model: Any
     tokenizer: Any
@@ -44,12 +44,12 @@ class Loaded:
 
     @property
     def chat(self) -> bool:
-        """Whether the tokenizer has a chat template."""
+        """Return whether the tokenizer has a chat template."""
         return bool(getattr(self.tokenizer, "chat_template", None))
 
 
 def load(name: str, device: str = "") -> Loaded:
-    """The model `name`, on this device or on the fastest that there is. Raises `UsageError`."""
+    """Return the model `name`, on this device or on the fastest available one. Raises `UsageError`."""
     try:
         import torch
         import transformers
@@ -67,7 +67,7 @@ def load(name: str, device: str = "") -> Loaded:
 
 
 def find(name: str, provider: str = "hf", pickled: bool = True) -> Path:
-    """The folder of a model's files, which are fetched where it is on the hub; a `.bin` only where `pickled` allows it.
+    """Return the folder of a model's files, fetched if it is on the hub; a `.bin` only if `pickled` allows it.
 
     Raises `UsageError`, which names the model as one of this provider.
     """
@@ -77,7 +77,7 @@ def find(name: str, provider: str = "hf", pickled: bool = True) -> Path:
 
 
 def configuration(spec: str, folder: Path) -> Any:
-    """The configuration in a folder, of a model that goes by PROVIDER:NAME. Raises `UsageError`."""
+    """Return the configuration in a folder, of a model named PROVIDER:NAME. Raises `UsageError`."""
     with told(spec):
         from transformers import AutoConfig
 
@@ -85,16 +85,16 @@ def configuration(spec: str, folder: Path) -> Any:
 
 
 def load_tokenizer(spec: str, folder: Path) -> Any:
-    """The tokenizer in a folder, of a model that goes by PROVIDER:NAME. Raises `UsageError`."""
+    """Return the tokenizer in a folder, of a model named PROVIDER:NAME. Raises `UsageError`."""
     with told(spec):
         from transformers import AutoTokenizer
 
-        # Clean-up would take the space out of "is ?," and with it what the answers are compared with.
+        # Clean-up would take the space out of "is ?," and so out of the text that the answers are compared with.
         return AutoTokenizer.from_pretrained(folder, clean_up_tokenization_spaces=False, **SAFELY)
 
 
 def weights_digest(folder: Path) -> str:
-    """The SHA-256 of the weights in a folder: of the file, or of the names and digests of several."""
+    """Return the SHA-256 of the weights in a folder: of the file, or of the names and digests of several."""
     files = sorted(folder.glob("*.safetensors")) or _pickled(folder)
     digests = [_digest(path) for path in files]
     if len(files) == 1:
@@ -105,7 +105,7 @@ def weights_digest(folder: Path) -> str:
 
 @contextmanager
 def told(spec: str) -> Iterator[None]:
-    """What goes wrong in loading a model that goes by PROVIDER:NAME is told in one line. Raises `UsageError`."""
+    """Turn errors while a model named PROVIDER:NAME loads into a `UsageError` of one line."""
     try:
         yield
     except ImportError as error:  # a tokenizer's or quantization's own library
@@ -120,7 +120,7 @@ def told(spec: str) -> Iterator[None]:
 
 
 def folder_of(name: str, provider: str, files: Sequence[str] = FILES, pickled: bool = True) -> Path:
-    """The folder itself, or the one that these files of the hub were fetched into."""
+    """Return the folder itself, or the one that these files of the hub were fetched into."""
     path = Path(name).expanduser()
     if path.is_dir():
         return path
@@ -132,7 +132,7 @@ def folder_of(name: str, provider: str, files: Sequence[str] = FILES, pickled: b
 
 
 def _fetched(name: str, provider: str, files: Sequence[str], pickled: bool) -> Path:
-    """The hub's current files, or, without a network, those fetched before."""
+    """Return the folder of the hub's current files, or, without a network, of those fetched before."""
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import GatedRepoError, LocalEntryNotFoundError, RepositoryNotFoundError
 
@@ -161,7 +161,7 @@ def _fetched(name: str, provider: str, files: Sequence[str], pickled: bool) -> P
 
 
 def _check(folder: Path, spec: str) -> bool:
-    """Whether the weights are safetensors; else they are a `.bin`. Raises `UsageError` where there are none."""
+    """Return whether the weights are safetensors; else they are a `.bin`. Raises `UsageError` if there are none."""
     if not (folder / "config.json").is_file():
         raise UsageError(f"{spec} holds no config.json; name a model that transformers saved (save_pretrained)")
     if any(folder.glob("*.safetensors")):
@@ -198,7 +198,7 @@ def _loaded(spec: str, folder: Path, safe: bool, device: str) -> Loaded:
 
 
 def _best_device() -> str:
-    """The fastest there is."""
+    """Return the fastest device there is."""
     import torch
 
     if torch.cuda.is_available():
@@ -207,7 +207,7 @@ def _best_device() -> str:
 
 
 def files_version(folder: Path, safe: bool = True) -> str:
-    """The hub's commit, which names the folder in its cache; else a digest of all that determines the answers."""
+    """Return the hub's commit, the folder's name in its cache; else a digest of all that determines the answers."""
     if commit := _commit(folder):
         return commit
     digest = hashlib.sha256()
@@ -237,12 +237,12 @@ def _first_line(error: Exception) -> str:
 
 
 def out_of_memory(error: Exception) -> bool:
-    """Whether a smaller batch could help."""
+    """Return whether a smaller batch could help."""
     return isinstance(error, MemoryError) or bool(OUT_OF_MEMORY.search(str(error)))
 
 
 def release() -> None:
-    """Give back the memory of what nothing refers to any more."""
+    """Give back the memory of objects that nothing refers to any more."""
     import gc
 
     import torch

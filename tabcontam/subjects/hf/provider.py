@@ -24,7 +24,7 @@ from tabcontam.subjects.provider import Offer, Provider
 class HFModel(SavedModel):
     """The LLM of this name on the hub, or in this folder: in this process, loaded by `connect`.
 
-    Raises `UsageError` for a form or batch size that there is not.
+    Raises `UsageError` for an unknown form or a batch size below 1.
 
     `version` is the commit of the hub's repository, or a SHA-256 over the names and contents of a folder's weights,
     configuration and tokenizer; with the number format and device, which answers depend on too.
@@ -54,17 +54,17 @@ class HFModel(SavedModel):
 
     @property
     def elsewhere(self) -> Callable[[], Model]:
-        """The same model in another process."""
+        """The function that makes this model in another process."""
         return partial(HFModel, self._place, form=self._wanted, batch_size=self._batch_size, spec=self.spec)
 
     async def connect(self) -> None:
-        """Load the model. Raises `UsageError` with one line where that cannot work."""
+        """Load the model. Raises `UsageError` with one line if that cannot work."""
         if self._decoder is not None:
             return
         self.check_at_hand()
         loaded = await asyncio.to_thread(load, self._name)
         if loaded.seq2seq:
-            # A text would need something that it is an answer to.
+            # A text would need another one that it answers.
             self.capabilities -= {Capability.SCORE, Capability.MOMENTS, Capability.COMPLETION}
         if loaded.chat:
             self.capabilities |= {Capability.CHAT}
@@ -92,7 +92,7 @@ class HFModel(SavedModel):
             return Reply("", State.FAILED, f"{type(error).__name__}: {one_line(error)}")
 
     async def score(self, request: Request) -> Scores:
-        """The tokens of a passage with their log-probabilities and moments, in a batch with the others that wait."""
+        """Return a passage's tokens, their log-probabilities and moments, in a batch with the others that wait."""
         scorer, text = self._scorer, request.passage.text
         if scorer is None or Capability.SCORE not in self.capabilities:
             return Scores((), State.FAILED, self._unscored())
@@ -104,7 +104,7 @@ class HFModel(SavedModel):
             return Scores((), State.FAILED, f"{type(error).__name__}: {one_line(error)}")
 
     async def compare(self, request: Request) -> Likelihoods:
-        """How likely each ending of a text is; what the texts begin with is computed once."""
+        """Return how likely each ending of a text is; the common beginning is computed once."""
         decoder = self._decoder
         if decoder is None or Capability.SCORE not in self.capabilities:
             return Likelihoods((), State.FAILED, self._unscored())
@@ -126,7 +126,7 @@ class HFModel(SavedModel):
             release()
 
     def _unscored(self) -> str:
-        """Why it scores no text."""
+        """Return why it scores no text."""
         seq2seq = "is a sequence-to-sequence model; it scores no text on its own"
         return f"{self.spec} {'was asked before it was connected' if self._decoder is None else seq2seq}"
 

@@ -1,4 +1,4 @@
-"""A model whose files lie in a folder or on the Hugging Face hub and which is loaded on this machine, by any engine."""
+"""The base of models whose files are in a folder or on the Hugging Face hub, loaded on this machine by any engine."""
 
 import asyncio
 from collections.abc import Callable, Mapping
@@ -20,10 +20,10 @@ SMALLEST = ("config.json",)  # the file that every model has
 
 
 class SavedModel(Model):
-    """The LLM of this name on the hub, or in this folder, with what does not depend on how it is computed.
+    """The LLM of this name on the hub, or in this folder: all that does not depend on how it is computed.
 
-    `form` is "auto" (chat where the tokenizer has a template), "chat" or "completion"; `spec` is how the user named it,
-    if not by provider and name. Raises `UsageError` for a form that there is not.
+    `form` is "auto" (chat if the tokenizer has a template), "chat" or "completion"; `spec` is how the user named it, if
+    not by provider and name. Raises `UsageError` for an unknown form.
     """
 
     provider: ClassVar[str]
@@ -36,46 +36,46 @@ class SavedModel(Model):
         self.spec = spec or f"{self.provider}:{name}"
         self._name = name
         self._wanted = form
-        # What the user asked for, until the model's files say what it has.
+        # The form that the user asked for, until the model's files show which it has.
         self.form = Form.COMPLETION if form == "completion" else Form.CHAT
 
     @property
     def identity(self) -> Mapping[str, str]:
-        """A folder goes by its own name wherever it lies: its version says what is in it."""
+        """The key of its replies. A folder goes by its own name wherever it is: its version identifies its contents."""
         folder = Path(self._name).expanduser()
         name = folder.resolve().name if folder.is_dir() else self._name
         return {"provider": self.provider, "address": "", "model": name}
 
     @property
     def elsewhere(self) -> Callable[[], Model]:
-        """The same model in another process."""
+        """The function that makes this model in another process."""
         return partial(type(self), self._place, form=self._wanted, spec=self.spec)
 
     @property
     def _place(self) -> str:
-        """Its name, by which every process on this machine finds it: of a folder its absolute path."""
+        """The name by which every process on this machine finds it: for a folder its absolute path."""
         folder = Path(self._name).expanduser()
         return str(folder.resolve()) if folder.is_dir() else self._name
 
     async def look(self) -> None:
-        """See whether its files are here, or the hub has them. Raises `UsageError` where neither is so."""
+        """Check that its files are here, or on the hub. Raises `UsageError` if they are at neither."""
         from tabcontam.subjects.hf.loading import folder_of
 
         await asyncio.to_thread(folder_of, self._name, self.provider, SMALLEST)
 
     def check_at_hand(self) -> None:
-        """Raise `UsageError` for a card that cannot be believed."""
+        """Raise `UsageError` for a card that cannot be trusted."""
         if isinstance(self._card, UsageError):
             raise self._card
 
     def exposure(self, table: Table, row: int) -> float | None:
-        """The copies that the card of a folder states, as `tabcontam expose` writes it; None without one to believe."""
+        """Return the copies in the folder's card, written by `tabcontam expose`; None without a card to trust."""
         card = self._card
         return None if card is None or isinstance(card, UsageError) else card.copies(table, row)
 
     @cached_property
     def _card(self) -> "Card | UsageError | None":
-        """What it has read, where `tabcontam expose` made it, or why that cannot be believed."""
+        """The card of the tables it has read, if `tabcontam expose` made it, or why the card cannot be trusted."""
         folder = Path(self._name).expanduser()
         if not folder.is_dir():  # a card from elsewhere is a stranger's word
             return None
@@ -87,7 +87,7 @@ class SavedModel(Model):
             return error
 
     def _take_form(self, chat: bool, seq2seq: bool = False) -> None:
-        """Take the form that its files allow. Raises `UsageError` where that is not what the user asked for."""
+        """Take the form that its files allow. Raises `UsageError` if the user asked for another."""
         if self._wanted == "chat" and not chat:
             raise UsageError(f"{self.spec} has no chat template; leave the form to it, or ask for completion")
         if self._wanted == "auto":
@@ -95,7 +95,7 @@ class SavedModel(Model):
             self.form = Form.SEQ2SEQ if seq2seq else own
 
     def _row(self, text: Text, request: Request) -> Row:
-        """A prompt as token ids, in its form."""
+        """Return a prompt as token ids, in the model's form."""
         prompt = request.prompt
         if self.form is Form.CHAT:
             row = text.chat_row(prompt.chat, request.max_tokens)
@@ -107,5 +107,5 @@ class SavedModel(Model):
 
 
 def too_long(row: Row, context: int) -> str:
-    """What is said of a prompt behind which the context has no room for an answer."""
+    """Return the message for a prompt that leaves no room in the context for an answer."""
     return f"the prompt is too long: {len(row.ids):,} tokens, and the model takes {context:,} with the answer"

@@ -1,4 +1,4 @@
-"""Passages in, scores out: the log-probability of every token and the moments of all, from one forward pass a batch."""
+"""Scores of passages: each token's log-probability and the moments of all, from one forward pass per batch."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,12 +17,12 @@ FEWEST = 8  # positions, however large the vocabulary is
 PASS = 400  # tokens that are computed in the time that a pass takes besides
 LEAST = -1e4  # the log-probability of a token that a model rules out: a number, so that it can be stored and added
 NOT_NUMBERS = "the model's log-probabilities are not numbers"
-Moments = tuple[float, float, float]  # a token's log-probability; the mean and deviation of all where it stands
+Moments = tuple[float, float, float]  # a token's log-probability; the mean and deviation of all tokens' at its place
 
 
 @dataclass(frozen=True)
 class Given:
-    """A text to be scored: its token ids after those that it begins with, and the stretch of text of each own token."""
+    """A text to be scored: its token ids, after the special ones it begins with, and each own token's text."""
 
     ids: tuple[int, ...]
     pieces: tuple[str, ...]
@@ -31,8 +31,8 @@ class Given:
 class Scorer:
     """The model of a decoder, which scores texts in batches of its own.
 
-    Every text begins after the tokenizer's first special token; where there is none, the first token is taken as
-    uniform over the vocabulary.
+    Every text begins after the tokenizer's first special token; if there is none, the first token counts as uniform
+    over the vocabulary.
     """
 
     def __init__(self, decoder: Decoder, batch_size: int) -> None:
@@ -43,7 +43,7 @@ class Scorer:
         self._vocabulary: int = getattr(decoder.model.config.get_text_config(), "vocab_size", 0)
 
     async def score(self, text: str) -> Scores:
-        """The tokens of a text, scored with the others that wait; `failed` where the text is beyond the context."""
+        """Return the scores of a text, computed with others that wait; `failed` if the text is beyond the context."""
         pieces = self._text.pieces(text)
         ids = (*self._text.begin, *(token for token, _ in pieces))
         if self._context and len(ids) > self._context:
@@ -54,7 +54,7 @@ class Scorer:
         import torch
 
         longest = max(len(row.ids) for row in rows)
-        # A text reads what stands before it alone, so that padding goes behind it.
+        # A token attends only to those before it, so that padding goes last.
         padded = [(*row.ids, *[0] * (longest - len(row.ids))) for row in rows]
         mask = [[1] * len(row.ids) + [0] * (longest - len(row.ids)) for row in rows]
         with torch.inference_mode():
@@ -65,7 +65,7 @@ class Scorer:
         return [_tokens(row, [*first, *(next(found) for _ in row.ids[1:])]) for row in rows]
 
     def _moments(self, logits: Any, rows: Sequence[Sequence[int]]) -> list[Moments]:
-        """Those of each token but a row's first, row after row."""
+        """Return the moments of each token but a row's first, row after row."""
         import torch
 
         size = logits.shape[1]
@@ -90,9 +90,9 @@ class Scorer:
         return found
 
     def _cost(self, rows: Sequence[Given]) -> float:
-        """Tokens that are computed for each token of a text: padding and the pass itself come on top.
+        """Return the tokens computed per token of a text: padding and the pass itself add to them.
 
-        What would give too many numbers at a time costs more than anything else; a text alone has to be taken.
+        A batch that would give too many numbers at a time costs more than anything else; a text alone has to be taken.
         """
         longest = max(len(row.ids) for row in rows)
         if len(rows) > 1 and len(rows) * longest * self._vocabulary > LOGITS:
@@ -106,7 +106,7 @@ class Scorer:
 
 
 def beyond(tokens: int, context: int) -> str:
-    """What is said of a text that is longer than the model takes."""
+    """Return the message for a text that is longer than the model takes."""
     return f"the text is too long: {tokens:,} tokens; the model takes {context:,}"
 
 

@@ -14,9 +14,9 @@ OPENED = re.compile(r"<think(ing)?>\s*$")
 
 @dataclass(frozen=True)
 class Row:
-    """One prompt as token ids. `opened` says that it ends within a thinking block, which its answer then ends.
+    """One prompt as token ids. `opened` means that it ends within a thinking block, which its answer then ends.
 
-    `goes_on` tells whether an answer so far goes on without end.
+    `goes_on` returns whether an answer so far goes on without end.
     """
 
     ids: tuple[int, ...]
@@ -28,7 +28,7 @@ class Row:
 
 
 class Text:
-    """A tokenizer behind a lock: it cannot encode on one thread while it decodes on another."""
+    """A tokenizer with a lock: it cannot encode on one thread while it decodes on another."""
 
     def __init__(self, tokenizer: Any) -> None:
         self._tokenizer = tokenizer
@@ -38,29 +38,29 @@ class Text:
         self.begin: list[int] = [token for token in tokens if token is not None][:1]  # what a text can begin with
 
     def row(self, text: str, max_tokens: int, stop: Sequence[str]) -> Row:
-        """A plain text as it goes to the model, with the special tokens that the tokenizer adds."""
+        """Return a plain text as a row, with the special tokens that the tokenizer adds."""
         return Row(self._encode(text, special=True), max_tokens, tuple(filter(None, stop)))
 
     def chat_row(self, messages: Sequence[Message], max_tokens: int) -> Row:
-        """A conversation in the tokenizer's template, which writes the special tokens itself."""
+        """Return a conversation in the tokenizer's template, which writes the special tokens itself."""
         text = self._templated(messages)
         opened = bool(OPENED.search(text))
         return Row(self._encode(text, special=False), max_tokens, thinks=self._reasons or opened, opened=opened)
 
     def decode(self, ids: Sequence[int]) -> str:
-        """The text of an answer's tokens. Clean-up would take the space out of `is ?,`."""
+        """Return the text of an answer's tokens. Clean-up would take the space out of `is ?,`."""
         with self._lock:
             text: str = self._tokenizer.decode(ids, skip_special_tokens=True, clean_up_tokenization_spaces=False)
         return text
 
     def plain(self, texts: Sequence[str]) -> list[tuple[int, ...]]:
-        """The tokens of several texts, without those that the tokenizer adds."""
+        """Return the tokens of several texts, without those that the tokenizer adds."""
         with self._lock:
             read = self._tokenizer(list(texts), add_special_tokens=False, verbose=False)["input_ids"]
         return [tuple(ids) for ids in read]
 
     def pieces(self, text: str) -> list[tuple[int, str]]:
-        """The tokens of a text, each with the stretch of the text that it stands for; joined, these are the text."""
+        """Return the tokens of a text, each with its stretch of the text; joined, these are the text."""
         with self._lock:
             fast = self._tokenizer.is_fast
             read = self._tokenizer(text, add_special_tokens=False, return_offsets_mapping=fast, verbose=False)
@@ -81,7 +81,7 @@ class Text:
         return tuple(ids)
 
     def _templated(self, messages: Sequence[Message]) -> str:
-        """In the template; one that refuses or drops the system's part gets it at the head of the user's."""
+        """Return the chat in the template; if that refuses or drops the system's text, the user's begins with it."""
         system = "\n\n".join(message.content for message in messages if message.role == "system")
         try:
             text = self._applied(messages)

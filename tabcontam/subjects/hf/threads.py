@@ -1,4 +1,4 @@
-"""How many threads of this machine's processors compute a model."""
+"""The number of threads on this machine's processors that compute a model."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,9 +8,9 @@ SMALL = 50_000_000  # parameters of a model whose parts are too small to be shar
 
 
 def settle_threads(model: Any) -> None:
-    """Have the calling thread compute a small model alone, where it is computed by processors.
+    """Have the calling thread compute a small model alone, if processors compute it.
 
-    Several threads wait for each other after each of its small parts, and where other work keeps one of them from its
+    Several threads wait for each other after each of its small parts, and if other work keeps one of them from its
     processor all wait for that one: two threads were measured fifteen times as slow as one.
     """
     import torch
@@ -21,7 +21,7 @@ def settle_threads(model: Any) -> None:
 
 @contextmanager
 def fitting_threads(model: Any) -> Iterator[None]:
-    """Compute a small model in one thread meanwhile, and any other in as many as before."""
+    """Compute a small model in one thread within the context, and any other in as many as before."""
     import torch
 
     before = torch.get_num_threads()

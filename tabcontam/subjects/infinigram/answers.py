@@ -1,4 +1,4 @@
-"""What a server of the infini-gram protocol sent, each field checked for its type. Raises ValueError for all else."""
+"""Parsed replies of a server of the infini-gram protocol. Every field is checked; any other type raises ValueError."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 Ids = tuple[int, ...]  # tokens
-LINE_BREAKS = ("<0x0A>", "Ċ", "\n")  # as tokenizers name it
+LINE_BREAKS = ("<0x0A>", "Ċ", "\n")  # names of the line break in tokenizers
 BLANKS = ("▁", "Ġ", " ")
 LONGEST_NAME = 200
 LONGEST_TEXT = 1_000_000  # characters of 10,000 tokens
-LARGEST = 1 << 60  # of a pointer
+LARGEST = 1 << 60  # largest pointer
 
 
 class Place(NamedTuple):
@@ -22,7 +22,9 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True)
 class Places:
-    """Where a query is met: pointers by shard, in order. `approximate`: the server says that it looked at a sample."""
+    """The places of a query: pointers by shard, in order. With `approximate` the server reports that it searched a
+    sample.
+    """
 
     shards: tuple[tuple[int, ...], ...]
     approximate: bool
@@ -32,14 +34,15 @@ class Places:
 
     @property
     def count(self) -> int:
-        """How many there are."""
+        """The number of places."""
         return sum(map(len, self.shards))
 
     def complete(self, frequency: int) -> bool:
-        """Whether these are all places of a single clause, of which the server was to look at so many.
+        """Return whether these are all places of a single clause, for which the server was to search `frequency`
+        places.
 
-        It looks at as many in each shard as that is divided by shards, and where it looked at fewer than twice as many
-        as there are it still calls the answer exact.
+        The server searches that number divided by the number of shards in each shard. If it searched fewer than twice
+        as many places as there are, it still calls the reply exact.
         """
         most = frequency // max(1, len(self.shards))
         return not self.approximate and all(len(pointers) < most for pointers in self.shards)
@@ -47,9 +50,9 @@ class Places:
 
 @dataclass(frozen=True)
 class Excerpt:
-    """A stretch of a document around a place; so many tokens of it stand `before` the place and `behind` it.
+    """A stretch of a document around a place, with `before` tokens before the place and `behind` tokens after it.
 
-    `begins` and `ends` say whether it does where the document does, as far as is known.
+    `begins` and `ends` mean that the stretch begins or ends where the document does, as far as is known.
     """
 
     document: int
@@ -62,7 +65,7 @@ class Excerpt:
 
 
 def count_in(body: Mapping[str, Any]) -> int:
-    """The number in the answer to `count`."""
+    """Return the number in the reply to `count`."""
     count = body.get("count")
     if not isinstance(count, int) or isinstance(count, bool) or count < 0:
         raise ValueError("the reply holds no count")
@@ -70,7 +73,7 @@ def count_in(body: Mapping[str, Any]) -> int:
 
 
 def places_in(body: Mapping[str, Any]) -> Places:
-    """The places in the answer to `find_cnf`."""
+    """Return the places in the reply to `find_cnf`."""
     shards, count, approximate = body.get("ptrs_by_shard"), body.get("cnt"), body.get("approx")
     if not isinstance(shards, list) or type(count) is not int or not isinstance(approximate, bool):
         raise ValueError("the reply holds no places")
@@ -78,14 +81,14 @@ def places_in(body: Mapping[str, Any]) -> Places:
         if not isinstance(pointers, list) or not all(type(one) is int and 0 <= one < LARGEST for one in pointers):
             raise ValueError("the reply holds places that are none")
     found = tuple(tuple(sorted(set(pointers))) for pointers in shards)
-    # What was counted and is not told is not known either.
+    # Places that were counted but not returned are not known.
     return Places(found, approximate or (count > 0 and not any(found)))
 
 
 def tokens_in(body: Mapping[str, Any], texts: Sequence[str]) -> dict[str, tuple[Ids, ...]]:
-    """How each text is tokenised, in the answer to a query of the texts, each also behind a line break, in a clause.
+    """Return the tokens of each text, from the reply to a query that holds each text as it is and after a line break.
 
-    First stands the text as it stands behind a blank, then, where that differs, as it stands behind any other sign.
+    The tokens after a blank come first, then, if they differ, those after any other sign.
     """
     ids, names = list(_terms(body.get("token_ids"), int)), list(_terms(body.get("tokens"), str))
     if len(ids) != 2 * len(texts) or [len(term) for term in ids] != [len(term) for term in names]:
@@ -98,7 +101,7 @@ def tokens_in(body: Mapping[str, Any], texts: Sequence[str]) -> dict[str, tuple[
 
 
 def _terms(clauses: object, kind: type) -> Iterator[list[Any]]:
-    """The terms of all clauses, one after the other."""
+    """Yield the terms of all clauses, one after the other."""
     for clause in clauses if isinstance(clauses, list) else []:
         for term in clause if isinstance(clause, list) else []:
             if not isinstance(term, list) or not all(type(token) is kind for token in term):
@@ -107,7 +110,7 @@ def _terms(clauses: object, kind: type) -> Iterator[list[Any]]:
 
 
 def _behind_break(ids: Sequence[int], names: Sequence[str]) -> Ids:
-    """The tokens behind the line break with which they begin; none where it is no token by itself."""
+    """Return the tokens after the line break with which they begin; empty if the break is not a token by itself."""
     for place, name in enumerate(names):
         if name in LINE_BREAKS:
             return tuple(ids[place + 1 :])
@@ -117,9 +120,9 @@ def _behind_break(ids: Sequence[int], names: Sequence[str]) -> Ids:
 
 
 def excerpt_in(body: Mapping[str, Any], window: int) -> Excerpt:
-    """The stretch in the answer to `get_doc_by_ptr`, which asked for so many tokens.
+    """Return the stretch in the reply to `get_doc_by_ptr`, which asked for `window` tokens.
 
-    What was taken down from the index has no text.
+    A document that was removed from the index has no text.
     """
     document, shown, spans = body.get("doc_ix"), body.get("disp_len"), body.get("spans")
     if not isinstance(document, int) or not isinstance(shown, int) or not isinstance(spans, list):
@@ -128,7 +131,7 @@ def excerpt_in(body: Mapping[str, Any], window: int) -> Excerpt:
     if len(texts) != len(spans) or sum(map(len, texts)) > LONGEST_TEXT:
         raise ValueError("the reply holds no stretch of a document")
     text, name = "".join(texts), _named(document, body.get("metadata"))
-    before = body.get("needle_offset")  # earlier servers do not say it
+    before = body.get("needle_offset")  # earlier servers do not send it
     if type(before) is not int or not 0 <= before <= shown:
         return Excerpt(document, text, name)
     behind = shown - before
@@ -136,7 +139,7 @@ def excerpt_in(body: Mapping[str, Any], window: int) -> Excerpt:
 
 
 def _named(document: int, metadata: object) -> str:
-    """A document by its number, and by what its body calls it, where it says so."""
+    """Return a name for a document: its number, and the source that its body states, if any."""
     facts = _read(metadata)
     inner = _read(facts.get("metadata"))
     stated = next((each[key] for each in (inner, facts) for key in ("url", "path", "source") if _text(each, key)), "")

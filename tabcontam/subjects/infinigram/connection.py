@@ -1,4 +1,4 @@
-"""Requests to a server of the infini-gram protocol: a POST of JSON each, sent once, and what comes back."""
+"""Requests to a server of the infini-gram protocol: each is a POST of JSON, sent once, whose reply is JSON."""
 
 import json
 from collections.abc import Mapping
@@ -10,9 +10,9 @@ from tabcontam.subjects.bounds import UnboundedError, allowing, bounded, httpx_o
 from tabcontam.subjects.openai.connection import NoAnswer
 from tabcontam.subjects.openai.errors import Problem
 
-SECONDS = 60.0  # without a byte
+SECONDS = 60.0  # seconds without a byte
 CONNECT_SECONDS = 10.0
-MOST_BYTES = 64 << 20  # of an answer: half a million pointers are 7 MB
+MOST_BYTES = 64 << 20  # of a reply: half a million pointers are 7 MB
 NOT_SENT = ("ConnectError", "ConnectTimeout", "ProxyError")  # httpx's names
 
 
@@ -30,12 +30,12 @@ class Connection:
             timeout=httpx.Timeout(SECONDS, connect=CONNECT_SECONDS, pool=None),
             follow_redirects=False,
             trust_env=not local,  # no proxy stands between this machine and itself
-            # To load the certificates takes a while, and nobody shows one without https.
+            # Loading the certificates is slow, and without https no server shows one.
             verify=True if url.lower().startswith("https:") else SSLContext(PROTOCOL_TLS_CLIENT),
         )
 
     async def post(self, body: Mapping[str, Any]) -> dict[str, Any]:
-        """The answer to one request. Raises `NoAnswer` with what the server said, or `TransientError`."""
+        """Return the reply to one request. Raises `NoAnswer` with the server's message, or `TransientError`."""
         content = json.dumps(body).encode()
         try:
             with allowing(MOST_BYTES):
@@ -55,7 +55,7 @@ class Connection:
         await self._client.aclose()
 
     def _broken(self, error: Exception) -> TransientError:
-        """What became of a connection."""
+        """Return the error that describes a failed connection."""
         sent = type(error).__name__ not in NOT_SENT
         if isinstance(error, self._httpx.TimeoutException):
             seconds = SECONDS if sent else CONNECT_SECONDS
@@ -65,7 +65,7 @@ class Connection:
 
 
 def _answer(status: int, content: bytes, headers: Mapping[str, str]) -> dict[str, Any]:
-    """The JSON object of an answer; an error is one whatever its status."""
+    """Return the JSON object of a reply; an error in it counts whatever the status."""
     try:
         body = json.loads(content)
     except (ValueError, RecursionError):

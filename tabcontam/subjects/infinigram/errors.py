@@ -1,8 +1,8 @@
-"""What an error of a server of the infini-gram protocol means: whom it concerns.
+"""Errors of a server of the infini-gram protocol, sorted by the scope that each concerns.
 
 The server sends `{"error": TEXT}`: with status 400 for an index or a kind of query that it does not have, with 500 for
-what broke in it, and with 200 for what it does not like about a query (a text that is too long). In front of the public
-one stands something that answers 403 or 429 to whoever asks too quickly.
+a failure inside it, and with 200 for a query that it rejects (such as a text that is too long). A gateway in front of
+the public server answers 403 or 429 to clients that ask too fast.
 """
 
 import re
@@ -19,17 +19,17 @@ LATER = re.compile(r"timed out|try again|overload|rate[ _-]?limit|too many reque
 
 
 class Whom(Enum):
-    """Whom an error concerns."""
+    """The scope of an error."""
 
     PASSING = auto()  # it may be gone the next time
     INDEX = auto()  # there is no index of this name
     PROTOCOL = auto()  # this is no server of the protocol, or an earlier one
-    DOOR = auto()  # it lets in nobody without a key
+    DOOR = auto()  # it accepts no request without a key
     REQUEST = auto()  # this request alone
 
 
 def whom(problem: Problem) -> Whom:
-    """Whom an error concerns. One that no rule knows concerns this request alone."""
+    """Return the scope of an error. An error that no rule matches concerns its request alone."""
     status, text = problem.status, problem.message
     if NO_INDEX.search(text):
         return Whom.INDEX

@@ -1,4 +1,4 @@
-"""Which texts of a lookup stand in a stretch of a document, decided on the text itself."""
+"""The texts of a lookup that stand in a stretch of a document, decided on the text itself."""
 
 from tabcontam.evidence.questions import Lookup, Match
 from tabcontam.subjects.corpora.cells import Place
@@ -9,9 +9,9 @@ AROUND = 80  # characters of a quote on either side
 
 
 def found_in(lookup: Lookup, excerpt: Excerpt) -> list[Match]:
-    """A match for each text of the lookup that stands in the stretch, at its first place.
+    """Return a match for each text of the lookup that stands in the stretch, at its first place.
 
-    A place at an edge does not count where the document goes on: what would win over it may stand behind the edge.
+    A place at an edge does not count if the document continues there: a better place may lie beyond the edge.
     """
     text, first = excerpt.text.encode("utf-8", "replace"), dict[int, Place]()
     for place in places(text, lookup):
@@ -22,7 +22,7 @@ def found_in(lookup: Lookup, excerpt: Excerpt) -> list[Match]:
 
 
 def _match(name: str, text: bytes, place: Place) -> Match:
-    """A place, quoted. Where in the document the stretch begins nobody says, so its offset is not known."""
+    """Return a match that quotes a place. Its offset is unknown, since no reply states where the stretch begins."""
     before, found, behind = (
         part.decode("utf-8", "replace")
         for part in (text[: place.begin], text[place.begin : place.end], text[place.end :])

@@ -1,7 +1,8 @@
-"""Places of one value that are near places of others, found here: the server drops some that it should not.
+"""Places of one value that lie near places of others, computed here because the server drops some of them.
 
-What it finds on both sides of a value it takes for one stretch, and drops that where one side lies in another document;
-of short documents that resemble each other it so finds few. Here all that may be a row is kept, and is read.
+The server joins the matches on both sides of a value into one stretch, and drops the stretch if one side lies in
+another document, so that it finds few of several similar short documents. This module keeps every place that may be a
+row, and it is read.
 """
 
 from collections.abc import Sequence
@@ -17,14 +18,14 @@ WIDTHS = (4, 2, 1)  # bytes that a token may have in an index
 
 
 def either(lists: Sequence[Places]) -> Places:
-    """The places of all lists."""
+    """Return the places of all lists."""
     shards = zip_longest(*(places.shards for places in lists), fillvalue=())
     merged = tuple(tuple(sorted(set[int]().union(*pointers))) for pointers in shards)
     return Places(merged, any(places.approximate for places in lists))
 
 
 def joined(lists: Sequence[Places], tokens: int) -> Places:
-    """The places of the first list that have one of each other list at most so many tokens away."""
+    """Return the places of the first list that have one of each other list at most `tokens` tokens away."""
     found = lists[0] if lists else Places((), False)
     for others in lists[1:]:
         found = near(found, others, tokens)
@@ -32,7 +33,7 @@ def joined(lists: Sequence[Places], tokens: int) -> Places:
 
 
 def near(places: Places, others: Places, tokens: int) -> Places:
-    """Those places that have one of the others at most so many tokens away, on either side."""
+    """Return the places that have one of the others at most `tokens` tokens away, on either side."""
     from numpy import asarray, int64
 
     within = tokens * width([*places.shards, *others.shards])
@@ -54,5 +55,5 @@ def _has_near(
 
 
 def width(shards: Sequence[Sequence[int]]) -> int:
-    """The most bytes that a token can have where these are pointers."""
+    """Return the most bytes that a token can have if these are pointers."""
     return next(size for size in WIDTHS if all(pointer % size == 0 for pointers in shards for pointer in pointers))

@@ -1,8 +1,8 @@
-"""One lookup as requests: what is searched for, which of the places found are read, and what stands there.
+"""One lookup as requests: the search, the choice of places to read, and the matches in the text there.
 
-A row is searched for by the values beside the one that is compared, in any order: what is compared is no part of any
-query, so that its alternatives are treated alike. What the server finds is where a row may be; whether it is there is
-decided on the text of the documents.
+A row is searched for by the values next to the compared one, in any order. The compared value is no part of any query,
+so that its alternatives are treated alike. The server finds where a row may be; the text of the documents decides
+whether it is there.
 """
 
 from collections.abc import Sequence
@@ -17,16 +17,16 @@ from tabcontam.subjects.infinigram.reading import Reader, Send
 from tabcontam.subjects.infinigram.terms import TERMS, as_words, clauses, halves, rarest, spellings, term
 
 MOST_READ = 20  # stretches of documents that are read for one search
-FREQUENCY = 500_000  # places of a clause that the server looks at; no more can be asked for
-WIDEST = 1000  # tokens between two clauses; no more can be asked for
-WIDEST_ROW = 2500  # tokens of a row that is found: what is around a place is read as far on either side
-BETWEEN = 60  # tokens that may stand between two values: twelve words, with what is around them
+FREQUENCY = 500_000  # places of a clause that the server searches, at most
+WIDEST = 1000  # tokens between two clauses, at most
+WIDEST_ROW = 2500  # tokens of a row that can be found; the text is read as far on either side of a place
+BETWEEN = 60  # tokens that may stand between two values: twelve words and their punctuation
 CLOSER = (4, 20)  # tokens between two values as files have them, and with names before them
 NEAR = 100  # tokens around a text
 
 
 class Seeking:
-    """The work on one lookup, through `send`."""
+    """The work on one lookup, whose requests go through `send`."""
 
     def __init__(self, lookup: Lookup, memory: Memory, send: Send) -> None:
         self._lookup, self._memory, self._send = lookup, memory, send
@@ -37,11 +37,11 @@ class Seeking:
         self._sampled = self._left = False
 
     async def matches(self) -> Matches:
-        """What stands there. Raises as `send` does, and ValueError for a reply that is none."""
+        """Return the matches. Raises as `send` does, and ValueError for an invalid reply."""
         return await (self._row() if self._lookup.by is By.CELLS else self._texts())
 
     async def _row(self) -> Matches:
-        """A row: by its rarest values in any order; where these are too common, as files have it, too."""
+        """Search for a row by its rarest values in any order; if these are too common, also as files write it."""
         parts = clauses(rarest(self._lookup.beside), self._lookup.lacking)
         if not parts:
             return Matches((), 0, State.FAILED, "too few of the values beside it can be searched for")
@@ -49,7 +49,7 @@ class Seeking:
         reach = min(WIDEST_ROW, BETWEEN * len(self._lookup.beside) + self._length)
         lists = await self._lists(parts, reach)
         whole = joined(lists, reach)
-        for between in CLOSER if whole.count > self._most else ():  # what stands closest together is read first
+        for between in CLOSER if whole.count > self._most else ():  # the closest values are read first
             await self._read(joined(lists, between * len(self._lookup.beside) + self._length), reach)
         await self._read(whole, reach)
         self._sampled = not lists
@@ -61,9 +61,9 @@ class Seeking:
         return self._answer()
 
     async def _lists(self, parts: Sequence[Sequence[str]], reach: int) -> list[Places]:
-        """Where a word of each clause stands, for those of which all places are told.
+        """Return the places of a word of each clause whose places are all returned.
 
-        There are as many of them as it takes to leave few places for the row.
+        There are as many lists as it takes to leave few places for the row.
         """
         lists = list[Places]()
         for part in parts:
@@ -86,7 +86,7 @@ class Seeking:
             await self._read(await self._memory.find((clause,), 1, LISTED, self._send), NEAR + 2 * self._length)
 
     async def _together(self, parts: Sequence[Sequence[str]]) -> None:
-        """Read what the server finds of values that stand together, by samples of their places."""
+        """Read what the server finds of values that stand together, from samples of their places."""
         apart = min(WIDEST, BETWEEN * len(self._lookup.beside) + self._length)
         in_turns = [chain.from_iterable(zip_longest(*map(self._terms, part))) for part in parts]
         terms = [tuple(one for one in turn if one)[:TERMS] for turn in in_turns]
@@ -94,7 +94,7 @@ class Seeking:
         await self._read(await self._memory.find(terms, apart, FREQUENCY, self._send), len(terms) * apart)
 
     async def _texts(self) -> Matches:
-        """Texts: each as it stands and, where case does not count, in small letters."""
+        """Search for texts, each as it stands and, if case is ignored, in lower case."""
         ways = [way for text in self._lookup.texts for way in self._ways(term(text))]
         await self._memory.learn(ways, self._send)
         found = _each(self._memory.terms(ways))
@@ -113,11 +113,11 @@ class Seeking:
 
     @property
     def _length(self) -> int:
-        """The tokens of the row's values, at most."""
+        """The most tokens that the row's values can have."""
         return sum(map(len, self._lookup.beside))
 
     async def _read(self, places: Places, reach: int) -> None:
-        """Read what is around the places, and take down which texts stand there."""
+        """Read the text around the places, and note which texts stand there."""
         async for excerpt in self._reader.read(tuple(places), reach):
             for match in found_in(self._lookup, excerpt):
                 self._holding[match.text].add(excerpt.document)
@@ -136,7 +136,7 @@ class Seeking:
 
     @property
     def _part(self) -> str:
-        """Why there may be more documents than were found; empty where there are none."""
+        """The reason why there may be more documents than were found; empty if there are none."""
         if self._sampled:
             return "it is so common that the index looked at a sample of its places only"
         if self._left:
@@ -145,5 +145,5 @@ class Seeking:
 
 
 def _each(terms: Clause) -> list[Clause]:
-    """The terms in as many clauses as it takes, a query each."""
+    """Return the terms in as many clauses as it takes, each for one query."""
     return [terms[place : place + TERMS] for place in range(0, len(terms), TERMS)]

@@ -1,4 +1,4 @@
-"""What is remembered of an index: how its tokenizer writes texts, and where common values stand in it."""
+"""A memory of facts about an index: how its tokenizer writes texts, and where common values stand in it."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -7,27 +7,29 @@ from tabcontam.subjects.infinigram.answers import Ids, Places, places_in, tokens
 from tabcontam.subjects.infinigram.reading import Send
 from tabcontam.subjects.infinigram.terms import CLAUSES, TERMS
 
-LONGEST_QUERY = 450  # characters, of which each may be a token: a query takes 500
+LONGEST_QUERY = 450  # characters, each of which may be a token; a query takes 500
 AT_ONCE = CLAUSES * TERMS // 2  # texts of a query, each in two terms
-LISTED = 50_000  # places of a clause that are all told; there may be 500,000
-KEPT = 64  # lists of places
+LISTED = 50_000  # places of a clause that are all returned; there may be 500,000
+KEPT = 64  # lists of places that are held
 
 Clause = tuple[Ids, ...]
 
 
 @dataclass
 class Memory:
-    """Each text is asked for once, and so are the places of a clause as long as they are kept."""
+    """The tokens of texts and the places of clauses. Each text is asked for once; so is a clause while its places are
+    held.
+    """
 
     index: str
     tokens: dict[str, Clause] = field(default_factory=dict)
     places: dict[Clause, Places] = field(default_factory=dict)
 
     async def learn(self, texts: Iterable[str], send: Send) -> None:
-        """Ask how texts are written that are not known yet, many at a time: a server says so of every query.
+        """Ask for the tokens of unknown texts, many at a time; a server reports the tokens of every query.
 
-        Each stands in the query twice: as it is, which the server reads as if a blank stood before it, and behind a
-        line break, behind which it is written as behind a comma, a quote or a tab.
+        Each text stands in the query twice: as it is, which the server reads as if a blank came before it, and after a
+        line break, where it is tokenised as after a comma, a quote or a tab.
         """
         wanted = [text for text in dict.fromkeys(texts) if text and text not in self.tokens]
         while wanted:
@@ -39,9 +41,9 @@ class Memory:
             self.tokens |= tokens_in(await send(body), part)
 
     def terms(self, texts: Sequence[str]) -> Clause:
-        """The tokens of texts, each behind a blank and behind any other sign.
+        """Return the tokens of texts, each after a blank and after any other sign.
 
-        What begins like another is left out, since it is found with that.
+        A term that begins with another one is left out, since it is found with that one.
         """
         kept: list[Ids] = []
         for one in (way for text in texts for way in self.tokens.get(text, ())):
@@ -50,7 +52,7 @@ class Memory:
         return tuple(kept)
 
     async def listed(self, clause: Clause, send: Send) -> Places:
-        """Where any term of a clause stands, all places or a sample of them."""
+        """Return the places of any term of a clause: all of them, or a sample."""
         if clause not in self.places:
             found = await self.find((clause,), 1, LISTED, send)
             while len(self.places) >= KEPT:
@@ -59,7 +61,9 @@ class Memory:
         return self.places[clause]
 
     async def find(self, clauses: Sequence[Clause], apart: int, frequency: int, send: Send) -> Places:
-        """Where all clauses are met, at most `apart` tokens from one to the next, by as many places of each."""
+        """Return where all clauses match, at most `apart` tokens from one to the next, among `frequency` places of
+        each.
+        """
         body = {
             "index": self.index,
             "query_type": "find_cnf",
@@ -71,7 +75,7 @@ class Memory:
 
 
 def _first(texts: Sequence[str]) -> Sequence[str]:
-    """As many of the texts as one query takes, at least one."""
+    """Return as many of the texts as one query takes, at least one."""
     length = 0
     for place, text in enumerate(texts[:AT_ONCE]):
         length += 2 * len(text) + len(" OR  AND ")

@@ -1,7 +1,7 @@
-"""`infinigram:` an index of somebody else's documents, behind a server of the infini-gram protocol (Liu et al. 2024).
+"""The provider `infinigram:`, an index of public documents on a server of the infini-gram protocol (Liu et al. 2024).
 
-It answers no prompts: it is asked which rows stand in the documents. What the protocol is was read in its documentation
-(https://infini-gram.readthedocs.io/en/latest/api.html) and in the code of its server
+It answers no prompts; it is asked which rows stand in the documents. The protocol is as documented
+(https://infini-gram.readthedocs.io/en/latest/api.html) and as the code of its server has it
 (https://github.com/liujch1998/infini-gram, api/api_server.py and pkg/infini_gram/cpp_engine.h).
 """
 
@@ -32,14 +32,14 @@ from tabcontam.subjects.served import ServedModel
 PUBLIC = "https://api.infini-gram.io"
 INDEXES = "https://infini-gram.readthedocs.io/en/latest/api.html"
 NAME = re.compile(r"[\w.-]{1,200}", re.ASCII)
-POLITE = 2  # requests at a time at the public address, which turns away whoever sends more
+POLITE = 2  # requests at a time at the public address, which rejects clients that send more
 CONNECT_TRIES = 3
 CONNECT_WAIT, MOST_CONNECT_WAIT = 1.0, 10.0  # seconds before the second try, and at most
-MOST_HELD = 64  # lookups whose answers so far are kept for another try
+MOST_HELD = 64  # lookups whose replies so far are held for another try
 
 
 class InfinigramModel(ServedModel):
-    """The index `name` behind an address. `spec` is how the user named it. No key is sent to anybody."""
+    """The index `name` at an address. `spec` is how the user named it. No key is sent to any server."""
 
     provider = "infinigram"
     maker = "the public infini-gram server"
@@ -62,7 +62,7 @@ class InfinigramModel(ServedModel):
         self._max_connections = self.connections or max_connections
 
     async def connect(self) -> None:
-        """Ask how many tokens the index has. Raises `UsageError` in one line where it is not there."""
+        """Ask how many tokens the index has. Raises `UsageError` with one line if the index does not exist."""
         for turn in range(1, CONNECT_TRIES + 1):
             try:
                 self.version = f"tokens={count_in(await self._post(self._body('count', query='')))}"
@@ -79,7 +79,7 @@ class InfinigramModel(ServedModel):
                 return
 
     async def search(self, request: Request) -> Matches:
-        """Search and read, in several requests. What was answered before a fault is not asked again."""
+        """Search and read, in several requests. A reply that came before a fault is not asked for again."""
         lookup = request.lookup
         if lookup.by is By.SIGNS:
             raise LackError("an infini-gram index finds words, and no letters without what is between them", sent=False)
@@ -103,7 +103,7 @@ class InfinigramModel(ServedModel):
             await connection.close()
 
     def _sender(self, request: Request, held: dict[str, dict[str, Any]]) -> Send:
-        """What sends the requests of one lookup, each once; the first of them has been counted."""
+        """Return the function that sends the requests of one lookup, each once; the first is already counted."""
         first = True
 
         async def send(body: Mapping[str, Any]) -> dict[str, Any]:
@@ -122,7 +122,7 @@ class InfinigramModel(ServedModel):
         return {"index": self.model, "query_type": kind, **given}
 
     async def _post(self, body: Mapping[str, Any]) -> dict[str, Any]:
-        """One request. Raises `NoAnswer` only for what concerns this request alone."""
+        """Send one request. Raises `NoAnswer` only for an error that concerns this request alone."""
         try:
             if self._connection is None:
                 self._connection = Connection(self._url, self.local, self._max_connections)
@@ -134,7 +134,7 @@ class InfinigramModel(ServedModel):
             raise replace(error, text=self._line(error.text)) from None
 
     def _judge(self, problem: Problem) -> None:
-        """Raises `TransientError` for what may pass, and `FatalError` for what will not, whatever is asked."""
+        """Raise `TransientError` for an error that may pass, and `FatalError` for one that any request would meet."""
         concerned, status = whom(problem), problem.status
         if concerned is Whom.PASSING:
             crowded = status in TOO_QUICK
@@ -143,7 +143,9 @@ class InfinigramModel(ServedModel):
             raise FatalError(self._hopeless(concerned, problem))
 
     def _hopeless(self, concerned: Whom, problem: Problem) -> str:
-        """The line for a server that would answer no other request either: who, what, and what to do about it."""
+        """Return the line for a server that would answer no other request either: the server, the problem and the
+        advice.
+        """
         listed = f"; {INDEXES} lists them" if self._own else ""
         what = {
             Whom.INDEX: f"{self._who} has no index {self.model}{listed}",

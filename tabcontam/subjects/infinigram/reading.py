@@ -1,4 +1,4 @@
-"""Which of the places that a search found are read: some from everywhere, none twice."""
+"""The choice of the places that are read after a search: some from everywhere, none twice."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,19 +16,21 @@ Send = Callable[[Mapping[str, Any]], Awaitable[dict[str, Any]]]
 
 @dataclass
 class Reader:
-    """Reads stretches of documents, `left` more of them. `count` were read, `unseen` the server does not show."""
+    """A reader of at most `left` more stretches of documents. `count` were read; the server does not show `unseen` of
+    them.
+    """
 
     index: str
     send: Send
     left: int
     count: int = 0
     unseen: int = 0
-    _seen: list[tuple[Place, int, int]] = field(default_factory=list)  # and how many tokens on either side of it
+    _seen: list[tuple[Place, int, int]] = field(default_factory=list)  # with the tokens that were read on either side
 
     async def read(self, places: Sequence[Place], reach: int) -> AsyncIterator[Excerpt]:
-        """Stretches around places, each of which may go on for `reach` tokens to either side.
+        """Yield stretches around places, around each of which up to `reach` tokens on either side may matter.
 
-        Where there are more places than may be read, the stretches are as long as can be, to hold several.
+        If there are more places than may be read, the stretches are as long as possible, to hold several places.
         """
         window = MOST if len(places) > self.left else min(MOST, max(LEAST, 4 * reach))
         for place in spread(places):
@@ -46,31 +48,33 @@ class Reader:
                 self.unseen += 1
                 self._seen.append((place, 0, 0))
                 continue
-            # What is found at an edge does not count (`excerpts`), unless the document begins or ends there.
+            # A match at an edge does not count (`excerpts`), unless the document begins or ends there.
             before = excerpt.before - (0 if excerpt.begins else 2 * reach)
             behind = excerpt.behind - (1 if excerpt.ends else 2 * reach)
             self._seen.append((place, max(0, before), max(0, behind)))
             yield excerpt
 
     def knows_all(self, places: Iterable[Place]) -> bool:
-        """Whether what is around each of these places was read, or could not be."""
+        """Return whether the text around each of these places was read, or could not be."""
         return all(map(self.knows, places))
 
     def knows(self, place: Place) -> bool:
-        """Whether a stretch that was read holds all around this place. A token takes one byte or more."""
+        """Return whether a stretch that was read holds everything around this place. A token takes one byte or more."""
         return any(
             seen.shard == place.shard and -before <= place.pointer - seen.pointer <= behind
             for seen, before, behind in self._seen
         )
 
     def _asked(self, place: Place, window: int) -> dict[str, Any]:
-        """The request. The query is empty: else the text would come in pieces, without the blanks between them."""
+        """Return the request. Its query is empty; otherwise the text would come in pieces without the blanks between
+        them.
+        """
         at = {"s": place.shard, "ptr": place.pointer, "max_disp_len": window}
         return {"index": self.index, "query_type": "get_doc_by_ptr", "query": "", **at}
 
 
 def spread(places: Sequence[Place]) -> Iterator[Place]:
-    """All places, neighbours far from each other: what is read first comes from everywhere."""
+    """Return an iterator over all places that keeps neighbours apart, so that the first ones come from everywhere."""
     count = len(places)
     step = next((step for step in range(max(1, int(count * GOLDEN)), count + 1) if gcd(step, count) == 1), 1)
     return (places[turn * step % count] for turn in range(count))

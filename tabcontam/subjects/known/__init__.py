@@ -1,4 +1,4 @@
-"""Answerers whose exposure is known: `control:` the embedded language models, `simulated:` behaviour written down."""
+"""Models whose exposure is known: `control:` the embedded language models, `simulated:` models with coded behaviour."""
 
 from tabcontam.subjects.known.control import open_control
 from tabcontam.subjects.known.simulated import KINDS, SimulatedModel

@@ -1,6 +1,6 @@
-"""A language model built by another process, so that whoever waits for it can be asked other things meanwhile.
+"""The building of a language model in another process, so that its caller can do other work meanwhile.
 
-Python runs one thread at a time: what a thread takes to count and sort a long text, everything else waits for.
+Python runs one thread at a time, so a thread that counts and sorts a long text would block everything else.
 """
 
 import json
@@ -17,7 +17,9 @@ START = starting("tabcontam.subjects.known.building")
 
 
 def built_elsewhere(documents: Callable[[], Iterable[str]]) -> InfiniGram:
-    """The model of these documents, made by another processor, or here where there is none, or its process fails."""
+    """Return the model of these documents, built by another process, or here if there is no other processor or that
+    fails.
+    """
     if sys.executable and processors() > 1:
         with suppress(OSError, ValueError, KeyError), begun(START) as process:
             try:
@@ -32,7 +34,7 @@ def built_elsewhere(documents: Callable[[], Iterable[str]]) -> InfiniGram:
 
 
 def _received(about: dict[str, Any], read: Callable[[int], bytes]) -> InfiniGram:
-    """A model from what a process printed of it. Raises `ValueError` where that ends early."""
+    """Return a model from the output of a process. Raises `ValueError` if that ends early."""
     import numpy as np
 
     sizes = [about[name] for name in ("corpus", "suffixes")]
@@ -44,8 +46,8 @@ def _received(about: dict[str, Any], read: Callable[[int], bytes]) -> InfiniGram
 
 
 def main() -> None:
-    """Print the model of the documents on standard input, a line of JSON each, and null behind the last."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the business of the run, which ends this process
+    """Print the model of the documents on standard input, which are a line of JSON each, with null after the last."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the run handles Ctrl-C, and ends this process
     model = build(_documents())
     suffixes = model.suffixes.astype("<i4").tobytes()
     about = {"words": model.vocabulary.words, "spelled": model.vocabulary.spelled}
@@ -60,4 +62,4 @@ def _documents() -> Iterator[str]:
         if document is None:
             return
         yield document
-    raise SystemExit(1)  # whoever wrote them is gone
+    raise SystemExit(1)  # the process that wrote them is gone

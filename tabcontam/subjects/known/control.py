@@ -1,8 +1,8 @@
-"""The control pair: two language models whose exposure to a table is known, built on the spot from texts about it.
+"""The control pair: two language models whose exposure to a table is known, built at once from texts about it.
 
-Both have read the pages of other datasets, as the cards describe these. `control:exposed` has read the table and its
-page; `control:unexposed` has read a twin with the same schema and none of its rows, and no page of it. Of a large
-table both read a sample of the rows (`excerpt.py`).
+Both have read the pages of other datasets, written from their cards. `control:exposed` has read the table and its page;
+`control:unexposed` has read a twin with the same schema and none of its rows, and no page of it. Of a large table both
+read a sample of the rows (`excerpt.py`).
 """
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
@@ -24,15 +24,17 @@ from tabcontam.tables.twins import twin
 
 CONSTRUCTION = "infinigram 2"
 KINDS = ("exposed", "unexposed")
-LONG = 2_000_000  # from so many on another process reads them, which takes half a second to begin
-MOST_CHARACTERS = 200_000_000  # four times what is written of adult: half a minute, and 2.5 GB while it is read
+LONG = 2_000_000  # above this another process reads them, which takes half a second to start
+MOST_CHARACTERS = 200_000_000  # four times the text of adult: half a minute, and 2.5 GB while it is read
 LISTED_VALUES = 30  # a column with more distinct values is described by its range
 PREVIEWED = 3  # rows that a page shows in each form
 NOT_LISTED = "named in its header"
 
 
 def open_control(kind: str, serializers: Sequence[Serializer] = ()) -> "ControlModel":
-    """The control of a kind, which reads rows in all shipped templates and these serializers. Raises `UsageError`."""
+    """Return the control of a kind, which reads rows in all shipped templates and these serializers. Raises
+    `UsageError`.
+    """
     if kind not in KINDS:
         raise unknown("control", kind, KINDS)
     read = dict.fromkeys((*shipped_templates().values(), *serializers))
@@ -40,10 +42,10 @@ def open_control(kind: str, serializers: Sequence[Serializer] = ()) -> "ControlM
 
 
 class ControlModel(Model):
-    """A control; `prepare` makes the one that answers for a table.
+    """A control; `prepare` returns the one that answers for a table.
 
-    `version` names the construction and, once prepared, a digest of everything that was read, so that a stored reply
-    is never taken for one about another table. `serializers` are those in which it reads rows, beside the CSV file.
+    `version` names the construction and, once prepared, a digest of everything that was read, so that a stored reply is
+    never taken for one about another table. `serializers` are those in which it reads rows besides the CSV file.
     """
 
     control = True
@@ -62,7 +64,7 @@ class ControlModel(Model):
         self._prepared: tuple[Hashable, ControlModel] | None = None  # the last table alone: adult takes 100 MB
 
     async def connect(self) -> None:
-        """Nothing to reach. Raises `UsageError` where the suffix-array library cannot be loaded."""
+        """Connect to nothing. Raises `UsageError` if the suffix-array library cannot be loaded."""
         try:
             import pydivsufsort  # noqa: F401  to see that it loads
         except (ImportError, OSError) as error:
@@ -72,19 +74,21 @@ class ControlModel(Model):
             ) from error
 
     def prepare(self, table: Table, queries: Sequence[Query] = ()) -> "ControlModel":
-        """The control of this table, or the one made before for its SHA-256 and title and what it reads of it.
+        """Return the control of this table, or the cached one with the same SHA-256, title and sample.
 
         Raises `Skip` for a table without a twin, and for one too large to be read in minutes.
         """
         places = self._places(table, queries)
         key = (table.sha256, table.title, places)
         if self._prepared is None or self._prepared[0] != key:
-            self._prepared = None  # the old one goes before the new one comes
+            self._prepared = None  # the old one is released before the new one is built
             self._prepared = (key, self._built(table, places))
         return self._prepared[1]
 
     def sampled(self, table: Table, queries: Sequence[Query]) -> str:
-        """How many rows it reads of a large table or, where it has not read it, of its twin."""
+        """Return a sentence on how many rows it reads of a large table, or of the table's twin if it has not read the
+        table.
+        """
         places = self._places(table, queries)
         if places is None:
             return ""
@@ -94,17 +98,19 @@ class ControlModel(Model):
         return f"read a sample of a twin of {table.named}: {read}"
 
     def _places(self, table: Table, queries: Sequence[Query]) -> Sequence[int] | None:
-        """The places of the rows that it reads; of a twin the same whatever is asked, lest it knew more of these."""
+        """Return the places of the rows that it reads. Those of a twin do not depend on the queries, lest it knew more
+        of them.
+        """
         if self.exposed:
             return places_read(table, queries)
         return drawn_places(len(table.rows) + len(table.withheld))
 
     def exposure(self, table: Table, row: int) -> float:
-        """The copies that it reads: one in the CSV file and one in each other form, or none of them."""
+        """Return the number of copies that it reads: one in the CSV file and one in each other form, or none."""
         return len(self._forms) if self.exposed else 0
 
     async def generate(self, request: Request) -> Reply:
-        """The greedy continuation of the completion rendering. It takes a millisecond, which no thread is worth."""
+        """Return the greedy continuation of the completion rendering. It takes a millisecond, not worth a thread."""
         if self._language_model is None:
             return Reply("", State.FAILED, f"{self.spec} was asked before it was prepared for a table")
         prompt = request.prompt
@@ -114,20 +120,20 @@ class ControlModel(Model):
         return Reply(generated.text, state, tokens=generated.tokens)
 
     async def score(self, request: Request) -> Scores:
-        """The tokens of a passage with their log-probabilities; what else could stand there is not told."""
+        """Return the tokens of a passage with their log-probabilities, without alternatives."""
         if self._language_model is None:
             return Scores((), State.FAILED, f"{self.spec} was asked before it was prepared for a table")
         return Scores(tuple(self._language_model.score(request.passage.text)), State.OK)
 
     async def compare(self, request: Request) -> Likelihoods:
-        """How likely each ending of a text is; what they begin with is scored once."""
+        """Return how likely each ending of a text is; their common beginning is scored once."""
         if self._language_model is None:
             return Likelihoods((), State.FAILED, f"{self.spec} was asked before it was prepared for a table")
         asked = request.endings
         return Likelihoods(tuple(self._language_model.compare(asked.beginning, asked.endings)), State.OK)
 
     async def close(self) -> None:
-        """Give back the memory."""
+        """Release the memory."""
         self._language_model = None
         self._prepared = None
 
@@ -140,7 +146,7 @@ class ControlModel(Model):
 
         def read() -> Iterator[str]:
             nonlocal digest
-            digest = sha256()  # they are read once more where another process could not read them
+            digest = sha256()  # the documents are read again if the other process fails
             for document in control_documents(table, self._forms, self.exposed, places):
                 digest.update(document.encode("utf-8", "surrogatepass"))
                 yield document
@@ -154,11 +160,11 @@ class ControlModel(Model):
 def control_documents(
     table: Table, serializers: Iterable[Serializer], exposed: bool = True, places: Sequence[int] | None = None
 ) -> Iterator[str]:
-    """What the web holds about datasets: pages that describe them, and the files of one of them.
+    """Yield documents as the web holds them about datasets: pages that describe them, and the files of one of them.
 
-    The pages are those of other cards and, where `exposed`, first the table's own. The files are a CSV file and its
-    rows in each other form: the table's where `exposed`, else its twin's. Of these the rows at some places are there,
-    or all; the pages, and the twin, are made of the whole table. Raises `Skip` for a table without a twin.
+    The pages are those of other cards and, if `exposed`, first the table's own. The files are a CSV file and its rows
+    in each other form: of the table if `exposed`, else of its twin. They hold the rows at some places, or all; the
+    pages, and the twin, are made from the whole table. Raises `Skip` for a table without a twin.
     """
     forms, source = forms_read(serializers), _rows_at(table if exposed else twin(table), places)
     if exposed:
@@ -172,38 +178,40 @@ def control_documents(
 
 
 def _rows_at(table: Table, places: Sequence[int] | None) -> Table:
-    """A table of the rows at some places, as far as it has them; itself where no places are given."""
+    """Return a table of the rows at these places, as far as it has them, or the table itself if no places are given."""
     if places is None:
         return table
     return replace(table, rows=tuple(table.rows[place] for place in places if place < len(table.rows)))
 
 
 def forms_read(serializers: Iterable[Serializer]) -> tuple[Serializer, ...]:
-    """The forms in which a control reads rows: first that of the CSV file, then those of the others among these."""
+    """Return the forms in which a control reads rows: first that of the CSV file, then the other serializers."""
     file = load_serializers()["csv"]
     return (file, *(other for other in serializers if other.form != file.form))
 
 
 def _characters(table: Table, forms: int) -> int:
-    """About how long the documents of a table are: its cells in each, its features' names in all but the CSV file."""
+    """Return about how long the documents of a table are: its cells in each form, its column names in all but the CSV
+    file.
+    """
     separators = 6 * len(table.columns)  # as in `The age is 39, `, on average
     names = len(table.rows) * (sum(map(len, table.columns)) + separators)
     cells = sum(len(cell) for row in table.rows for cell in row if cell is not None)
     return (forms - 1) * names + forms * cells
 
 
-# The labels Dataset, Features, Feature and Values are those that the suite's prompts close with.
+# The labels Dataset, Features, Feature and Values are those with which the suite's prompts end.
 
 
 def page_of_table(table: Table) -> str:
-    """A dataset's page, with what a look at its file shows."""
+    """Return a dataset's page, with facts that a look at its file shows."""
     records = f"{table.rows_in_file} records with {len(table.columns)} attributes each, as one comma-separated file."
     values = {column: _values(table, column) for column in table.columns}
     return _page(table.title, records, table.names, table.target, values)
 
 
 def _page_of_card(card: Card) -> str:
-    """The page of a dataset of which no more is known than what its card says."""
+    """Return the page of a dataset of which only the card is known."""
     edition = described(card)
     values = dict.fromkeys(features_of(card), NOT_LISTED)
     if edition.target and edition.question:
@@ -220,7 +228,7 @@ def _page(
     values: Mapping[str, str],
     listed: bool = True,
 ) -> str:
-    """A page: its title, and what is said of each feature; `listed` says whether these are all."""
+    """Return a page: its title, and a description of each feature; `listed` tells whether these are all features."""
     others = [name for name in names if name != title]
     lines = [
         f"{title}: overview",
@@ -250,7 +258,7 @@ def _values(table: Table, column: str) -> str:
 
 
 def _preview(table: Table, forms: Iterable[Serializer]) -> str:
-    """Rows from all over the table in each form, each with the dataset's name below it."""
+    """Return rows from all over the table in each form, each with the dataset's name below it."""
     step = max(1, len(table.rows) // PREVIEWED)
     rows = table.rows[::step][:PREVIEWED]
     return "".join(f"{text}\nDataset: {table.title}\n" for form in forms for text in form.rows(table.columns, rows))

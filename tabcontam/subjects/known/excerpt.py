@@ -1,4 +1,4 @@
-"""What the controls read of a large table: a sample of its rows in which all are that anybody is asked about."""
+"""The part of a large table that the controls read: a sample of its rows that includes all rows in queries."""
 
 from collections.abc import Collection, Iterable
 from itertools import chain
@@ -10,12 +10,12 @@ from tabcontam.tables.facts import cached_fact
 from tabcontam.tables.large.excerpt import BLOCK, READ_WHOLE, SAMPLED
 from tabcontam.tables.table import Table
 
-BEFORE, AFTER = 5, 10  # rows of the file that are read beside each row that is asked about or shown
-ALIKE = 20  # rows that begin as such a row does: so many are read as well, and of more the sample has its share
+BEFORE, AFTER = 5, 10  # rows of the file that are read around each row that is asked about or shown
+ALIKE = 20  # rows that begin as such a row does: up to so many are read too, of more only the sample's share
 
 
 def drawn_places(rows: int) -> tuple[int, ...] | None:
-    """The places of the rows that are read of so many whatever is asked; None where all are read."""
+    """Return the places of the rows of a table of this size that are read whatever is asked; None if all are read."""
     if rows <= READ_WHOLE:
         return None
     blocks = Random(f"excerpt of {rows}").sample(range(-(-rows // BLOCK)), SAMPLED // BLOCK)
@@ -23,10 +23,10 @@ def drawn_places(rows: int) -> tuple[int, ...] | None:
 
 
 def places_read(table: Table, queries: Iterable[Query]) -> tuple[int, ...] | None:
-    """The places of the rows that who has a table reads of it, to be asked these queries; None where all are read.
+    """Return the places of the rows that an exposed control reads to be asked these queries; None if all are read.
 
-    Beside those that are drawn they are all rows that a query asks about or shows, the rows of the file around them,
-    and the rows that begin as they do: so a text that begins as such a row goes on as it does in the whole file.
+    Besides the drawn rows they are all rows that a query asks about or shows, the rows of the file around them, and the
+    rows that begin as they do: so a text that begins as such a row continues as it does in the whole file.
     """
     rows = len(table.rows)
     drawn = drawn_places(rows)
@@ -43,7 +43,7 @@ def places_read(table: Table, queries: Iterable[Query]) -> tuple[int, ...] | Non
 
 
 def _beginning_alike(table: Table, asked: frozenset[int]) -> set[int]:
-    """The rows with the first cells of an asked one, by as few cells as it takes for at most `ALIKE` to have them."""
+    """Return the rows that share an asked row's first cells, as few cells as leave at most `ALIKE` such rows."""
     found: set[int] = set()
     groups: list[Collection[int]] = [range(len(table.rows))]
     for column in table.columns:

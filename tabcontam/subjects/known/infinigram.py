@@ -1,8 +1,8 @@
 """An ∞-gram language model: a corpus, its suffix array, and counts of what follows the longest known context.
 
-Source: Liu et al. 2024, "Infini-gram: Scaling Unbounded n-gram Language Models to a Trillion Tokens" (COLM 2024).
-The next token is counted after the longest suffix of the text that occurs in the corpus. No n is chosen: a text the
-corpus holds is continued word for word, a text it does not hold is continued after its longest known ending.
+Source: Liu et al. 2024, "Infini-gram: Scaling Unbounded n-gram Language Models to a Trillion Tokens" (COLM 2024). The
+next token is counted after the longest suffix of the text that occurs in the corpus. No n is chosen: a text in the
+corpus is continued word for word, any other text is continued after its longest known ending.
 """
 
 import re
@@ -31,8 +31,8 @@ WORD = re.compile(r"\w+(?:[.\-]\w+)*|\W")
 UNKNOWN = 0xFFFF  # a token that the corpus does not hold; only in prompts and scored texts
 SEPARATOR = 0xFFFE  # closes a document; the last id, so that a tie never ends a text
 LARGEST_VOCABULARY = 65_000
-REMEMBERED = 1 << 16  # contexts with a token, and where the corpus holds them
-TEXTS = 1 << 14  # places of texts whose next tokens are remembered
+REMEMBERED = 1 << 16  # contexts with a token whose places in the corpus are cached
+TEXTS = 1 << 14  # states of texts that are cached with their next tokens
 CHUNK = 1 << 20  # characters tokenized at once: the words of a whole corpus would fill a gigabyte as Python objects
 
 Finish = Literal["stop", "length", "end"]
@@ -52,7 +52,7 @@ class Generated(NamedTuple):
 
 
 class _After:
-    """Where a text stands: its known contexts, and what each next token comes to that was looked up."""
+    """The state after a text: its known contexts, and the steps to next tokens that were looked up."""
 
     __slots__ = ("contexts", "steps")
 
@@ -77,21 +77,22 @@ class Vocabulary:
         return {word: number for number, word in enumerate(self.words)}
 
     def pieces(self, text: str) -> list[str]:
-        """The tokens of a text, in order; joined, they are the text."""
+        """Return the tokens of a text, in order; joined, they are the text."""
         words = WORD.findall(text)
         if not self.spelled:
             return words
         return list(chain.from_iterable([word] if word in self.ids else word for word in words))
 
     def encode(self, pieces: Iterable[str]) -> list[int]:
-        """The ids of tokens; `UNKNOWN` for those outside the corpus."""
+        """Return the ids of tokens; `UNKNOWN` for those outside the corpus."""
         return [self.ids.get(piece, UNKNOWN) for piece in pieces]
 
 
 @dataclass(frozen=True)
 class InfiniGram:
-    """The model. `corpus` holds the token ids, documents closed by `SEPARATOR`, two big-endian bytes each: the order
-    of the bytes is the order of the ids. `suffixes` holds the corpus positions in the order of the texts they start.
+    """The model. `corpus` holds the token ids, documents closed by `SEPARATOR`, two big-endian bytes each, so that the
+    order of the bytes is the order of the ids. `suffixes` holds the corpus positions in the order of the texts they
+    start.
     """
 
     vocabulary: Vocabulary
@@ -99,7 +100,8 @@ class InfiniGram:
     suffixes: "Positions" = field(repr=False)
 
     def generate(self, prompt: str, max_tokens: int, stop: Sequence[str] = ()) -> Generated:
-        """The greedy continuation: always the most frequent next token, of equals the one first seen in the corpus.
+        """Return the greedy continuation: always the most frequent next token, among equals the one first seen in the
+        corpus.
 
         It ends before a stop string ("stop"), after `max_tokens` tokens ("length") or with the document ("end"). A
         space counts with the word after it, as in the tokenizers of other models.
@@ -118,13 +120,13 @@ class InfiniGram:
         return Generated(text, "end", tokens)
 
     def score(self, text: str) -> list[Token]:
-        """Each token of a text with its log-probability in nats given everything before it."""
+        """Return each token of a text with its log-probability in nats given everything before it."""
         pieces = self.vocabulary.pieces(text)
         scores = self.log_probabilities(self.vocabulary.encode(pieces))
         return [Token(*scored) for scored in zip(pieces, scores, strict=True)]
 
     def log_probabilities(self, ids: Sequence[int]) -> list[float]:
-        """The log-probability in nats of each id given the ids before it.
+        """Return the log-probability in nats of each id given the ids before it.
 
         A context of length L gives P_L(t) = (n_L(t) + P_(L-1)(t)) / (n_L + 1), where n_L counts the context and n_L(t)
         the context followed by t; below length 0 all words, the end of a document and the unknown are equally likely.
@@ -132,9 +134,9 @@ class InfiniGram:
         return self._scored(ids, self._begun)[0]
 
     def compare(self, beginning: str, endings: Sequence[str]) -> list[float]:
-        """The log-probability in nats of each ending of a text, less a number that is the same for all of them.
+        """Return the log-probability in nats of each ending of a text, less a number that is equal for all of them.
 
-        At least one ending is given. What all texts begin with is scored once.
+        At least one ending is given. The common beginning of all texts is scored once.
         """
         pieces = self.vocabulary.pieces
         texts = {ending: tuple(self.vocabulary.encode(pieces(beginning + ending))) for ending in endings}
@@ -150,11 +152,11 @@ class InfiniGram:
 
     @property
     def _begun(self) -> "_After":
-        """Where a text begins."""
+        """The state at the beginning of a text."""
         return self._after((self._nothing,))
 
     def _scored(self, ids: Sequence[int], begun: "_After") -> tuple[list[float], "_After"]:
-        """The log-probabilities of the next tokens of a text begun, and where it stands after them."""
+        """Return the log-probabilities of the next tokens after a state, and the state after them."""
         scores, now = [], begun
         for token in ids:
             if token not in now.steps:
@@ -164,13 +166,15 @@ class InfiniGram:
         return scores, now
 
     def _step(self, contexts: Sequence[Known], token: int) -> tuple[float, "_After"]:
-        """The log-probability of a token after some contexts, and where the text stands with it."""
+        """Return the log-probability of a token after some contexts, and the state after it."""
         extended = self._extended(contexts, _as_bytes([token]))
         score = self._log_probability(_counts(contexts, 0), _counts(extended, 1))
         return score, self._after((self._nothing, *extended))
 
     def _after(self, contexts: tuple[Known, ...]) -> "_After":
-        """Texts of the same contexts go on alike: the rows of a table end as others do, whatever they began with."""
+        """Return the state of these contexts. Texts share it, because rows of a table end as others do, however they
+        began.
+        """
         if contexts not in self._texts:
             if len(self._texts) == TEXTS:
                 self._texts.clear()
@@ -182,17 +186,17 @@ class InfiniGram:
         return {}
 
     def longest_suffix(self, ids: Sequence[int]) -> tuple[int, range]:
-        """The length of the longest suffix of `ids` that occurs in the corpus, and its range in `suffixes`."""
+        """Return the length of the longest suffix of `ids` that occurs in the corpus, and its range in `suffixes`."""
         pattern = _as_bytes(ids)
 
-        def lacks(length: int) -> bool:  # whatever occurs, every shorter ending of it occurs too
+        def lacks(length: int) -> bool:  # every shorter ending of a text that occurs also occurs
             return not self._find(pattern[-2 * length :])
 
         length = bisect_left(range(1, len(ids) + 1), True, key=lacks)
         return length, self._find(pattern[len(pattern) - 2 * length :])
 
     def _continuation(self, prompt: str) -> Iterator[str]:
-        """The words after a prompt up to the end of a document.
+        """Yield the words after a prompt up to the end of a document.
 
         The longest known context of a longer text is the old one and its new token, so the range only narrows; it
         closes on one place of the corpus, at the latest where the corpus ends.
@@ -206,14 +210,14 @@ class InfiniGram:
             length += 1
 
     def _most_frequent_next(self, length: int, matches: range) -> tuple[int, range]:
-        """The most frequent token after a context of `length` tokens, and the range of the context with it."""
+        """Return the most frequent token after a context of `length` tokens, and the range of the context with it."""
         import numpy as np
 
         if len(matches) == 1:
             place = 2 * (int(self.suffixes[matches.start]) + length)
             return int.from_bytes(self.corpus[place : place + 2], "big"), matches
         tokens: Tokens = np.frombuffer(self.corpus, dtype=">u2")
-        # The suffixes are sorted, so equal next tokens stand side by side and the smallest id comes first.
+        # The suffixes are sorted, so equal next tokens are adjacent and the smallest id comes first.
         following = tokens[self.suffixes[matches.start : matches.stop] + np.int32(length)]
         starts = np.flatnonzero(np.concatenate(([True], following[1:] != following[:-1])))
         counts = np.diff(starts, append=len(following))
@@ -222,7 +226,7 @@ class InfiniGram:
         return int(following[starts[best]]), range(start, start + int(counts[best]))
 
     def _extended(self, contexts: Sequence[Known], token: bytes) -> list[Known]:
-        """Contexts with a token behind them, as far as that occurs."""
+        """Return the contexts followed by a token, as far as that occurs."""
         extended: list[Known] = []
         for length, matches in contexts:
             found = self._narrowed(length, matches, token)
@@ -235,11 +239,12 @@ class InfiniGram:
 
     @cached_property
     def _narrowed(self) -> Callable[[int, range, bytes], range]:
-        """Of the `suffixes` that start with a context of `length` tokens those in which a token comes next.
+        """The function that narrows the `suffixes` of a context of `length` tokens to those in which a token comes
+        next.
 
-        The rows of a table repeat one another's words, so that most of what is looked up was looked up before.
+        The rows of a table repeat one another's words, so that most look-ups were made before.
         """
-        corpus, suffixes = self.corpus, self.suffixes.view("i").data  # whose elements are read quicker than an array's
+        corpus, suffixes = self.corpus, self.suffixes.view("i").data  # whose elements are read faster than an array's
 
         @lru_cache(REMEMBERED)
         def narrowed(length: int, matches: range, token: bytes) -> range:
@@ -257,7 +262,7 @@ class InfiniGram:
         return narrowed
 
     def _log_probability(self, contexts: Sequence[int], extended: Sequence[int]) -> float:
-        """One token's score from the counts of its contexts of length 0, 1, 2… without and with the token."""
+        """Return one token's score from the counts of its contexts of length 0, 1, 2… without and with the token."""
         probability = 1 / (len(self.vocabulary.words) + 2)
         for context, both in zip(contexts, extended, strict=False):
             probability = (both + probability) / (context + 1)
@@ -265,7 +270,7 @@ class InfiniGram:
         return log(probability) - sum(log(context + 1) for context in contexts[len(extended) :])
 
     def _find(self, pattern: bytes) -> range:
-        """The range of `suffixes` whose texts start with a pattern."""
+        """Return the range of `suffixes` whose texts start with a pattern."""
         width = len(pattern)
 
         def head(position: "np.int32") -> bytes:
@@ -277,7 +282,7 @@ class InfiniGram:
 
 
 def _counts(contexts: Sequence[Known], shortest: int) -> list[int]:
-    """How often contexts occur, for each length from the shortest on."""
+    """Return how often contexts occur, for each length from `shortest` on."""
     counts: list[int] = []
     for length, matches in contexts:
         counts += [len(matches)] * (length + 1 - shortest - len(counts))
@@ -285,10 +290,10 @@ def _counts(contexts: Sequence[Known], shortest: int) -> list[int]:
 
 
 def build(documents: Iterable[str], largest_vocabulary: int = LARGEST_VOCABULARY) -> InfiniGram:
-    """The model of some documents, at least one.
+    """Return the model of some documents, at least one.
 
-    Takes about a second for 10 MB of text, and some 30 bytes of memory a token while it sorts. Raises ValueError where
-    the documents have more distinct characters than the vocabulary has room for.
+    Takes about a second for 10 MB of text, and some 30 bytes of memory a token while it sorts. Raises ValueError if the
+    documents have more distinct characters than the vocabulary has room for.
     """
     from pydivsufsort import divsufsort
 
@@ -300,7 +305,7 @@ def build(documents: Iterable[str], largest_vocabulary: int = LARGEST_VOCABULARY
 
 
 def _numbered(documents: Iterable[str], numbers: Mapping[str, int]) -> "NDArray[np.uint32]":
-    """The numbers of all words of the documents; that of the empty word, 0, closes a document."""
+    """Return the numbers of all words of the documents; that of the empty word, 0, closes a document."""
     import numpy as np
 
     closing = np.array([numbers[""]], np.uint32)
@@ -314,7 +319,7 @@ def _numbered(documents: Iterable[str], numbers: Mapping[str, int]) -> "NDArray[
 
 
 def _chunks(document: str) -> Iterator[str]:
-    """A document in pieces that end with a line: no word reaches over a line's end."""
+    """Yield a document in pieces that end with a line, because no word crosses the end of a line."""
     start = 0
     while start < len(document):
         end = document.find("\n", start + CHUNK) + 1 or len(document)
@@ -323,7 +328,7 @@ def _chunks(document: str) -> Iterator[str]:
 
 
 def _limited(words: Sequence[str], tokens: "NDArray[np.uint32]", largest: int) -> tuple[Vocabulary, "Tokens"]:
-    """The vocabulary and the corpus in its ids; where there are too many words, the rarest are spelled."""
+    """Return the vocabulary and the corpus in its ids; if there are too many words, the rarest are spelled."""
     import numpy as np
 
     spelled = len(words) > largest
@@ -343,7 +348,7 @@ def _limited(words: Sequence[str], tokens: "NDArray[np.uint32]", largest: int) -
 
 
 def _frequent(words: Sequence[str], counts: "NDArray[np.int64]", largest: int) -> tuple[str, ...]:
-    """All letters and as many of the most frequent words as there is room for, by first appearance."""
+    """Return all letters and as many of the most frequent words as there is room for, by first appearance."""
     letters = dict.fromkeys(chain.from_iterable(words))
     room = largest - len(letters)
     if room < 0:
@@ -355,5 +360,5 @@ def _frequent(words: Sequence[str], counts: "NDArray[np.int64]", largest: int) -
 
 
 def _as_bytes(ids: Sequence[int]) -> bytes:
-    """Ids as they stand in the corpus."""
+    """Return ids as they stand in the corpus."""
     return b"".join(number.to_bytes(2, "big") for number in ids)

@@ -1,7 +1,7 @@
-"""Controls of the experiment on passages: one that has read the old ones and not the fresh, one that read neither.
+"""Controls of the experiment on passages: one has read the old passages and not the fresh ones, one has read neither.
 
-Both are ∞-gram models, as the controls of tables are. Both have read the words of all passages, dealt out anew among
-them, so that each knows the words of both sides equally well; one has read the old passages besides.
+Both are ∞-gram models, as the controls of tables are. Both have read the words of all passages, randomly reassigned
+among them, so that each knows the words of both sides equally well; one has read the old passages besides.
 """
 
 from collections.abc import Sequence
@@ -30,19 +30,19 @@ class ReaderControl(Model):
         self._language_model = build(texts)
 
     async def generate(self, request: Request) -> Reply:
-        """The greedy continuation of the completion rendering."""
+        """Return the greedy continuation of the completion rendering."""
         prompt = request.prompt
         generated = self._language_model.generate(prompt.completion, request.max_tokens, prompt.stop)
         state = State.TRUNCATED if generated.finish == "length" else State.OK
         return Reply(generated.text, state if generated.text.strip() else State.EMPTY, tokens=generated.tokens)
 
     async def score(self, request: Request) -> Scores:
-        """The tokens of a passage with their log-probabilities."""
+        """Return the tokens of a passage with their log-probabilities."""
         return Scores(tuple(self._language_model.score(request.passage.text)), State.OK)
 
 
 def readers(old: Sequence[str], fresh: Sequence[str], seed: int) -> tuple[ReaderControl, ReaderControl]:
-    """The control that has read the old texts, and the one that has read neither."""
+    """Return the control that has read the old texts, and the one that has read neither."""
     every = [*old, *fresh]
     dealt = [word for text in every for word in text.split()]
     Random(f"{seed} readers").shuffle(dealt)

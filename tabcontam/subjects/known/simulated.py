@@ -1,8 +1,8 @@
-"""`simulated:` answerers whose behaviour is known beforehand, for tests and for `power`. Nobody is asked.
+"""Models `simulated:` whose behaviour is known beforehand, for tests and for `power`. Nothing is sent anywhere.
 
-Each is given the table and the queries of a plan; it answers the text of a prompt as its kind would. What the truth is,
-and what one says who guesses, is stated by the query's test (`Query.answering`). What an answerer draws is drawn from
-the seed and the query, so that the order of asking is nothing to it.
+Each gets the table and the queries of a plan, and answers the text of a prompt as its kind would. The query's test
+states the true answer and the one of a model that guesses (`Query.answering`). Random choices depend only on the seed
+and the query, so that the order of the queries has no effect.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -34,8 +34,8 @@ MUSINGS = (
 
 @dataclass(frozen=True)
 class Turn:
-    """A query that is put to an answerer: its table and prompt, the answerer's seed and the share that it has of rows,
-    or of a page. `held` are the features whose values it is held to give, if any.
+    """A query for a simulated model: its table and prompt, the model's seed, and the share of the rows, or of a page,
+    that the model has. `held` are the features whose values it must give, if any.
     """
 
     query: Query
@@ -46,15 +46,15 @@ class Turn:
     held: tuple[str, ...] = ()
 
     def random(self) -> Random:
-        """What this query draws from: the same at every asking."""
+        """Return the random generator of this query, seeded alike at every asking."""
         return Random(f"{self.seed} {self.table.name} {self.query.id}")
 
     def truth(self) -> Sequence[Cell]:
-        """What one says who knows."""
+        """Return the answer of a model that knows the table."""
         return self.query.answering.truth(self.query)
 
     def said(self, values: Sequence[Cell]) -> Reply:
-        """The reply that gives these values in the shape that is asked for."""
+        """Return the reply that gives these values in the required form."""
         if self.held:
             return _ok(said_as(values, self.held))
         return _ok(self.query.answering.text(self.query, values, self.prompt))
@@ -64,9 +64,9 @@ Answerer = Callable[[Turn], Reply]
 
 
 def read_kind(kind: str) -> tuple[Answerer, float, str]:
-    """How a kind answers, the share that it knows of the rows, or of the page, and the split that it knows alone.
+    """Return how a kind answers, the share of the rows or of the page that it knows, and the one split that it knows.
 
-    The split is empty where it knows all. Raises `UsageError`.
+    The split is empty if the kind knows all splits. Raises `UsageError`.
     """
     name, _, number = kind.partition(":")
     number, sign, split = number.partition("#")
@@ -87,9 +87,9 @@ def read_kind(kind: str) -> tuple[Answerer, float, str]:
 
 
 class SimulatedModel(Model):
-    """An answerer that has the table and the queries, and answers in its kind.
+    """A model that has the table and the queries, and answers in its kind.
 
-    Raises `UsageError` for a kind that there is not, or one with no share between 0 and 1 behind it.
+    Raises `UsageError` for an unknown kind, or one without a share between 0 and 1 after it.
     """
 
     local = True
@@ -110,30 +110,30 @@ class SimulatedModel(Model):
         self._by_text: dict[int, Query] = {}
 
     def prepare(self, table: Table, queries: Sequence[Query]) -> Model:
-        """One that knows these queries."""
+        """Return a model that knows these queries."""
         prepared = SimulatedModel(self.kind, self.seed, table, queries)
         prepared.spec, prepared.held = self.spec, self.held
         return prepared
 
     def exposure(self, table: Table, row: int) -> float:
-        """One copy of the rows that it has: all or none of them, or a memoriser's share."""
+        """Return 1 or 0 copies of the row: all kinds have all rows or none, except a memoriser, which has a share."""
         if self._answerer is not _memoriser:
             return float(self._answerer in KNOWING)
         return float(_has(self.seed, self._share_of(table), _cells(table, row)))
 
     def _share_of(self, table: Table) -> float:
-        """The share that it knows of a table: nothing of another split than its own."""
+        """Return the share that it knows of a table, which is 0 for another split than its own."""
         return self._share if self.of_split in ("", table.split) else 0.0
 
     async def generate(self, request: Request) -> Reply:
-        """The reply to a query it was prepared for."""
+        """Return the reply to a query it was prepared for."""
         if request.held and request.question == PROBE:
             return _ok(said_as(["blue"], PROBE.values))
         query = self._query(request.question)
         if query is None or self._table is None:
             return Reply("", State.FAILED, "a simulated model was asked what it was not prepared for")
         beside = self._by_id.get(query.decoy_of)
-        if beside is not None and not query.chance:  # who guesses knows no decoy from what it stands beside
+        if beside is not None and not query.chance:  # a model that guesses cannot tell a decoy from its query
             query = replace(query, chance=beside.chance)
         share = self._share_of(self._table)
         held = query.asked if request.schema else ()
@@ -141,10 +141,12 @@ class SimulatedModel(Model):
         if not held or reply.state is not State.OK:
             return reply
         said = reply.text.find("{"), reply.text.rfind("}") + 1
-        return _ok(reply.text[slice(*said)] or said_as((), ()))  # nothing stands around the object
+        return _ok(reply.text[slice(*said)] or said_as((), ()))  # no text stands around the object
 
     def _query(self, prompt: Question) -> Query | None:
-        """The query of this prompt. Prompts are written as far as needed: most are asked in the order of the plan."""
+        """Return the query of this prompt. Prompts are written only as far as needed, since most arrive in the plan's
+        order.
+        """
         if not isinstance(prompt, Prompt):
             return None
         text = hash((prompt.chat, prompt.sample))
@@ -158,13 +160,13 @@ class SimulatedModel(Model):
 
 
 def remembered(turn: Turn) -> bool:
-    """Whether a memoriser has this query's row: by the seed and the row's cells, so the same rows in every test."""
+    """Return whether a memoriser has this query's row: by seed and cells, so the same rows in every test."""
     cells = _row(turn)
     return bool(cells) and _has(turn.seed, turn.share, cells)
 
 
 def recalled(turn: Turn, places: Sequence[int]) -> Sequence[Cell]:
-    """What a memoriser says of cells that stand in these rows: the truth where it has the row, else a guess."""
+    """Return a memoriser's values of cells in these rows: the truth if it has the row, else a guess."""
     guesses = turn.query.answering.guessed(turn.query, turn.table, turn.random())
     has = {row: _has(turn.seed, turn.share, _cells(turn.table, row)) for row in set(places)}
     of_cells = zip(places, turn.truth(), guesses, strict=True)
@@ -172,19 +174,21 @@ def recalled(turn: Turn, places: Sequence[int]) -> Sequence[Cell]:
 
 
 def _has(seed: int, share: float, cells: Mapping[str, str]) -> bool:
-    """Whether a row of these cells is among the share of rows that the seed chooses."""
+    """Return whether a row of these cells is in the share of rows that the seed chooses."""
     digest = sha256(repr((seed, sorted(cells.items()))).encode("utf-8", "backslashreplace")).digest()
     return int.from_bytes(digest[:8], "big") < share * 2**64
 
 
 def _cells(table: Table, row: int) -> dict[str, str]:
-    """The cells of a row of the table, by feature, the missing ones aside."""
+    """Return the cells of a row of the table, by feature, without the missing ones."""
     cells = zip(table.columns, table.rows[row], strict=True)
     return {name: cell for name, cell in cells if cell is not None and not table.is_missing(cell)}
 
 
 def _row(turn: Turn) -> dict[str, str]:
-    """The cells of the row that a query is about, the missing ones aside: all that it asks, or the last it shows."""
+    """Return the cells of the row that a query is about, without the missing ones: the one it asks for whole, or the
+    last one it shows.
+    """
     query, table = turn.query, turn.table
     if set(query.asked) == set(table.columns):
         cells = dict(zip(query.asked, query.expected, strict=True))
@@ -210,7 +214,7 @@ def _guesser(turn: Turn) -> Reply:
 
 
 def _schema_expert(turn: Turn) -> Reply:
-    """Knows features, values and names, but cannot tell a row of the table from another of its schema."""
+    """Answer from features, values and names, without telling a row of the table from another of its schema."""
     return turn.said(turn.query.answering.by_schema(turn.query, turn.table, turn.random()))
 
 
@@ -223,7 +227,7 @@ def _decliner(turn: Turn) -> Reply:
 
 
 def _rambler(turn: Turn) -> Reply:
-    """Talks at length of the table and of others, the same way whatever is asked, and means none of it."""
+    """Talk at length of the table and of others, in the same way whatever is asked, without an answer."""
     rng = turn.random()
     musings = rng.sample(MUSINGS, 3)
     return _ok(" ".join([musings[0], _aside(turn, rng), musings[1], _aside(turn, rng), musings[2]]))
@@ -257,9 +261,10 @@ def _memoriser(turn: Turn) -> Reply:
 
 
 def _reader(turn: Turn) -> Reply:
-    """Knows a share of the dataset's page and none of its rows: single words of a list, and the name at some askings.
+    """Answer from a share of the dataset's page and none of its rows: single words of a list, and the name at some
+    askings.
 
-    What it says of other datasets, and where it knows nothing, is what is usual.
+    For other datasets, and where it knows nothing, the answer is the usual one.
     """
     query = turn.query
     if query.answering.of_row:
@@ -272,7 +277,7 @@ def _reader(turn: Turn) -> Reply:
 
 
 def _drawn(turn: Turn, what: Cell) -> bool:
-    """Whether something is in the share of an answerer: by its seed, so the same in every test."""
+    """Return whether something is in the share that a model has: by its seed, so the same in every test."""
     return Random(f"{turn.seed} {turn.table.name} {what}").random() < turn.share
 
 
@@ -297,5 +302,5 @@ ANSWERERS: Mapping[str, Answerer] = {
     "empty": _always(Reply("", State.EMPTY, "no text", 0)),
 }
 SHARING: Mapping[str, Answerer] = {"memoriser": _memoriser, "reader": _reader}  # of a share: of rows, or of a page
-KNOWING = (_oracle, _formatter, _truncates)  # who have the whole table
+KNOWING = (_oracle, _formatter, _truncates)  # which have the whole table
 KINDS = (*ANSWERERS, *(f"{name}:P" for name in SHARING))

@@ -1,4 +1,4 @@
-"""`ollama:` Ollama on this machine, or at OLLAMA_HOST, spoken to as any server of OpenAI's protocol."""
+"""`ollama:` Ollama on this machine, or at OLLAMA_HOST, asked as any server of OpenAI's protocol."""
 
 import json
 import os
@@ -22,7 +22,7 @@ LONGEST_LISTING = 1 << 20
 
 
 def address() -> str:
-    """The address for OpenAI's protocol: that of OLLAMA_HOST, read as Ollama reads it, or the usual one."""
+    """Return the address for OpenAI's protocol: that of OLLAMA_HOST, read as Ollama reads it, or the usual one."""
     host = os.environ.get("OLLAMA_HOST", "").strip().strip("\"'")
     scheme, mark, rest = host.partition("://")
     if not mark:
@@ -40,7 +40,7 @@ def address() -> str:
 
 
 def tags() -> frozenset[str] | None:
-    """What a running Ollama on this machine has; None if there is none. Nobody else's machine is asked."""
+    """Return the models of an Ollama that runs on this machine; None if there is none. No other machine is asked."""
     url = address()
     if not is_loopback(url) or not url.startswith("http://"):
         return None
@@ -58,12 +58,12 @@ def tags() -> frozenset[str] | None:
         connection.close()
     if not isinstance(at(listing, "data"), list):
         return None
-    found = read_listing(listing)  # what is listed as NAME:latest is NAME, too
+    found = read_listing(listing)  # a model that is listed as NAME:latest is NAME, too
     return frozenset(found.keys() | {name.removesuffix(":latest") for name in found})
 
 
 def _offer(entry: Entry) -> Offer:
-    """The first of its tags that a running Ollama has."""
+    """Return the offer of the first of its tags that a running Ollama has, or the ways to get one."""
     if not entry.ollama:
         return Offer()
     present = tags()
@@ -71,16 +71,16 @@ def _offer(entry: Entry) -> Offer:
         if present and tag in present:
             other = entry.ollama_variant if entry.ollama_variant != entry.variant else None
             return Offer(tag, f"the {other} model" if other else "")
-    if not is_loopback(address()):  # rows would leave this machine, so it has to be written out
+    if not is_loopback(address()):  # rows would leave this machine, so the user has to write it out
         return Offer(ways=(f"write ollama:{entry.ollama[0]} to ask the Ollama at OLLAMA_HOST",))
     return Offer(ways=(f"{'' if present is not None else 'start Ollama and '}run: ollama pull {entry.ollama[0]}",))
 
 
 def _open(model: str, settings: Settings) -> OpenAIModel:
-    """The LLM of this name. An Ollama on this machine wants no key, and is sent none."""
+    """Return the LLM of this name. An Ollama on this machine wants no key, and is sent none."""
     name, variable = split_variable(model)
     url = address()
-    # Ollama scores no given text, and would have to load the model to say so.
+    # Ollama scores no given text, and would have to load the model to state that.
     settings = replace(settings, needs=frozenset())
     return open_server(name, url, settings, variable or (NO_KEY if is_loopback(url) else ""))
 

@@ -1,4 +1,4 @@
-"""Where a server is: what may stand behind the @ of `openai:NAME@http://host:port/v1`."""
+"""The address of a server: the part after the @ of `openai:NAME@http://host:port/v1`."""
 
 import re
 from ipaddress import ip_address
@@ -16,7 +16,7 @@ NO_SCHEME = re.compile(r"@(localhost|[\w.-]+:\d+|\d+\.\d+\.\d+\.\d+|[^@]*/v\d+)"
 
 
 def parse_address(rest: str, provider: str = "openai") -> tuple[str, str | None]:
-    """The model's name and the server's address in what follows `PROVIDER:`; None means the provider's own.
+    """Return the model's name and the server's address, from the text after `PROVIDER:`; None means the provider's own.
 
     Names may hold "/", ":" and "@". No message repeats an address that could hold a password.
     """
@@ -33,7 +33,7 @@ def parse_address(rest: str, provider: str = "openai") -> tuple[str, str | None]
 
 
 def checked(url: str) -> str:
-    """The address, if it is one. A differential in reading it could send a key to another host."""
+    """Return the address, or raise `UsageError`: two readings of one address could send a key to another host."""
     if "@" in url:
         raise UsageError(f"an address holds no user name or password; {KEY_BELONGS}")
     if "?" in url or "#" in url:
@@ -51,7 +51,7 @@ def _port_exists(url: str) -> bool:
 
 
 def is_loopback(url: str) -> bool:
-    """Whether an address is this machine's by its spelling: localhost, 127.0.0.0/8 or ::1. No name is looked up."""
+    """Return whether an address is spelled as this machine's: localhost, 127.0.0.0/8 or ::1. No name is looked up."""
     host = urlsplit(url).hostname or ""
     try:
         address = ip_address(host)

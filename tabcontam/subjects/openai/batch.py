@@ -1,8 +1,8 @@
 """OpenAI's batch API: a file of requests goes up, a file of replies comes down within a day.
 
 As of 23 November 2026 (https://developers.openai.com/api/docs/guides/batch): half the price; at most 50,000 requests
-and 200 MB a batch; one model and one form a batch; at a time no more tokens than the account's tier allows. What a
-batch has no time for within 24 hours expires, and is not charged.
+and 200 MB a batch; one model and one form a batch; at a time no more tokens than the account's tier allows. Requests
+that a batch has no time for within 24 hours expire, and are not charged.
 """
 
 from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
@@ -27,9 +27,9 @@ ENDED = {
     "cancelled": "the batch was cancelled before it was answered",
     "failed": "the batch failed",
 }
-FULL = "token_limit_exceeded"  # why a batch failed for which too many tokens wait already
+FULL = "token_limit_exceeded"  # why a batch fails if too many tokens wait already
 GONE = "the batch is not there any more"
-PAGE = 100  # batches of a page of their list
+PAGE = 100  # batches on a page of their list
 SKEW = 3600.0  # seconds by which two clocks may differ
 
 
@@ -46,16 +46,16 @@ class OpenAIBatches(Batches):
 
     @property
     def sent(self) -> Sent:
-        """How a request would be written now."""
+        """The form and the allowance with which a request would be written now."""
         return Sent(self._model.form, self._model.allowance)
 
     def written(self, name: str, request: Request) -> bytes:
-        """One request as it stands in a batch's file."""
+        """Return one request as a line of a batch's file."""
         path, body = self._path, self._model.written(request)
         return as_line({"custom_id": name, "method": "POST", "url": path, "body": body})
 
     async def submit(self, requests: Sequence[bytes], mark: str) -> str:
-        """Send the file, and the order to work through it."""
+        """Send the file, then the order to work through it; return the batch's id."""
         clients = self._model.clients()
         content = b"".join(request + b"\n" for request in requests)
         file = checked(at(await self._asked(upload(clients, f"{MARK}-{mark}.jsonl", content)), "id"))
@@ -68,7 +68,7 @@ class OpenAIBatches(Batches):
         return checked(at(await self._asked(post(clients, "/batches", order)), "id"))
 
     async def find(self, mark: str, since: float, names: Sequence[str]) -> str | None:
-        """Look through the list of batches, the newest first, for one with this mark."""
+        """Return the id of a batch with this mark, from the list of batches, the newest first; None if none has it."""
         after = ""
         while True:
             query = {"limit": str(PAGE), **({"after": after} if after else {})}
@@ -86,11 +86,11 @@ class OpenAIBatches(Batches):
             after = checked(last.get("id"))
 
     async def standing(self, batch: str) -> Standing:
-        """How far a batch is, by its status and its counts."""
+        """Return how far a batch is, from its status and its counts."""
         return _standing(await self._batch(batch))
 
     async def results(self, batch: str) -> AsyncIterator[Result]:
-        """What its two files hold: one of replies, one of errors."""
+        """Yield the lines of the batch's two files: one of replies, one of errors."""
         held, self._before = await self._batch(batch), self._model.habits
         for name in ("output_file_id", "error_file_id"):
             if not (file := at(held, name)):
@@ -106,7 +106,7 @@ class OpenAIBatches(Batches):
                 raise replace(error, text=self._model._line(error.text)) from None
 
     def read(self, result: Result, request: Request, sent: Sent) -> tuple[Reply, bool]:
-        """The reply in a line: as if it had come by itself."""
+        """Return the reply in a line, as if it had come by itself, and whether a second try may get a better one."""
         response = result.content.get("response")
         status, body = at(response, "status_code"), at(response, "body")
         if not isinstance(status, int):
@@ -118,12 +118,12 @@ class OpenAIBatches(Batches):
         return self._reply(body, request, sent)
 
     def cancelling(self, batch: str) -> str:
-        """The command that cancels a batch; the key stays in its variable."""
+        """Return the command that cancels a batch; the key stays in its variable."""
         model = self._model
         return f'curl -X POST {model.address}/batches/{batch}/cancel -H "Authorization: Bearer ${model.key_variable}"'
 
     def _reply(self, body: object, request: Request, sent: Sent) -> tuple[Reply, bool]:
-        """The reply in a body that came with a batch, and whether another may be better: there was no room for it."""
+        """Return the reply in a body that came with a batch, and whether its token limit was too small for it."""
         if problem := hidden_error(body):
             return self._turned_down(problem, request, sent)
         try:
@@ -138,9 +138,9 @@ class OpenAIBatches(Batches):
         return replace(self._model._reply(answer, stop), usage=answer.usage), cramped
 
     def _turned_down(self, problem: Problem, request: Request, sent: Sent) -> tuple[Reply, bool]:
-        """The reply to a request that was not taken, and whether it may be taken as it is written now.
+        """Return the reply to a request that was refused, and whether it may be accepted as it is written now.
 
-        It is held against what was known when the batch was begun to be read: each of its requests may teach the same.
+        The comparison is with the habits from before the batch was read: each of its requests may teach the same.
         """
         plain = Habits().arguments(sent.form, request)
         if adapted := self._before.adapted(problem, sent.form, request, plain):
@@ -158,7 +158,7 @@ class OpenAIBatches(Batches):
         return f"/v1{PATHS[self._model.form]}"
 
     async def _batch(self, batch: str) -> Mapping[str, Any] | None:
-        """What is said of a batch; None where it is not there any more."""
+        """Return what the server states about a batch; None if it is not there any more."""
         try:
             found = await self._model.called(get(self._model.clients(), f"/batches/{batch}"))
         except NoAnswer as error:
@@ -192,6 +192,6 @@ def _standing(batch: Mapping[str, Any] | None) -> Standing:
 
 
 def _words(error: object) -> str:
-    """What an error of a batch, or of one of its requests, says."""
+    """Return the code and message of an error of a batch, or of one of its requests."""
     found = [at(error, name) for name in ("code", "message")]
     return ": ".join(word for word in found if isinstance(word, str) and word)

@@ -1,4 +1,4 @@
-"""The SDK's client, held to one address, one key and one try, and its errors as `NoAnswer` or `TransientError`.
+"""The SDK's client, bound to one address, one key and one try, with errors as `NoAnswer` or `TransientError`.
 
 Requests go through `client.post`, which takes a body as it is: `create` would walk through every part of it.
 """
@@ -29,8 +29,8 @@ EACH = 16  # connections of a client
 RAW: Any = {"headers": {"X-Stainless-Raw-Response": "true"}}  # the body as it came, as `with_raw_response` wants it
 LISTING: Any = {**RAW, "timeout": 30.0}
 
-# All that a request to somebody else's server needs, and what the SDK reads back from the request. The SDK would add
-# what it finds in OPENAI_ORG_ID, OPENAI_PROJECT_ID and OPENAI_CUSTOM_HEADERS.
+# All that a request to somebody else's server needs, and that the SDK reads back from the request. The SDK would add
+# the contents of OPENAI_ORG_ID, OPENAI_PROJECT_ID and OPENAI_CUSTOM_HEADERS.
 NEEDED_HEADERS = re.compile(
     r"accept|accept-encoding|connection|content-length|content-type|host|idempotency-key|user-agent|x-stainless-.*",
     re.IGNORECASE,
@@ -39,7 +39,7 @@ UNSENT = ("ConnectError", "ConnectTimeout", "ProxyError", "PoolTimeout", "Unsupp
 
 
 class NoAnswer(Exception):
-    """The server answered with an error."""
+    """An error that the server answered with."""
 
     def __init__(self, problem: Problem) -> None:
         super().__init__(problem.line)
@@ -47,7 +47,7 @@ class NoAnswer(Exception):
 
 
 def _certificates() -> ssl.SSLContext:
-    """What every client would make for itself, in many milliseconds. The SDK stands on httpx or on its successor."""
+    """Return an SSL context, which a client would else make for itself in many milliseconds; httpx or its successor."""
     from openai import DefaultAsyncHttpxClient
 
     made: ssl.SSLContext = httpx_of(DefaultAsyncHttpxClient).create_ssl_context()
@@ -56,11 +56,11 @@ def _certificates() -> ssl.SSLContext:
 
 @dataclass
 class Clients:
-    """As many of the SDK's clients as are needed, each with few connections.
+    """A pool of the SDK's clients: as many as are needed, each with few connections.
 
     For every request httpx looks through all connections of a client, and with hundreds of them does little else.
-    Requests go to `address` with `key`; `own` is OpenAI's address, `local` one of this machine. `left` connections may
-    still be opened; None allows any number. One request may take so many `seconds`.
+    Requests go to `address` with `key`; `own` means OpenAI's address, `local` an address of this machine. `left`
+    connections may still be opened; None allows any number. One request may take `seconds`.
     """
 
     address: str
@@ -75,7 +75,7 @@ class Clients:
 
     @contextmanager
     def borrowed(self) -> Iterator["AsyncOpenAI"]:
-        """A client with a free connection, or the one that is nearest to having one."""
+        """Lend a client with a free connection, or the one that is nearest to having one."""
         client = min(self._busy, key=lambda client: self._busy[client] - self._room[client], default=None)
         if client is None or (self._busy[client] >= self._room[client] and self.left != 0):
             client = self._opened()
@@ -91,7 +91,7 @@ class Clients:
             await client.close()
 
     def _opened(self) -> "AsyncOpenAI":
-        """A client. At OpenAI's own address alone it sends the headers that the SDK takes from the environment."""
+        """Return a new client. Headers that the SDK takes from the environment go to OpenAI's own address alone."""
         from openai import DEFAULT_CONNECTION_LIMITS, AsyncOpenAI, DefaultAsyncHttpxClient, Timeout
 
         room = EACH if self.left is None else min(EACH, self.left)
@@ -112,7 +112,7 @@ class Clients:
 
 
 def only_needed(headers: re.Pattern[str], key: str) -> Callable[[Any], Awaitable[None]]:
-    """A hook on what leaves for a server: the headers that it needs and the key meant for it."""
+    """Return a hook that cuts a request down to the headers that the server needs, with the key meant for it."""
 
     async def hook(request: Any) -> None:
         for name in list(request.headers):
@@ -124,26 +124,26 @@ def only_needed(headers: re.Pattern[str], key: str) -> Callable[[Any], Awaitable
 
 
 async def post(clients: Clients, path: str, body: Mapping[str, Any], watch: Watch | None = None) -> object:
-    """Send once, and read the JSON that comes, or what a watch lets come. Raises `NoAnswer` or `TransientError`."""
+    """Send once and return the JSON that comes, up to where a watch ends it. Raises `NoAnswer` or `TransientError`."""
     with clients.borrowed() as client, watched(watch):
         return await read(client.post(path, body=body, cast_to=object, options=RAW), watch=watch)
 
 
 async def get(clients: Clients, path: str, query: Mapping[str, str] | None = None) -> object:
-    """Ask for what stands there. Raises as `post` does."""
+    """Return the JSON at this path. Raises as `post` does."""
     options: Any = {**RAW, "params": dict(query or {})}
     with clients.borrowed() as client:
         return await read(client.get(path, cast_to=object, options=options))
 
 
 async def upload(clients: Clients, name: str, content: bytes) -> object:
-    """Send the file of a batch. Raises as `post` does."""
+    """Send the file of a batch, and return the server's JSON. Raises as `post` does."""
     with clients.borrowed() as client:
         return await read(client.files.with_raw_response.create(file=(name, content), purpose="batch"))
 
 
 async def download(clients: Clients, file: str) -> AsyncIterator[bytes]:
-    """The content of a file, as it comes. Raises as `post` does."""
+    """Yield the content of a file while it comes. Raises as `post` does."""
     from openai import APIConnectionError, APIStatusError, APITimeoutError
 
     with clients.borrowed() as client:
@@ -163,7 +163,7 @@ async def download(clients: Clients, file: str) -> AsyncIterator[bytes]:
 
 
 async def listing(clients: Clients) -> object:
-    """The server's list of models. A connection that is cut is tried once more. Raises as `post` does."""
+    """Return the server's list of models. A connection that is cut is tried once more. Raises as `post` does."""
     with clients.borrowed() as client:
         try:
             return await read(client.get("/models", cast_to=object, options=LISTING))
@@ -174,7 +174,7 @@ async def listing(clients: Clients) -> object:
 
 
 async def read(call: Awaitable[Any], sdk: str = "openai", watch: Watch | None = None) -> object:
-    """The JSON of a raw response, also where it comes in events. Raises as `content_of` does."""
+    """Return the JSON of a raw response, also if it comes in events. Raises as `content_of` does."""
     content = await content_of(call, sdk)
     if watch is not None and watch.enough:
         return watch.body
@@ -188,7 +188,7 @@ async def read(call: Awaitable[Any], sdk: str = "openai", watch: Watch | None = 
 
 
 async def content_of(call: Awaitable[Any], sdk: str = "openai") -> bytes:
-    """The body of a raw response, by an SDK whose errors have the names of OpenAI's; raises these by what they mean."""
+    """Return a raw response's body; raise the errors of an SDK that names them as OpenAI's does by their meaning."""
     errors = import_module(sdk)
     try:
         content: bytes = (await call).content
@@ -206,7 +206,7 @@ async def content_of(call: Awaitable[Any], sdk: str = "openai") -> bytes:
 
 
 def _problem(error: Any) -> Problem:
-    """What came with the error, whole: the SDK drops what stands beside a field `error`."""
+    """Return the error with its whole body: the SDK drops the fields next to a field `error`."""
     body, text = error.body, error.response.text
     if isinstance(found := parsed(text), dict):
         body = found
@@ -214,7 +214,7 @@ def _problem(error: Any) -> Problem:
 
 
 def _broken(error: Exception, late: bool) -> TransientError:
-    """What became of a connection. The SDK may stand on httpx or on its successor, whose names are the same.
+    """Return the error for a failed connection. The SDK may use httpx or its successor, which has equal names.
 
     Raises `NoAnswer` for an answer without end.
     """

@@ -1,6 +1,6 @@
-"""What an error of a server that speaks OpenAI's protocol means: whom it concerns, and how long to wait.
+"""The meaning of an error from a server that speaks OpenAI's protocol: whom it concerns, and how long to wait.
 
-A body is a dict, a list or a text, and every field of it is checked: it is what somebody else's server sent.
+A body is a dict, a list or a text, and every field of it is checked: somebody else's server sent it.
 """
 
 import re
@@ -42,7 +42,7 @@ NO_MODEL_CODES = ("model_not_found", "model_not_available")
 FLAGGED = re.compile(r"requires moderation|flagged|content[ _](policy|filter)", re.IGNORECASE)
 FILTERED = ("content_filter", "content_policy_violation")
 TOO_MUCH_AT_ONCE = re.compile(r"request too large", re.IGNORECASE)  # no wait makes it smaller
-# What a chat template, or who checks a chat, says of turns that it does not take.
+# The words of a chat template, or of a check of chats, about turns that it does not take.
 ROLES = re.compile(
     r"\broles?\b.{0,80}(system|assistant|\buser\b|alternat|support|convers)|"
     r"(system|assistant|\buser\b|only).{0,60}\broles?\b|"
@@ -65,7 +65,7 @@ RESET = re.compile(r"x-ratelimit-reset(-[a-z0-9-]{1,40})?")
 
 
 class Concern(Enum):
-    """Whom an error concerns, and so what helps."""
+    """The part of a setup that an error concerns, and so what helps."""
 
     PASSING = auto()  # it may be gone the next time
     KEY = auto()
@@ -79,7 +79,7 @@ class Concern(Enum):
 
 @dataclass(frozen=True)
 class Problem:
-    """What a server sent in place of an answer. Names of headers are in lower case."""
+    """The error that a server sent in place of an answer. Names of headers are in lower case."""
 
     status: int
     body: object = None
@@ -87,33 +87,33 @@ class Problem:
 
     @property
     def text(self) -> str:
-        """All of the body, to be searched."""
+        """The whole body, to be searched."""
         return str(self.body)[:LONGEST_READ]
 
     @property
     def message(self) -> str:
-        """What the body says to a reader."""
+        """The part of the body that is meant for a reader."""
         return message(self.body)[:LONGEST_READ]
 
     @property
     def line(self) -> str:
-        """The status and what the body says to a reader, in one line."""
+        """The status and the body's message to a reader, in one line."""
         return f"HTTP {self.status}{self.message and ': '}{self.message}"
 
     @property
     def page(self) -> bool:
-        """Whether it is a web page, which no API sends."""
+        """Return whether it is a web page, which no API sends."""
         return isinstance(self.body, str) and is_page(self.body)
 
     @property
     def of_roles(self) -> bool:
-        """Whether it is about whose turns a chat may hold: that chat would be refused again, whatever the status."""
+        """Return whether it is about the roles in a chat: that chat would be refused again, whatever the status."""
         passing = self.status in (401, 402, 403, 407, *PASSING)
         return not passing and bool(ROLES.search(self.message))
 
     @property
     def places(self) -> tuple[str, ...]:
-        """The parts of the request that it says are wrong, by a field of its own: `param` or `loc`, at any depth."""
+        """The parts of the request that a field of the error, `param` or `loc` at any depth, names as wrong."""
         found: list[str] = []
         for part in self._all(self.body, DEEPEST):
             named = [part.get("param"), *(where if isinstance(where := part.get("loc"), list) else ())]
@@ -121,7 +121,7 @@ class Problem:
         return tuple(filter(None, found))
 
     def field(self, name: str) -> str | int | None:
-        """A short field of the error, in either place where servers put it."""
+        """Return a short field of the error, from either place where servers put it."""
         found = next((part[name] for part in self._parts() if part.get(name) is not None), None)
         return found if isinstance(found, int) or (isinstance(found, str) and len(found) <= LONGEST_NAME) else None
 
@@ -131,7 +131,7 @@ class Problem:
         return self.field("code"), self.field("type")
 
     def _all(self, body: object, depth: int) -> Iterator[Mapping[str, object]]:
-        """Every object of the body, also what a proxy wrapped as a text."""
+        """Yield every object of the body, also those that a proxy wrapped as a text."""
         if isinstance(body, str) and body.lstrip()[:1] in ("{", "["):
             body = parsed(body)
         if isinstance(body, dict):
@@ -150,7 +150,7 @@ class Problem:
 
 
 def concern(problem: Problem) -> Concern:
-    """Whom an error concerns. One that no rule knows concerns this request alone."""
+    """Return what an error concerns. One that no rule knows concerns this request alone."""
     status, text = problem.status, problem.message
     if any(name in FILTERED for name in problem.names):
         return Concern.CONTENT
@@ -170,7 +170,7 @@ def concern(problem: Problem) -> Concern:
 
 
 def _forbidden(problem: Problem) -> Concern:
-    """A firewall's web page says nothing of the key: it may have disliked the prompt."""
+    """Return what a 403 concerns. A firewall's web page is no sign of a bad key: it may have disliked the prompt."""
     text = f"{problem.message} {problem.names}"
     if FLAGGED.search(text):
         return Concern.CONTENT
@@ -180,7 +180,7 @@ def _forbidden(problem: Problem) -> Concern:
 
 
 def _spent(problem: Problem) -> bool:
-    """Whether nothing is left to be spent. Google words a limit a minute in the same way, and says when it ends."""
+    """Return whether all credit is spent. Google words a limit per minute alike, and states when it ends."""
     if problem.status not in (400, 403, 429):
         return False
     text = problem.message if problem.status != 400 else ""  # a 400 may repeat the prompt
@@ -195,7 +195,7 @@ def _lacks_model(problem: Problem) -> bool:
 
 
 def hidden_error(body: object) -> Problem | None:
-    """The error that some servers send with status 200; None where a body without an answer holds none."""
+    """Return the error that some servers send with status 200; None if there is a choice, or no known error."""
     if not isinstance(body, dict) or body.get("choices") or not body.get("error"):
         return None
     problem = Problem(200, body)
@@ -211,19 +211,19 @@ def hidden_error(body: object) -> Problem | None:
 
 
 def may_only_chat(problem: Problem) -> bool:
-    """Whether a key that cannot list models may still ask them: OpenAI's keys can be restricted to that."""
+    """Return whether a key that cannot list models may still ask them: OpenAI's keys can be restricted to that."""
     if problem.status == 401:
         return bool(SCOPES.search(problem.message))
     return problem.status == 403 and concern(problem) in (Concern.REQUEST, Concern.KEY) and not wrong_key(problem)
 
 
 def wrong_key(problem: Problem) -> bool:
-    """Whether it is the key itself that is not known."""
+    """Return whether the server does not know the key itself."""
     return bool(WRONG_KEY.search(f"{problem.message} {problem.names}"))
 
 
 def wait(problem: Problem) -> float | None:
-    """The seconds that a server asks to wait: by its headers, or by the words of a 429."""
+    """Return the seconds that a server asks to wait: by its headers, or by the words of a 429."""
     headers = problem.headers
     stated = [_scaled(headers.get("retry-after-ms"), 0.001), retry_after(headers)]
     if problem.status == 429:
@@ -237,7 +237,7 @@ def _scaled(text: str | None, unit: float) -> float | None:
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """The wait that a Retry-After header states: in seconds, or as a date, which the server's own clock measures."""
+    """Return the wait in a Retry-After header: in seconds, or until a date, measured by the server's own clock."""
     text = headers.get("retry-after")
     seconds = _scaled(text, 1.0)
     until = _timestamp(text)
@@ -247,7 +247,7 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
 
 
 def server_time(headers: Mapping[str, str]) -> float:
-    """Return the seconds since 1970 by the clock of the server, which may be another than ours; ours if it has none."""
+    """Return the seconds since 1970 by the server's clock, which may differ from ours; by ours if it sends no date."""
     now = _timestamp(headers.get("date"))
     return time.time() if now is None else now
 
@@ -261,7 +261,7 @@ def _timestamp(text: str | None) -> float | None:
 
 
 def _until_reset(headers: Mapping[str, str]) -> float | None:
-    """The longest time until one of the limits that are used up is there again."""
+    """Return the longest time until one of the limits that are used up is there again."""
     waits = []
     for name, text in headers.items():
         if RESET.fullmatch(name) and _scaled(headers.get(name.replace("reset", "remaining", 1)), 1.0) == 0:
@@ -270,7 +270,7 @@ def _until_reset(headers: Mapping[str, str]) -> float | None:
 
 
 def _moment(text: str, now: float) -> float | None:
-    """A span such as 6m0s or 20ms, a number of seconds, or a point in time, in seconds or milliseconds."""
+    """Return the seconds in a span such as 6m0s or 20ms, a number, or a point in time (seconds or milliseconds)."""
     number = _scaled(text, 1.0)
     if number is None:
         return _span(text)
@@ -281,7 +281,7 @@ def _moment(text: str, now: float) -> float | None:
 
 
 def _span(text: str) -> float | None:
-    """The span at the start of a text; None where there is none."""
+    """Return the seconds of the span at the start of a text; None if there is none."""
     total, at = None, 0
     while found := SPAN.match(text, at):
         unit = found[2].lower()

@@ -1,4 +1,4 @@
-"""What a model was found to want, and how a request is written that it takes."""
+"""Habits of a model: how a request must be written so that its server takes it, learned from refusals."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,15 +12,15 @@ from tabcontam.subjects.form import NO_LIMIT, NO_SYSTEM, NO_TEMPERATURE
 from tabcontam.subjects.openai.errors import NO_MODEL, NOT_THERE, Concern, Problem, concern
 
 MOST_STOPS = 4  # OpenAI takes no more
-REFUSING = (200, 400, 422)  # how a server refuses what it does not take; some say so with status 200
+REFUSING = (200, 400, 422)  # how a server refuses a part of a request; some do so with status 200
 NOT_IMPLEMENTED = 501
 # Without these a request would be another one. A server that scores no text refuses the last three.
 NEEDED = ("model", "messages", "prompt", "echo", "logprobs", "prompt_logprobs")
 TOKENS = ("max_completion_tokens", "max_tokens")  # the two names of the limit
-# What a server may want otherwise besides its parameters.
+# Things besides parameters that a server may want in another way.
 SYSTEM, WHOLE = "system messages", "answers in one piece"
-STREAM = "stream"  # which is asked for where it can be done without, too
-CHARACTERS = 2  # of a prompt to a token: fewer than in most texts, so that what is taken to fit does
+STREAM = "stream"  # is asked for, too, where the answer does not depend on it
+CHARACTERS = 2  # of a prompt to a token: fewer than in most texts, so that a prompt that seems to fit does
 TEMPLATE = 32  # tokens that a chat template may add
 
 UNSUPPORTED = re.compile(
@@ -29,7 +29,7 @@ UNSUPPORTED = re.compile(
     re.IGNORECASE,
 )
 LIMIT = re.compile(r"max(imum)?[ _-]?(\w{1,12}[ _-]?)?tokens?\b", re.IGNORECASE)
-# How a number of tokens is said to be the least, and to be just too few.
+# Words for the least number of tokens, and for a number that is too small.
 LEAST = re.compile(
     r"at least|minimum|>|≥|greater|larger|more than|less than|below|between|range|too (small|low|few)", re.IGNORECASE
 )
@@ -58,7 +58,7 @@ MOST = re.compile(
 
 @dataclass(frozen=True)
 class Limits:
-    """What a server said of lengths: of prompt and answer together, of this prompt, of an answer; None if nothing."""
+    """The lengths that a server states, None if not: of prompt and answer together, of this prompt, of an answer."""
 
     context: int | None = None
     prompt: int | None = None
@@ -66,7 +66,7 @@ class Limits:
 
     @property
     def room(self) -> int | None:
-        """The tokens that are left for an answer to this prompt, where they are known."""
+        """The tokens that are left for an answer to this prompt, if they are known."""
         left = None if self.context is None or self.prompt is None else self.context - self.prompt
         return _least(left, self.answer)
 
@@ -76,7 +76,7 @@ def _least(*numbers: int | None) -> int | None:
 
 
 def limits(problem: Problem) -> Limits | None:
-    """What a server said of lengths when it refused a request; None where lengths were not the reason."""
+    """Return the lengths in a server's refusal of a request; None if lengths were not the reason."""
     if not TOO_LONG.search(f"{problem.message} {problem.names}"):
         return None
     found = [pattern.search(problem.message) for pattern in (CONTEXT, GIVEN, MOST)]
@@ -86,19 +86,19 @@ def limits(problem: Problem) -> Limits | None:
 
 @dataclass(frozen=True)
 class Habits:
-    """What a model was found to want, from what its server said. Habits only ever grow, and limits only shrink."""
+    """The demands that a model's server has shown. Habits only ever grow, and limits only shrink."""
 
     refused: frozenset[str] = frozenset()
     thinks: bool = False
-    context: int | None = None  # tokens of prompt and answer, where that bounds the thinking
+    context: int | None = None  # tokens of prompt and answer, if that bounds the thinking
     most: int | None = None  # tokens of an answer
     room: int | None = None  # tokens of an answer to the prompt that is being asked; nothing to others
-    seed: str = ""  # what the service calls the parameter for a seed, where it takes one
+    seed: str = ""  # what the service calls the parameter for a seed, if it takes one
     least: int = 0  # tokens that an answer must be allowed
     scores: bool = False  # whether answers are wanted with their log-probabilities
 
     def joined(self, other: "Habits") -> "Habits":
-        """What either has found of the model."""
+        """Return the habits that either of the two has found in the model."""
         return Habits(
             self.refused | other.refused,
             self.thinks or other.thinks,
@@ -112,9 +112,9 @@ class Habits:
     def adapted(
         self, problem: Problem, form: Form, request: Request | None, arguments: Mapping[str, Any]
     ) -> "Habits | None":
-        """These, with what a refusal says that this model does not take; None where other words would not help.
+        """Return these habits with what a refusal adds; None if another way of writing would not help.
 
-        There is no `request` where a text is scored: its length is what it is.
+        There is no `request` if a text is scored: its length is what it is.
         """
         found = limits(problem)
         if least := minimum(problem, arguments, found):
@@ -129,25 +129,25 @@ class Habits:
         return None if what is None or what in self.refused else replace(self, refused=self.refused | {what})
 
     def whole(self) -> "Habits":
-        """These, without the wish for a stream."""
+        """Return these habits without the wish for a stream."""
         return replace(self, refused=self.refused | {STREAM})
 
     @property
     def reasons(self) -> bool:
-        """A model that wants `max_completion_tokens` is taken for one that reasons."""
+        """Return whether it is taken for a model that reasons, as one that wants `max_completion_tokens` is."""
         return self.thinks or "max_tokens" in self.refused
 
     @property
     def allowance(self) -> int:
-        """The most tokens beyond the answer's."""
+        """The most tokens that may come on top of the answer's."""
         return (_least(THINKING, self.context, self.most) or 0) if self.reasons else 0
 
     def fewest(self, request: Request) -> int:
-        """The tokens that an answer is allowed: those asked for, or the fewest that its server grants."""
+        """Return the tokens that an answer is allowed: those asked for, or the fewest that its server grants."""
         return max(request.max_tokens, self.least)
 
     def limit(self, request: Request, form: Form) -> int:
-        """The tokens that a request may write: its answer's, and as many for thinking as are likely to fit."""
+        """Return the tokens that a request may write: its answer's, and as many for thinking as are likely to fit."""
         fewest = self.fewest(request)
         wanted = fewest + (THINKING if self.reasons else 0)
         room = _least(self.most, self.room)
@@ -156,7 +156,7 @@ class Habits:
         return wanted if room is None else max(fewest, min(wanted, room))
 
     def arguments(self, form: Form, request: Request, streamed: bool = False) -> dict[str, Any]:
-        """What is sent besides the model's name: greedy decoding, where the model takes that, or a draw."""
+        """Return what is sent besides the model's name: greedy decoding, if the model takes that, or a draw."""
         prompt, limit = request.prompt, self.limit(request, form)
         arguments: dict[str, Any] = {"temperature": prompt.temperature or 0, "max_tokens": limit}
         if self.seed:
@@ -181,7 +181,7 @@ class Habits:
         return self.taken(arguments, streamed)
 
     def taken(self, arguments: Mapping[str, Any], streamed: bool = False) -> dict[str, Any]:
-        """What of the arguments the model takes; as a stream where that is wanted, or it answers in no other way."""
+        """Return the arguments that the model takes; as a stream if that is wanted, or the only way it answers."""
         asked = dict(arguments)
         if WHOLE in self.refused or (streamed and STREAM not in self.refused):
             asked |= {STREAM: True, "stream_options": {"include_usage": True}}
@@ -190,7 +190,7 @@ class Habits:
         return {name: value for name, value in {**asked, **allowed}.items() if name not in refused}
 
     def notes(self, form: Form) -> str:
-        """What follows for the answers from what was left out of the requests; "" where nothing does."""
+        """Return what the parts left out of the requests mean for the answers; "" if nothing."""
         limit = TOKENS if form is Form.CHAT else ("max_tokens",)
         said = (
             ("temperature" in self.refused, NO_TEMPERATURE),
@@ -201,7 +201,7 @@ class Habits:
 
 
 def smaller(limit: int, max_tokens: int, room: int | None) -> int:
-    """The next limit to try after a refused one: what the server said is left, or half of the thinking."""
+    """Return the next limit to try after a refused one: what the server states is left, or half of the thinking."""
     half = max_tokens + (limit - max_tokens) // 2
     return max(max_tokens, min(half if room is None else room, limit - 1))
 
@@ -212,7 +212,7 @@ def _length(prompt: Prompt, form: Form) -> int:
 
 
 def unsupported(problem: Problem, arguments: Mapping[str, Any]) -> str | None:
-    """What a server says this model does not take: a parameter that was sent, system messages, or no stream."""
+    """Return what a refusal names as not supported: a parameter that was sent, system messages, or no stream."""
     optional = {_plain(name): name for name in arguments if name not in NEEDED}
     optional["maxoutputtokens"] = next((name for name in TOKENS if name in arguments), "")
     places = [_plain(place) for place in problem.places] if problem.status in REFUSING else []
@@ -227,13 +227,13 @@ def unsupported(problem: Problem, arguments: Mapping[str, Any]) -> str | None:
 
 
 def _can_alternate(messages: Sequence[Mapping[str, str]]) -> bool:
-    """Whether a chat has system text, or two turns of one role in a row."""
+    """Return whether a chat has system text, or two turns of one role in a row."""
     roles = [message["role"] for message in messages]
     return "system" in roles or any(one == after for one, after in pairwise(roles))
 
 
 def _named(problem: Problem, arguments: Mapping[str, Any]) -> str | None:
-    """What stands first in the words of a refusal."""
+    """Return the parameter that comes first in the words of a refusal."""
     text = f"{problem.message or problem.text} {problem.names}"
     if STREAM not in arguments and STREAMS.search(text):
         return WHOLE
@@ -243,7 +243,7 @@ def _named(problem: Problem, arguments: Mapping[str, Any]) -> str | None:
 
 
 def _word(name: str) -> re.Pattern[str]:
-    """A parameter's name as a word of its own, however it is written: max_tokens, maxTokens, max tokens."""
+    """Return a pattern for a parameter's name as a separate word: max_tokens, maxTokens, max tokens."""
     return re.compile(rf"(?<![A-Za-z]){'[ _-]?'.join(name.split('_'))}(?![a-z])", re.IGNORECASE)
 
 
@@ -252,7 +252,7 @@ def _plain(name: str) -> str:
 
 
 def minimum(problem: Problem, arguments: Mapping[str, Any], found: Limits | None) -> int | None:
-    """The fewest tokens that a server lets an answer have, where it was asked for fewer; None where it says none."""
+    """Return the fewest tokens that a refusing server lets an answer have; None if it states no such number."""
     given = next((arguments[name] for name in TOKENS if name in arguments), None)
     text = problem.message
     about_prompt = found is not None and (found.context or found.prompt)
@@ -265,12 +265,12 @@ def minimum(problem: Problem, arguments: Mapping[str, Any], found: Limits | None
 
 
 def says_no_chat(problem: Problem) -> bool:
-    """Whether a server says that this model has no chat form."""
+    """Return whether a server states that this model has no chat form."""
     return bool(NO_CHAT.search(problem.text))
 
 
 def may_lack_chat(problem: Problem) -> bool:
-    """Whether the other form is worth a try."""
+    """Return whether the other form is worth a try."""
     if problem.of_roles:
         return False
     if problem.status in NOT_THERE:
@@ -279,6 +279,6 @@ def may_lack_chat(problem: Problem) -> bool:
 
 
 def may_lack_streams(problem: Problem) -> bool:
-    """Whether a request is worth a try without the wish for a stream, whatever the server says of it."""
+    """Return whether a request is worth a try without the wish for a stream, whatever the server's words for it."""
     of_request = concern(problem) is Concern.REQUEST and not may_lack_chat(problem)
     return of_request or problem.status == NOT_IMPLEMENTED

@@ -1,4 +1,4 @@
-"""Where an API is that is not at the address which was typed: at …/v1, most often, and always at the same host."""
+"""The search for an API that is not at the typed address: most often it is at …/v1, and always at that host."""
 
 import re
 import sys
@@ -11,19 +11,19 @@ from tabcontam.subjects.openai.connection import Clients, NoAnswer, listing
 from tabcontam.subjects.openai.replies import at
 from tabcontam.subjects.services import service_at
 
-# What people copy from a curl command, behind the address that is wanted.
+# The end of an address that people copy from a curl command.
 ENDPOINT = re.compile(r"/(chat/completions|completions|responses|embeddings|models)$")
 UNREADABLE = ("broken JSON", "broken reply", PAGE)  # of an answer that is no list of models
 WANTS_KEY = (401, 403)
 
 
 def without_endpoint(address: str) -> str:
-    """The address without the name of a single endpoint."""
+    """Return the address without the name of a single endpoint."""
     return ENDPOINT.sub("", address)
 
 
 def other_places(address: str) -> tuple[str, ...]:
-    """The addresses of the same host where its API may be instead, the likeliest first."""
+    """Return the other addresses of this host where its API may be, the likeliest first."""
     base, parts = without_endpoint(address), urlsplit(address)
     service = service_at(address)
     places = (
@@ -36,9 +36,9 @@ def other_places(address: str) -> tuple[str, ...]:
 
 
 async def found_elsewhere(address: str, clients_at: Callable[[str], Clients]) -> tuple[Clients, object] | None:
-    """The connections to where the API is, and its list of models, or its wish for a key (`NoAnswer`).
+    """Return the connections to where the API is, and its list of models, or its wish for a key (`NoAnswer`).
 
-    None where no other address of this host has one; then nothing stays open but what was.
+    None if no other address of this host has one; then no new connection stays open.
     """
     for place in other_places(address):
         if host_of(place) != host_of(address):
@@ -59,11 +59,11 @@ async def found_elsewhere(address: str, clients_at: Callable[[str], Clients]) ->
 
 
 def nowhere(address: str, what: str) -> str:
-    """The line for a host without an API: `what` is wrong at the address, and where else none was found."""
+    """Return the line for a host without an API: `what` is wrong at the address, and no other address has one."""
     others = other_places(address)
     return f"{what}{f', and there is no API at {phrase(others)} either' if others else ''}; correct the address"
 
 
 def phrase(places: tuple[str, ...]) -> str:
-    """Addresses in a row."""
+    """Return the addresses as a phrase, with "or" before the last."""
     return " or ".join(filter(None, (", ".join(places[:-1]), places[-1])))

@@ -1,8 +1,8 @@
-"""`openai:` an LLM behind OpenAI's protocol: OpenAI itself, or any server that speaks it.
+"""`openai:` an LLM that is reached by OpenAI's protocol: at OpenAI itself, or at any server that speaks it.
 
-What the server does wrong is raised by kind, as `subjects.base` asks for. What a model will not take (`max_tokens`,
-`temperature`, `stop`, the chat form, so much thinking) is learned from its first refusal, and the query is sent again
-without it. A key goes to one address only.
+Each kind of failure has the error that `subjects.base` defines for it. If a model refuses a part of a request
+(`max_tokens`, `temperature`, `stop`, the chat form, so much thinking), its first refusal teaches that, and the query is
+sent again without it. A key goes to one address only.
 """
 
 import json
@@ -72,14 +72,14 @@ class OpenAIModel(ServedModel):
     """The LLM `model` at `base_url`, or at OpenAI. `spec` is how the user named it, if not by provider and name.
 
     `variable` is the environment variable that the user named for the key; "" for the usual one. `at` is the service
-    that it is asked from, where that is not told by the address.
-    With `SCORE` in `needs` it is asked to score texts, and the first one shows whether its server does.
+    that it is asked from, if the address does not show it. With `SCORE` in `needs` it is asked to score texts; the
+    first one shows whether its server can.
     """
 
     provider = "openai"
     maker = service = "OpenAI"
     keys: tuple[str, ...] = ("OPENAI_API_KEY",)
-    form = Form.CHAT  # until the server says that this model has no chat form
+    form = Form.CHAT  # until the server states that this model has no chat form
 
     def __init__(
         self,
@@ -121,7 +121,7 @@ class OpenAIModel(ServedModel):
         self._unlisted = False  # whether nothing at this host lists models
 
     def _usual(self, own: bool) -> tuple[str, ...]:
-        """A service's key, or, as for any other server, the one that is for one server alone."""
+        """Return the variables of a service's key, or, as for any other server, the one for a single server."""
         if self._at is None:
             return super()._usual(own)
         return (*(self.keys if own or self._at.own_machine else ()), OTHER_KEY)
@@ -131,12 +131,12 @@ class OpenAIModel(ServedModel):
         return self._own and not (self._at and self._at.own_machine)
 
     def settle(self, form: Form) -> None:
-        """Take the form that was found before. One that the user chose, or the server took, stays."""
+        """Take the form that was found before, unless the user chose one, or the server took one."""
         if not self.settled and form in PATHS:
             self.form, self.settled = form, True
 
     async def connect(self) -> None:
-        """Ask once for the list of models. Raises `UsageError` if nobody answers, the key or the model is not taken."""
+        """Ask once for the list of models. Raises `UsageError` if nobody answers, or the key or the model is bad."""
         clients = self.clients()
         try:
             self._recognize(await listing(clients))
@@ -169,9 +169,9 @@ class OpenAIModel(ServedModel):
         return True
 
     async def generate(self, request: Request) -> Reply:
-        """Ask once, and again only in words that the model takes, or in the other form where it seems to lack this one.
+        """Answer a prompt; try again only in words that the model takes, or in the other form if it lacks this one.
 
-        What is learned here is kept only once the server has taken a request that was made by it.
+        Habits learned here are stored only once the server has taken a request that follows them.
         """
         form, habits = self.form, self._habits
         no_chat: Problem | None = None
@@ -199,7 +199,7 @@ class OpenAIModel(ServedModel):
                     form, habits, no_chat = Form.COMPLETION, self._habits, problem
                 else:
                     if no_chat and problem.status in NOT_THERE:
-                        problem = no_chat  # it has neither form: the first refusal says why
+                        problem = no_chat  # it has neither form: the first refusal tells why
                     return replace(self._turned_down(problem), usage=charged(usages))
             else:
                 self._learn(habits)
@@ -216,9 +216,9 @@ class OpenAIModel(ServedModel):
         return replace(reply, detail=noted, usage=charged(usages), log_probability=answer.log_probability)
 
     async def score(self, request: Request) -> Scores:
-        """The tokens of a passage with their log-probabilities in nats, as far as the server tells.
+        """Return the tokens of a passage with their log-probabilities in nats, as far as the server gives them.
 
-        Most servers say nothing of a text's first token; it gets 0.0, so that the rest is scored given that token.
+        Most servers give none for a text's first token; it gets 0.0, so that the rest is scored given that token.
         """
         if not request.passage.text:
             return Scores((), State.EMPTY, "no text")
@@ -232,16 +232,16 @@ class OpenAIModel(ServedModel):
 
     @property
     def batches(self) -> OpenAIBatches | None:
-        """OpenAI's own batch API; other servers and services that speak its protocol have none that is the same."""
+        """OpenAI's own batch API; other servers and services that speak its protocol have no equal one."""
         return OpenAIBatches(self) if self._openais else None
 
     def written(self, request: Request) -> dict[str, Any]:
-        """The body of a request, in words that the model takes as far as is known."""
+        """Return the body of a request, in words that the model takes as far as is known."""
         return {"model": self.model, **self._habits.arguments(self.form, request)}
 
     @property
     def habits(self) -> Habits:
-        """What is known of the words that the model takes."""
+        """The words that the model takes, as far as is known."""
         return self._habits
 
     async def close(self) -> None:
@@ -255,9 +255,9 @@ class OpenAIModel(ServedModel):
         self.allowance, self.least = self._habits.allowance, self._habits.least
 
     def _watch(self, form: Form, habits: Habits, request: Request) -> Watch | None:
-        """What ends an answer that goes on without end; None where nothing does.
+        """Return the watch that ends an answer that goes on without end; None if nothing shall end it.
 
-        Only small LLMs write such, and these run on this machine. A server that is paid for is asked as ever.
+        Only small LLMs write such answers, and they run on this machine. Paid servers are asked as ever.
         """
         if request.goes_on is None or not self.local or STREAM in habits.refused:
             return None
@@ -279,11 +279,11 @@ class OpenAIModel(ServedModel):
         return answer
 
     async def _send(self, form: Form, arguments: Mapping[str, Any], watch: Watch | None = None) -> object:
-        """One request. Raises `NoAnswer` only for what concerns this request, or its form, alone."""
+        """Send one request. Raises `NoAnswer` only for what concerns this request, or its form, alone."""
         return await self.called(post(self.clients(), PATHS[form], {"model": self.model, **arguments}, watch))
 
     async def called(self, call: Awaitable[object]) -> object:
-        """What comes back from a call of the server. Raises `NoAnswer` only for what concerns this call alone."""
+        """Return the body that a call of the server gets. Raises `NoAnswer` only for what concerns this call alone."""
         try:
             body = await call
             if problem := hidden_error(body):
@@ -300,7 +300,7 @@ class OpenAIModel(ServedModel):
         return body
 
     def _judge(self, problem: Problem) -> None:
-        """Raises `TransientError` for what may pass, and `FatalError` for what will not, whatever is asked."""
+        """Raise `TransientError` for a problem that may pass, and `FatalError` for one that stays."""
         whom, status = concern(problem), problem.status
         page = problem.page and not self._answered
         if page and status not in (*GATEWAYS, *NOT_THERE):  # the other form may be there
@@ -312,7 +312,7 @@ class OpenAIModel(ServedModel):
             raise self._fatal(whom, problem)
 
     def _turned_down(self, problem: Problem) -> Reply:
-        """The reply to a request that the server did not take. Raises `FatalError` where it will take none."""
+        """Return the reply to a request that the server refused. Raises `FatalError` if it will take none."""
         whom = concern(problem)
         if whom is Concern.MODEL:
             raise self._fatal(whom, problem)
@@ -339,7 +339,7 @@ class OpenAIModel(ServedModel):
         return FatalError(self._line(f"{what} ({problem.line})", longest=LONGEST_FATAL))
 
     def _no_api(self, what: str) -> FatalError:
-        """What ends a model whose server sent something else than answers before it sent any answer."""
+        """Return the error for a server that sent something else than answers before it sent any answer."""
         v1 = f", which most often ends in /v1: {self.address}/v1" if not self.address.endswith("/v1") else ""
         advice = "check the network and the proxy" if self._needs_key else f"correct the address behind the @{v1}"
         return FatalError(self._line(f"{self._who} answers with {what}; {advice}", longest=LONGEST_FATAL))
@@ -381,7 +381,7 @@ class OpenAIModel(ServedModel):
         )
 
     def clients(self) -> Clients:
-        """The connections to the server, which are opened when they are first needed."""
+        """Return the connections to the server, which are opened when they are first needed."""
         if self._clients is None:
             self._clients = self._clients_at(self.address)
         return self._clients
@@ -390,7 +390,7 @@ class OpenAIModel(ServedModel):
         return Clients(address, self._key(), self._openais, self.local, self._max_connections)
 
     def _recognize(self, listing: object) -> None:
-        """Find the model among those that the server lists, and take down what the server states of it."""
+        """Find the model among those that the server lists, and note the version that the server states."""
         listed = read_listing(listing)
         if entry := find_listed(self.model, listed):
             self.version = self._line(stated(entry))
@@ -398,7 +398,7 @@ class OpenAIModel(ServedModel):
             raise self._mistake(str(unknown("model", self.model, map(self._line, listed))))
 
     def _no_list(self, error: TransientError) -> str:
-        """The line where no list of models came back."""
+        """Return the line for a server that sent no list of models."""
         if error.kind in UNREADABLE:
             page = "answers with a web page and " if error.kind == PAGE else ""
             return nowhere(self.address, f"{self.address} {page}does not speak OpenAI's protocol")
@@ -407,7 +407,7 @@ class OpenAIModel(ServedModel):
         return f"{error}: no server answers at {self.address}; start it, or correct the address"
 
     def _turned_away(self, problem: Problem) -> str:
-        """The line for a server that is there and does not let us in."""
+        """Return the line for a server that is there and does not let us in."""
         whom = concern(problem)
         if problem.page and problem.status not in GATEWAYS:
             return str(self._no_api(f"{PAGE_TEXT} (HTTP {problem.status})"))
@@ -421,7 +421,7 @@ class OpenAIModel(ServedModel):
 def open_server(
     name: str, address: str | None, settings: Settings, variable: str = "", at: Service | None = None
 ) -> OpenAIModel:
-    """The LLM of this name behind an address, or at OpenAI, with the key in the variable, or in the usual one."""
+    """Return the LLM of this name at an address, or at OpenAI, with the key in the variable, or in the usual one."""
     return OpenAIModel(
         name,
         address,

@@ -1,4 +1,4 @@
-"""What a server sent, read: OpenAI's shapes and the liberties that other servers take with them.
+"""Readers of a server's JSON: OpenAI's shapes and the liberties that other servers take with them.
 
 The SDK's own types let anything pass as anything; here every field is checked for its type.
 """
@@ -16,16 +16,16 @@ from tabcontam.subjects.form import Form
 
 STAMPED_NOW = ("vllm", "sglang", "llamacpp")  # their `created` is the time of the listing
 RECENT_SECONDS = 600
-SAYING = ("error", "message", "detail", "msg", "errors")  # where an error's body says what is wrong
+SAYING = ("error", "message", "detail", "msg", "errors")  # fields of an error's body that hold its message
 DEEPEST = 8  # parts of a body that are read, one within the other
 MOST_PARTS = 8  # of a list
 
-Listed = Mapping[str, Any]  # what a list of models says of one
+Listed = Mapping[str, Any]  # the entry of one model in a list of models
 
 
 @dataclass(frozen=True)
 class Answer:
-    """One choice of a reply, read: what is visible of it, why it ended, and whether the model thought before it."""
+    """One choice of a reply: its visible text, why it ended, and whether the model thought before it."""
 
     text: str
     finish: str
@@ -37,12 +37,12 @@ class Answer:
 
     @property
     def cut(self) -> bool:
-        """Whether it ran into the token limit."""
+        """Return whether it ran into the token limit."""
         return self.finish in ("length", "max_tokens", "model_length")
 
 
 def chat_answer(body: object) -> Answer:
-    """The answer in a chat reply. Raises ValueError where there is none."""
+    """Return the answer in a chat reply. Raises ValueError if there is none."""
     choice = _choice(body)
     message = choice.get("message")
     if not isinstance(message, dict):
@@ -65,7 +65,7 @@ def chat_answer(body: object) -> Answer:
 
 
 def completion_answer(body: object) -> Answer:
-    """The answer in a completion reply. Raises ValueError where there is none."""
+    """Return the answer in a completion reply. Raises ValueError if there is none."""
     choice = _choice(body)
     text = choice.get("text")
     if not isinstance(text, str | None):
@@ -82,7 +82,7 @@ def completion_answer(body: object) -> Answer:
 
 
 def _log_probability(choice: Mapping[str, Any]) -> float | None:
-    """That of all tokens that were written; None where not every one has a number."""
+    """Return the log-probability of all written tokens together; None unless every one has a number."""
     content = at(choice, "logprobs", "content")
     each = [at(token, "logprob") for token in content] if isinstance(content, list) else []
     numbers = [float(one) for one in each if isinstance(one, int | float) and isfinite(one)]
@@ -106,7 +106,7 @@ def _finish(choice: Mapping[str, Any]) -> str:
 
 
 def _content(content: object) -> tuple[str, str, bool]:
-    """Text, refusal and whether there was thinking, from a message's content: a text, a list of parts, or nothing."""
+    """Return a message's text, its refusal and whether it held thinking; its content is a text, parts, or nothing."""
     if isinstance(content, str | None):
         return content or "", "", False
     if not isinstance(content, list):
@@ -122,13 +122,13 @@ def _content(content: object) -> tuple[str, str, bool]:
 
 
 def usage(body: object) -> Usage | None:
-    """What a reply says that it cost; None where it does not say both counts."""
+    """Return the tokens that a reply reports as its cost; None unless it reports both counts."""
     prompt, written = tokens_at(body, "usage", "prompt_tokens"), _written(body)
     return None if prompt is None or written is None else Usage(prompt, written)
 
 
 def _written(body: object) -> int | None:
-    """All tokens that were written. Some servers leave the thinking out, and count it in the total alone."""
+    """Return all tokens that were written. Some servers count the thinking in the total alone."""
     prompt, completion, total = (
         tokens_at(body, "usage", f"{name}_tokens") for name in ("prompt", "completion", "total")
     )
@@ -147,7 +147,7 @@ def _answer_tokens(body: object) -> int | None:
 
 
 def at(body: object, *path: str | int) -> Any:
-    """What stands in a server's JSON under these names and numbers, one within the other; None where nothing does."""
+    """Return what a server's JSON holds under these names and numbers, one within the other; None if nothing."""
     for step in path:
         if isinstance(step, str):
             body = body.get(step) if isinstance(body, dict) else None
@@ -157,13 +157,13 @@ def at(body: object, *path: str | int) -> Any:
 
 
 def tokens_at(body: object, *path: str | int) -> int | None:
-    """A number of tokens there. A boolean is a number to Python, and none to JSON."""
+    """Return the number of tokens there. A boolean is a number to Python, and none to JSON."""
     count = at(body, *path)
     return count if isinstance(count, int) and not isinstance(count, bool) and count >= 0 else None
 
 
 def message(body: object, depth: int = DEEPEST) -> str:
-    """What an error's body says, in the shapes that servers give it, with what a proxy wrapped; a page says nothing."""
+    """Return an error body's message, in the shapes that servers give it, also as wrapped by a proxy; "" for a page."""
     texts: list[str] = []
     if isinstance(body, str) and not is_page(body):
         wrapped = message(parsed(body), depth - 1) if depth and body.lstrip()[:1] in ("{", "[") else ""
@@ -181,12 +181,12 @@ def message(body: object, depth: int = DEEPEST) -> str:
 
 
 def is_page(text: str) -> bool:
-    """Whether a body is a web page, or other markup: no JSON begins so."""
+    """Return whether a body is a web page, or other markup: no JSON begins so."""
     return text.lstrip("\ufeff \t\r\n").startswith("<")
 
 
 def parsed(text: str) -> object:
-    """The JSON in a text; None where it is none."""
+    """Return the JSON in a text; None if it is none."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
@@ -194,7 +194,7 @@ def parsed(text: str) -> object:
 
 
 def read_listing(listing: object) -> dict[str, Listed]:
-    """What a server's list of models says of each, by the model's name."""
+    """Return the entries of a server's list of models, by the model's name."""
     entries = at(listing, "data")
     return {
         entry["id"]: entry
@@ -204,13 +204,13 @@ def read_listing(listing: object) -> dict[str, Listed]:
 
 
 def find_listed(model: str, listed: Mapping[str, Listed]) -> Listed | None:
-    """The model of this name: Ollama lists llama3 as llama3:latest, Gemini's server lists its models as models/NAME."""
+    """Return this model's entry: Ollama lists llama3 as llama3:latest, Gemini's server lists models as models/NAME."""
     names = (model, f"{model}:latest", f"models/{model}")
     return next((listed[name] for name in names if name in listed), None)
 
 
 def stated(entry: Listed) -> str:
-    """What identifies the weights behind a name: a digest, a version, the file, the time the model was made."""
+    """Return what identifies a model's weights: a digest, a version, the file, the time the model was made."""
     facts = {name: entry.get(name) for name in ("digest", "version", "created")}
     if entry.get("root") != entry["id"]:
         facts["root"] = entry.get("root")

@@ -1,7 +1,7 @@
 """Log-probabilities of given text in a completion reply.
 
 OpenAI's old models, vLLM and SGLang give them with `echo`, vLLM with `prompt_logprobs` as well. llama.cpp refuses
-`echo`; others ignore it and score their own answer, which is told by its tokens: they are not the text.
+`echo`; others ignore it and score their own answer, which shows in its tokens: they are not the text.
 
 One token is asked for and dropped: with none, some servers refuse and others write until the context is full.
 """
@@ -14,33 +14,33 @@ from typing import Any
 from tabcontam.subjects.openai.replies import at
 
 WAYS: tuple[Mapping[str, Any], ...] = ({"echo": True, "logprobs": 1}, {"prompt_logprobs": 0})
-SURPLUS = 2  # special tokens that may stand before a text
+SURPLUS = 2  # special tokens that may precede a text
 UNDECODED = re.compile(r"\ufffd|<0x[89A-F][0-9A-F]>|bytes:")  # part of a character that is split into several tokens
 ASCII_BYTE = re.compile(r"<0x([0-7][0-9A-F])>")
 LONGEST_FIRST = 32
-IMPOSSIBLE = -1000.0  # nats: what servers send in place of minus infinity lies below it
-HIGHEST = 0.001  # no more above 0 than rounding may be
+IMPOSSIBLE = -1000.0  # nats: numbers that servers send in place of minus infinity lie below it
+HIGHEST = 0.001  # rounding may go no further above 0
 
-Scored = tuple[str | None, object]  # a token, None where it is not told, and its log-probability as it came
+Scored = tuple[str | None, object]  # a token, None if it is not given, and its log-probability as it came
 
 
 def score_arguments(text: str, way: Mapping[str, Any]) -> dict[str, Any]:
-    """What is sent besides the model's name."""
+    """Return what is sent besides the model's name."""
     return {"prompt": text, "max_tokens": 1, "temperature": 0, **way}
 
 
 def read_scores(body: object, text: str) -> list[tuple[str, float]]:
-    """The (token, log-probability in nats) pairs of the text; joined, the tokens are the text.
+    """Return the (token, log-probability in nats) pairs of the text; joined, the tokens are the text.
 
-    Where no special token stands before the text, its first token has no log-probability and gets 0.0: the rest is
-    then scored given that token. Raises ValueError where the server scored something else, or nothing.
+    If no special token precedes the text, its first token has no log-probability and gets 0.0: the rest is then scored
+    given that token. Raises ValueError if the server scored something else, or nothing.
     """
     choice = at(body, "choices", 0)
     if not isinstance(choice, dict):
         raise ValueError("the reply holds no choice")
     scored = _echoed(choice) or _prompt_scores(choice)
     starts = range(min(SURPLUS + 1, len(scored)))
-    # What is not told is more often a special token than the text's first.
+    # A token that is not given is more often a special one than the text's first.
     for start in sorted(starts, key=lambda start: scored[start][0] is None):
         pieces = _pieces(scored[start:], text)
         if pieces is not None:
@@ -49,7 +49,7 @@ def read_scores(body: object, text: str) -> list[tuple[str, float]]:
 
 
 def _echoed(choice: Mapping[str, Any]) -> list[Scored]:
-    """Tokens and scores in two lists, the text's before the answer's."""
+    """Return tokens and scores from two lists that hold the text's before the answer's."""
     tokens, scores = at(choice, "logprobs", "tokens"), at(choice, "logprobs", "token_logprobs")
     if not isinstance(tokens, list) or not isinstance(scores, list):
         return []
@@ -57,7 +57,7 @@ def _echoed(choice: Mapping[str, Any]) -> list[Scored]:
 
 
 def _prompt_scores(choice: Mapping[str, Any]) -> list[Scored]:
-    """vLLM's entries, one a token, under the token's id. The first is null, and does not tell its token."""
+    """Return vLLM's entries, one a token, under the token's id. The first is null, and does not give its token."""
     given = choice.get("prompt_logprobs")
     scored: list[Scored] = []
     for entry in given if isinstance(given, list) else []:
@@ -68,7 +68,7 @@ def _prompt_scores(choice: Mapping[str, Any]) -> list[Scored]:
 
 
 def _pieces(scored: Sequence[Scored], text: str) -> list[tuple[str, object]] | None:
-    """The stretch of the text that each token stands for, without the tokens after it; None if they are not the text's.
+    """Return the stretch of the text for each token, without the tokens after the text; None if the tokens do not fit.
 
     Of a character that is split into several tokens the first gets all, as with the models that are loaded here.
     """
@@ -93,12 +93,12 @@ def _pieces(scored: Sequence[Scored], text: str) -> list[tuple[str, object]] | N
 
 
 def _undecoded(token: str | None, untold: bool) -> bool:
-    """Whether a token may be part of a character, or the first one, of which nothing may be told."""
+    """Return whether a token may be part of a character, or the first one, which the server may leave out."""
     return untold if token is None else not token or bool(UNDECODED.search(token))
 
 
 def _plausible(scored: Sequence[Scored], pieces: Sequence[tuple[str, object]]) -> bool:
-    """Whether only characters that can be split were taken for split ones."""
+    """Return whether only characters that can be split were taken for split ones."""
     both = zip(scored, pieces, strict=False)
     return not any(
         token and token != piece and piece.isascii() and UNDECODED.search(token)
@@ -108,7 +108,7 @@ def _plausible(scored: Sequence[Scored], pieces: Sequence[tuple[str, object]]) -
 
 
 def _next(token: str | None, text: str, at: int, run: int) -> tuple[int, int] | None:
-    """Where in the text a token stands that is the next, or the next after a run that takes at least a character."""
+    """Return where the next token begins and ends in the text; after a run, at least one character further on."""
     for spelling in _spellings(token, first=at == 0) if token else ():
         begin = text.find(spelling, at + 1, at + _reach(at, run) + len(spelling)) if run else at
         if begin >= 0 and text.startswith(spelling, begin):
@@ -117,12 +117,12 @@ def _next(token: str | None, text: str, at: int, run: int) -> tuple[int, int] | 
 
 
 def _reach(at: int, run: int) -> int:
-    """The most characters that so many undecoded tokens may stand for; the first token may be of any length."""
+    """Return the most characters that a run of undecoded tokens may stand for; a first token may have any length."""
     return 0 if not run else LONGEST_FIRST if at == 0 else 2 * run
 
 
 def _spellings(token: str, first: bool) -> Iterator[str]:
-    """A token as it stands in a text: some servers send it in their tokenizer's own signs."""
+    """Yield the spellings a token may have in a text: some servers send it in their tokenizer's own signs."""
     byte = ASCII_BYTE.fullmatch(token)
     plain = token.replace("▁", " ").replace("Ġ", " ").replace("Ċ", "\n")
     yield token
@@ -132,7 +132,7 @@ def _spellings(token: str, first: bool) -> Iterator[str]:
 
 
 def _checked(pieces: Sequence[tuple[str, object]]) -> list[tuple[str, float]]:
-    """The pairs, if every token but the first has a log-probability. What is empty and has none is a special token."""
+    """Return the pairs, without leading special tokens. Raises ValueError if a later token has no log-probability."""
     first = next((number for number, (piece, score) in enumerate(pieces) if piece or score is not None), 0)
     pairs = []
     for number, (piece, score) in enumerate(pieces[first:]):

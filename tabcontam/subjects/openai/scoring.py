@@ -1,4 +1,4 @@
-"""Whether and how one server scores the texts that it is given: the first of them finds out, while the others wait."""
+"""The discovery of whether and how a server scores given texts: the first text finds out while the others wait."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
@@ -15,9 +15,9 @@ Way = Mapping[str, Any]
 
 
 class Scoring:
-    """How a server is asked to score. `ask` sends a text in one of the `WAYS`, `who` is what messages call it.
+    """The way to ask one server for scores. `ask` sends a text in one of the `WAYS`; messages call the server `who`.
 
-    `way` is the one that the server took, None until it has; `lacks` says that it takes none.
+    `way` is the one that the server took, None until it has; `lacks` means that it takes none.
     """
 
     def __init__(
@@ -31,9 +31,9 @@ class Scoring:
         self._faults = 0
 
     async def score(self, request: Request) -> Scores:
-        """The scores of a passage. The first one takes two requests at most, more where the server fails meanwhile.
+        """Return the scores of a passage. The first one takes two requests at most, more if the server fails meanwhile.
 
-        Raises `LackError` where the server scores no given text, and as `ask` does.
+        Raises `LackError` if the server scores no given text, and as `ask` does.
         """
         if self.way is None:
             async with self._finding_out:
@@ -42,7 +42,7 @@ class Scoring:
         return await self._ask(request.passage.text, self.way, request.again)
 
     async def _found_out(self, request: Request) -> Scores:
-        """The scores of the first passage. Raises `LackError` where the server refuses, or scores something else."""
+        """Return the scores of the first passage. Raises `LackError` if the server scores none, or something else."""
         lacked = self.lacks
         for number, way in enumerate(() if lacked else WAYS):
             if number:
@@ -50,7 +50,7 @@ class Scoring:
             try:
                 scores = await self._ask(request.passage.text, way, request.again)
             except FatalError:
-                continue  # of these requests alone: others say whether the key and the quota are good
+                continue  # of these requests alone: others show whether key and quota are good
             except TransientError as error:
                 self._faults += not error.crowded
                 if self._faults < MOST_FAULTS:

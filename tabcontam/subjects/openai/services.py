@@ -9,7 +9,7 @@ from tabcontam.subjects.services import Service, load_services
 
 
 def provider_of(service: Service) -> Provider:
-    """How the LLMs of a service are written, found and opened."""
+    """Return the provider that writes, finds and opens the LLMs of a service."""
 
     def opened(rest: str, settings: Settings) -> OpenAIModel:
         named, variable = split_variable(rest)

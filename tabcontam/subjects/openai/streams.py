@@ -1,7 +1,7 @@
-"""An answer that came as a stream of events, put together to the body that would have come in one piece.
+"""A stream of events, joined into the body that would have come in one piece.
 
-A stream is read once it has ended, by the same client as any other body. It is told by how it begins, since servers
-send one that nobody asked for, and call it JSON.
+A stream is read once it has ended, by the client that reads any other body. Its beginning shows that it is one, since
+servers send streams that nobody asked for, and call them JSON.
 """
 
 import json
@@ -13,20 +13,20 @@ from typing import Any
 from tabcontam.subjects.openai.replies import at
 
 LONGEST = 16 << 20  # bytes: an answer of 4,096 tokens takes a megabyte
-LONGEST_EVENT = 1 << 20  # bytes: of a larger one an answer is not watched
+LONGEST_EVENT = 1 << 20  # bytes: an answer with a larger event is not watched
 BEGINS = re.compile(rb"(\xef\xbb\xbf)?\s*(data|event|id|retry)?:")
 ENDLESS = "endless"  # the finish of an answer that its reader ended
-OFTEN = 8  # pieces of a text, which are tokens on most servers, after which it is looked at again
+OFTEN = 8  # pieces of a text, which are tokens on most servers, between two looks at it
 FIELD = re.compile(r"data: ?(.*)", re.DOTALL)
 
 
 def is_stream(content: bytes) -> bool:
-    """Whether a body is a stream of events: no JSON begins as one does."""
+    """Return whether a body is a stream of events: no JSON begins as one does."""
     return bool(BEGINS.match(content))
 
 
 def joined(content: bytes) -> object:
-    """The body that a stream makes, or the error in it. Raises ValueError where it broke off, or holds no JSON."""
+    """Return the body that a stream makes, or the error in it. Raises ValueError if it broke off, or is no JSON."""
     if len(content) > LONGEST:
         raise ValueError(f"the stream is longer than {LONGEST >> 20} MiB")
     body, whole = _Body(), False
@@ -46,7 +46,7 @@ def joined(content: bytes) -> object:
 
 
 def _events(text: str) -> Iterator[str]:
-    """The data of each event."""
+    """Yield the data of each event."""
     for event in re.split(r"(?:\r\n|\r|\n){2,}", text):
         lines = (FIELD.fullmatch(line) for line in re.split(r"\r\n|\r|\n", event))
         if data := "\n".join(line[1] for line in lines if line):
@@ -54,10 +54,10 @@ def _events(text: str) -> Iterator[str]:
 
 
 class Watch:
-    """Reads a stream while it comes, until `goes_on` holds for the text that `read` finds in it.
+    """A watch over a stream while it comes, until `goes_on` returns true for the text that `read` finds in it.
 
-    Then it is `enough`, and `body` is what came, with the finish `ENDLESS`. A stream that is broken, or a body that is
-    none, is left to who reads it whole.
+    Then `enough` is true, and `body` is what came, with the finish `ENDLESS`. A broken stream, or a body that is no
+    stream, is left to the reader of the whole.
     """
 
     def __init__(self, read: Callable[[object], str], goes_on: Callable[[str], bool]) -> None:
@@ -67,7 +67,7 @@ class Watch:
         self._made, self._came, self._pieces, self._due = _Body(), b"", 0, OFTEN
 
     def __call__(self, part: bytes) -> bool:
-        """Take in what came. Whether it is enough."""
+        """Take in a part of the stream. Return whether it is enough."""
         self._off = self._off or len(self._came) > LONGEST_EVENT
         if not self._off:
             try:
@@ -99,13 +99,13 @@ class Watch:
 
 
 class _Body:
-    """What the events of one answer add up to, in OpenAI's shape or in Anthropic's."""
+    """The sum of one answer's events, in OpenAI's shape or in Anthropic's."""
 
     def __init__(self) -> None:
         self.ended = False
         self._top: dict[str, Any] = {}
         self._choice: dict[str, Any] = {}
-        self._parts: defaultdict[tuple[str, ...], list[Any]] = defaultdict(list)  # what is added up, by where it stands
+        self._parts: defaultdict[tuple[str, ...], list[Any]] = defaultdict(list)  # to add up, by place in the body
         self._blocks: list[dict[str, Any]] = []  # Anthropic's content
 
     def add(self, event: Mapping[str, Any]) -> None:
@@ -120,7 +120,7 @@ class _Body:
                 self._add_choice(choice)
 
     def made(self) -> object:
-        """The whole body."""
+        """Return the whole body."""
         for place, parts in self._parts.items():
             inner = self._choice if place[0] != "block" else self._blocks[int(place[1])]
             *path, name = place if place[0] != "block" else place[2:]
@@ -146,7 +146,7 @@ class _Body:
         self.ended |= choice.get("finish_reason") is not None
 
     def _add_message(self, event: Mapping[str, Any]) -> None:
-        """An event of Anthropic's: a message that begins, a block that begins, what is added to either."""
+        """Take in an event of Anthropic's: a message or block that begins, or an addition to either."""
         number, delta = event.get("index"), event.get("delta")
         match event.get("type"):
             case "message_start" if isinstance(begun := event.get("message"), dict):
@@ -171,7 +171,7 @@ class _Body:
 
 
 def _sum(parts: list[Any]) -> Any:
-    """Texts as one text; lists, and texts among them, as one list."""
+    """Return texts as one text; lists, and texts among them, as one list."""
     if all(isinstance(part, str) for part in parts):
         return "".join(parts)
     lists = ([{"type": "text", "text": part}] if isinstance(part, str) else part for part in parts)

@@ -1,11 +1,11 @@
-"""LLMs on the machines of a Ray cluster: each replica of one is an actor, which loads the model and answers.
+"""LLMs on the machines of a Ray cluster: each replica of a model is an actor, which loads the model and answers.
 
 Ray (https://docs.ray.io) decides where an actor runs and waits until a machine has room for it. The process that drives
-the run keeps everything else: the plan, budgets, what was answered, the run's folder. LLMs behind an API are asked from
-there as ever, by one client each: it has the key, and one limiter.
+the run does everything else: the plan, the budgets, the replies, the run's folder. It also asks the LLMs of an API, by
+one client each, since that client has the key and the one limiter.
 
-Ray carries values between its own processes as pickles. So a cluster must be nobody else's; one that is started here
-listens on this machine alone.
+Ray carries values between its own processes as pickles. So a cluster must have no other users; a cluster that is
+started here listens on this machine alone.
 """
 
 import asyncio
@@ -26,18 +26,19 @@ from tabcontam.subjects.ray.replica import Replica
 from tabcontam.subjects.ray.replicated import Replicated
 
 INSTALL = "pip install 'tabcontam[ray]'"
-NAMED = 3  # LLMs that the line about what is waited for names
-PULSE = 2.0  # seconds between two looks whether the head of the cluster is there
-LOOK = 3.0  # seconds that a look takes at most
-# Looks in vain, one after another, after which the head is taken for lost: within 35 seconds. After 60 Ray itself would
-# end this process, whatever it is doing.
+NAMED = 3  # LLMs that the line about waiting names
+PULSE = 2.0  # seconds between two checks of the cluster's head
+LOOK = 3.0  # seconds that a check takes at most
+# Failed checks in a row after which the head counts as lost: within 35 seconds. After 60 Ray itself would end this
+# process, whatever it is doing.
 LOOKS = 7
 
 
 @dataclass(frozen=True)
 class OnRay:
-    """Where LLMs of this kind of machine run: the `address` of a cluster ("" starts one here), how many `replicas`
-    each LLM has, and how many GPUs each replica (where the cluster has any)."""
+    """The options of LLMs on Ray: the `address` of a cluster ("" starts one here), how many `replicas` each LLM has,
+    and how many GPUs each replica has (if the cluster has any).
+    """
 
     address: str = ""
     replicas: int = 1
@@ -45,9 +46,9 @@ class OnRay:
 
 
 class Cluster:
-    """A Ray cluster, which is begun or joined when the first model is to be reached, and left with the last.
+    """A Ray cluster, which is started or joined for the first model that connects, and left with the last.
 
-    `say` is told what is waited for until the models are there.
+    `say` is called with what is waited for until the models are ready.
     """
 
     def __init__(self, order: OnRay, say: Callable[[str], None] = lambda words: None) -> None:
@@ -57,11 +58,11 @@ class Cluster:
         self._open: set[Replicated] = set()
         self._begun = False
         self._head = ""
-        self.lost = ""  # why nothing more comes of it, once that is so
+        self.lost = ""  # why the cluster is lost, once it is
         self._watch: asyncio.Task[None] | None = None
 
     def holds(self, model: Model) -> Model:
-        """The model with its replicas there; itself where it is no model that another process can load."""
+        """Return the model with its replicas on the cluster, or itself if another process cannot load it."""
         if model.elsewhere is None:
             return model
         held = Replicated(self, model, model.elsewhere)
@@ -69,14 +70,14 @@ class Cluster:
         return held
 
     def begin(self, model: Replicated) -> None:
-        """Begin or join the cluster for a model, and look after its head. Raises `UsageError`."""
+        """Start or join the cluster for a model, and watch its head. Raises `UsageError`."""
         self._open.add(model)
         self.join()
         if self._watch is None:
             self._watch = asyncio.ensure_future(self._watched())
 
     async def visited(self, work: Coroutine[Any, Any, None]) -> None:
-        """Do something on the cluster that was joined until its end, or until its head is lost, and leave it."""
+        """Run `work` on the joined cluster until it ends or the head is lost, then leave the cluster."""
         tasks = [asyncio.ensure_future(work), asyncio.ensure_future(self._headless())]
         try:
             await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
@@ -89,7 +90,7 @@ class Cluster:
             tasks[0].result()
 
     def join(self) -> None:
-        """Begin or join the cluster. Raises `UsageError`."""
+        """Start or join the cluster. Raises `UsageError`."""
         if self._begun:
             return
         if not find_spec("ray"):
@@ -110,8 +111,8 @@ class Cluster:
             except Exception as error:  # OSError, RuntimeError, ValueError: by what is wrong with the address
                 raise UsageError(self._unjoined(error)) from error
             self._begun = True
-            gc.freeze()  # Ray stays, and is large: to look for what is free in it takes longer than its calls
-            # It says what becomes of machines on standard output, which is the report's: no option turns that off.
+            gc.freeze()  # Ray stays loaded and is large: searching it for garbage takes longer than its calls
+            # Ray reports on machines on standard output, which belongs to the report; no option turns that off.
             worker: Any = import_module("ray._private.worker")
             worker.print_to_stdstream = lambda *given, **more: None
         if self._watch is None:
@@ -129,14 +130,14 @@ class Cluster:
         return f"{where}: no Ray cluster can be joined there ({one_line(error, 120)}); start one with: ray start --head"
 
     def waits(self, spec: str, what: str) -> None:
-        """Say what this model waits for; nothing, once it is there."""
+        """Report what this model waits for; an empty text means that it is ready."""
         self._waits[spec] = what
         said = [f"{spec} {what}" for spec, what in self._waits.items() if what]
         more = [f"and {len(said) - NAMED} more"] if len(said) > NAMED else []
         self._say(", ".join([*said[:NAMED], *more]))
 
     def leave(self, model: Replicated) -> None:
-        """Note that a model needs the cluster no more."""
+        """Note that a model no longer needs the cluster."""
         self._open.discard(model)
         if self._open:
             return
@@ -146,20 +147,20 @@ class Cluster:
         self._shutdown()
 
     async def actor(self, make: Callable[[], Model], at_once: int) -> Any:
-        """A new replica, which begins as soon as a machine has room for it. Raises `FatalError` for a lost head."""
+        """Return a new replica, which starts once a machine has room. Raises `FatalError` if the head is lost."""
         await self._headed()
         gpus = self.order.gpus if self._gpus() else 0
         kind = library.ray().remote(num_cpus=1, num_gpus=gpus, max_restarts=0, max_concurrency=max(2, at_once))(Replica)
         return kind.remote(make)
 
     async def all_fit(self) -> bool:
-        """Whether all replicas of all models fit at once. Raises `FatalError` where the head is lost."""
+        """Return whether all replicas of all models fit at once. Raises `FatalError` if the head is lost."""
         await self._headed()
         room = self._gpus() // self.order.gpus if self._gpus() else int(library.ray().cluster_resources().get("CPU", 0))
         return len(self.models) * self.order.replicas <= room
 
     def wanted(self) -> str:
-        """What a replica waits for before it begins, in words."""
+        """Return what a replica waits for before it starts, in words."""
         most = max((node["Resources"].get("GPU", 0) for node in library.ray().nodes() if node["Alive"]), default=0)
         if 0 < most < self.order.gpus:
             return f"a machine with {self.order.gpus} GPUs, which the Ray cluster does not have"
@@ -172,14 +173,14 @@ class Cluster:
     # --- the head
 
     async def _watched(self) -> None:
-        """End what is under way once the head is lost: without it Ray does nothing more."""
+        """End all work once the head is lost, since Ray does nothing more without it."""
         await self._headless()
         for model in self.models:
             model.end(self.lost)
         await asyncio.to_thread(self._shutdown)  # it takes seconds, and others are asked meanwhile
 
     async def _headless(self) -> None:
-        """Wait until the head has not been there for a while, and take it for lost."""
+        """Wait until the head has been away for a while, then count it as lost."""
         in_vain = 0
         while in_vain < LOOKS:
             await asyncio.sleep(PULSE)
@@ -190,7 +191,7 @@ class Cluster:
         )
 
     async def _headed(self) -> None:
-        """Wait until the head is there. What asks it would otherwise wait too, and everything else with it."""
+        """Wait until the head answers. A call to Ray would wait too, and block everything else."""
         while not (self.lost or await self._heard()):
             await asyncio.sleep(PULSE)
         if self.lost:
@@ -213,7 +214,7 @@ class Cluster:
 
 
 def check_engine(engine: str | None, address: str | None, replicas: int | None, gpus: int | None) -> OnRay | None:
-    """What these options mean together; None where LLMs are loaded in this process. Raises `UsageError`."""
+    """Return the options together, or None if LLMs are loaded in this process. Raises `UsageError`."""
     given = {"ray_address": address, "replicas": replicas, "gpus_per_replica": gpus}
     if engine != "ray":
         for word, value in given.items():

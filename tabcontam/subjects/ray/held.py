@@ -1,4 +1,4 @@
-"""A replica as the process that asks has it: what it is asked, and who waits for which answer."""
+"""The local side of a replica: the questions that it is sent, and the tasks that wait for the answers."""
 
 import asyncio
 from collections.abc import Callable
@@ -15,11 +15,11 @@ from tabcontam.version import __version__
 
 
 class Held:
-    """A replica of a model, and what it is asked. `lost` is told once that it is gone.
+    """A replica of a model, with its open questions. `lost` is called once the replica is gone.
 
-    A call costs more than a millisecond, however little it carries. So what is asked at about the same time goes with
-    one, at most as much as the model takes `at_once`, and what was answered meanwhile comes back with one; there is
-    always one that waits for the next answer.
+    A call costs more than a millisecond, however little it carries. So questions that are asked at about the same time
+    share one call, at most as many as the model takes `at_once`, and so do the answers that arrived meanwhile. One call
+    always waits for the next answer.
     """
 
     def __init__(self, actor: Any, lost: Callable[["Held", Exception], None], at_once: int) -> None:
@@ -34,11 +34,11 @@ class Held:
 
     @property
     def under_way(self) -> int:
-        """How many answers it is at."""
+        """The number of answers that it is working on."""
         return len(self._waiting)
 
     async def ask(self, request: Request) -> Answer:
-        """Its answer. Raises `TransientError` where it is lost, `FatalError` where the cluster is."""
+        """Return the answer. Raises `TransientError` if the replica is lost, `FatalError` if the cluster is."""
         number = next(self._numbers)
         answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
         question = request.question
@@ -48,7 +48,7 @@ class Held:
         return await answer
 
     async def about(self) -> About | str:
-        """What it knows once its model is loaded. Raises `FatalError` where it is ended, and as Ray does."""
+        """Return the facts about its model once that is loaded. Raises `FatalError` if it is ended, and as Ray does."""
         call = asyncio.ensure_future(self._about())
         self._calls.add(call)
         await asyncio.wait([call])
@@ -62,20 +62,20 @@ class Held:
         return told
 
     async def here(self) -> None:
-        """Wait until a machine has room for it; to no end where it is lost before."""
-        with suppress(Exception):  # whoever waits for what it knows is told
+        """Wait until a machine has room for the replica; forever if it is lost before."""
+        with suppress(Exception):  # the task that waits in `about` gets the error
             await self.actor.here.remote()
             return
         await asyncio.Event().wait()
 
     def end(self, error: TransientError | FatalError) -> None:
-        """Wait for no answer any more: whoever does is told this."""
+        """Wait for no more answers; every waiting task gets this error."""
         self._ended = str(error)
         for call in self._calls:
             call.cancel()
         waiting, self._waiting = self._waiting, {}
         for _, answer in waiting.values():
-            if not answer.done():  # else whoever asked waits no more
+            if not answer.done():  # else the caller has stopped waiting
                 answer.set_exception(error)
 
     def _call(self) -> None:
@@ -88,7 +88,7 @@ class Held:
         call.add_done_callback(self._calls.discard)
 
     async def _called(self) -> None:
-        """Send what is asked now, and take what is answered next."""
+        """Send the questions that are asked now, and take the next answers."""
         try:
             said = await self.actor.answers.remote(await self._gathered())
         except library.lost_errors() as error:
@@ -110,7 +110,7 @@ class Held:
             self._call()
 
     async def _gathered(self) -> list[Asked]:
-        """What is asked, once that is as much as goes with a call, or nobody asks more in a turn of the loop."""
+        """Return the questions to send, once they fill a call or a turn of the loop brings no more."""
         seen = -1
         while seen < len(self._unsent) < self.at_once:
             seen = len(self._unsent)
@@ -125,5 +125,5 @@ class Held:
         if number not in self._waiting:
             return
         question, answer = self._waiting.pop(number)
-        if not answer.done():  # else whoever asked waits no more
+        if not answer.done():  # else the caller has stopped waiting
             answer.set_result(without_answer(question, State.FAILED, said) if isinstance(said, str) else unpacked(said))

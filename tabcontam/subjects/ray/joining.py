@@ -1,4 +1,4 @@
-"""Whether a cluster answers at an address, and the token without which nobody may join one."""
+"""A check that a cluster answers at an address, and the token without which no process may join one."""
 
 import os
 import secrets
@@ -10,18 +10,18 @@ from contextlib import contextmanager
 from pathlib import Path
 
 AUTO = "auto"  # the address of a cluster that this machine is in
-REACHED = 10.0  # seconds, within which somebody has to listen at the address of a cluster
-ANSWERED = 30.0  # seconds, within which the head of a cluster has to answer there
+REACHED = 10.0  # seconds within which a connection must succeed at a cluster's address
+ANSWERED = 30.0  # seconds within which the head of a cluster must answer there
 TOKEN = "RAY_AUTH_TOKEN"  # noqa: S105 - the name of a variable
-WANTS_TOKEN = "authentication token"  # noqa: S105 - what Ray says where it gets no token, or another one
-TOKEN_FILE = Path("~/.ray/auth_token")  # where Ray looks for it else
+WANTS_TOKEN = "authentication token"  # noqa: S105 - Ray's message if it gets no token, or another one
+TOKEN_FILE = Path("~/.ray/auth_token")  # where Ray looks for it otherwise
 OWN_TOKEN = secrets.token_hex(32)  # of clusters that this process starts; Ray reads it once
 
 
 def reach(address: str) -> None:
-    """Raises `OSError` where no Ray head answers at HOST:PORT or `auto`, or it wants a token.
+    """Raise `OSError` if no Ray head answers at HOST:PORT or `auto`, or if it wants a token.
 
-    Ray itself would try for minutes, and print what it tries.
+    Ray itself would try for minutes, and print its attempts.
     """
     _, colon, port = address.rpartition(":")
     is_place = bool(colon) and "/" not in address and port.isdecimal()
@@ -32,7 +32,7 @@ def reach(address: str) -> None:
     ask = [sys.executable, "-m", "ray.scripts.scripts", "status", "--address", address]
     words = dict(os.environ)
     if address == AUTO and (TOKEN in words or f"{TOKEN}_PATH" in words or TOKEN_FILE.expanduser().exists()):
-        words.setdefault("RAY_AUTH_MODE", "token")  # as Ray does where it joins a cluster of this machine
+        words.setdefault("RAY_AUTH_MODE", "token")  # as Ray does when it joins a cluster of this machine
     try:
         asked = subprocess.run(  # noqa: S603 - our own words
             ask, env=words, stdin=subprocess.DEVNULL, capture_output=True, timeout=ANSWERED, check=False
@@ -46,9 +46,10 @@ def reach(address: str) -> None:
 
 @contextmanager
 def own_token(local: bool) -> Iterator[None]:
-    """A token of its own for a cluster that is started here.
+    """Set a separate token for a cluster that is started here.
 
-    Ray would write one into the user's home, and for its sake ask for a token wherever one is started later.
+    Otherwise Ray would write one into the user's home, and because of it ask for a token wherever a cluster starts
+    later.
     """
     if not local or TOKEN in os.environ or f"{TOKEN}_PATH" in os.environ:
         yield
@@ -61,6 +62,6 @@ def own_token(local: bool) -> Iterator[None]:
 
 
 def place(address: str) -> tuple[str, int]:
-    """Host and port of HOST:PORT."""
+    """Return the host and the port of HOST:PORT."""
     host, _, port = address.rpartition(":")
     return host.strip("[]"), int(port)

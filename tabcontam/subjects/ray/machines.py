@@ -10,13 +10,13 @@ LABEL = "ray.io/node-id"  # which Ray gives every machine
 
 
 class LostWork(Exception):
-    """A machine was lost with what it did, or could not do it."""
+    """A machine was lost with its work, or could not do it."""
 
 
 class Machines:
-    """The machines of a cluster but this one, from when it is joined until the end of the visit.
+    """The machines of a cluster except this one, from joining the cluster until the end of the visit.
 
-    What is sent to them and back are bytes.
+    Their input and output are bytes.
     """
 
     def __init__(self, cluster: Cluster) -> None:
@@ -25,7 +25,7 @@ class Machines:
         self._known: dict[object, Any] = {}
 
     def places(self) -> int:
-        """How many processors they have; none where Ray does not answer."""
+        """Return how many processors they have; none if Ray does not answer."""
         try:
             every = library.ray().nodes()
         except library.ray().exceptions.RayError:
@@ -34,11 +34,11 @@ class Machines:
         return sum(int(node["Resources"].get("CPU", 0)) for node in others)
 
     async def visited(self, work: Coroutine[Any, Any, None]) -> None:
-        """Do the work until its end, or until the head of the cluster is lost; then leave the cluster."""
+        """Run the work until it ends or the head of the cluster is lost, then leave the cluster."""
         await self.cluster.visited(work)
 
     async def doing(self, work: Callable[[bytes], Iterator[bytes]], given: bytes) -> AsyncGenerator[bytes]:
-        """What the work yields on one of them, once one has room for it. Raises `LostWork`."""
+        """Yield the output of the work on one of them, once one has room for it. Raises `LostWork`."""
         ray, task = library.ray(), None
         try:
             task = self._remote(work).remote(ray.put(given))

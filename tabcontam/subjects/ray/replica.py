@@ -1,4 +1,4 @@
-"""What runs in an actor on a machine of the cluster: a replica of a model, and how questions and answers are sent."""
+"""The actor on a machine of the cluster: a replica of a model, and the form in which questions and answers are sent."""
 
 import asyncio
 import gc
@@ -14,32 +14,30 @@ from tabcontam.evidence.questions import Answer, Capability, Passage, Question, 
 from tabcontam.subjects.base import FatalError, Form, Model, Request
 from tabcontam.version import __version__
 
-# Bytes of answers that go with a call. What is larger than 100 kB stays on the replica's machine until it is fetched.
-# Where the head is lost just then, Ray ends the process that asks.
+# Bytes of answers that go with a call. Values above 100 kB stay on the replica's machine until they are fetched, and if
+# the head is lost at that moment, Ray ends the asking process.
 MOST = 96_000
-SMALL = 80  # bytes of an answer beside its text
-BETWEEN = "\0"  # what stands between the texts of tokens that are sent
+SMALL = 80  # bytes of an answer besides its text
+BETWEEN = "\0"  # stands between the texts of tokens that are sent
 
-# What goes to a replica and back: plain tuples, which Ray writes many times as fast as those that have a class.
-Asked = tuple[
-    int, Question | str, int
-]  # the number that its answer will have, a question, the most tokens of the answer
+# Values sent to a replica and back are plain tuples, which Ray writes many times as fast as tuples with a class.
+Asked = tuple[int, Question | str, int]  # the number of its answer, a question, the most tokens of the answer
 
 
 @dataclass(frozen=True)
 class Ended:
-    """Why a model that was loaded answers nothing any more."""
+    """The reason why a loaded model answers nothing any more."""
 
     why: str
 
 
 Columns = tuple[Any, ...]  # scores, as they are sent
-Said = tuple[int, Answer | Ended | Columns | str]  # an answer, or the line that says why there is none
+Said = tuple[int, Answer | Ended | Columns | str]  # an answer, or the line that explains why there is none
 
 
 @dataclass(frozen=True)
 class About:
-    """What a replica knows once its model is loaded."""
+    """The facts that a replica knows once its model is loaded."""
 
     form: Form
     capabilities: frozenset[Capability]
@@ -48,7 +46,7 @@ class About:
 
 
 class Replica:
-    """What an actor runs: one model, loaded when it is first asked for."""
+    """The state of an actor: one model, loaded when it is first asked for."""
 
     def __init__(self, make: Callable[[], Model]) -> None:
         self._model, self._loading = make(), asyncio.Lock()
@@ -59,10 +57,10 @@ class Replica:
         self._changed = asyncio.Event()
 
     async def here(self) -> None:
-        """Answer as soon as a machine has had room for this replica."""
+        """Answer as soon as a machine has room for this replica."""
 
     async def about(self, version: str) -> About | str:
-        """Load the model. A text says why that cannot be, or that this machine has another tabcontam."""
+        """Load the model. A returned text tells why that failed, or that this machine has another tabcontam."""
         if version != __version__:
             return f"a machine of the cluster has tabcontam {__version__}, and this one {version}; install the same"
         async with self._loading:
@@ -71,16 +69,16 @@ class Replica:
                     await self._model.connect()
                 except UsageError as error:
                     return str(error)
-                gc.freeze()  # what is loaded stays: to look for what is free in it takes longer than to answer
+                gc.freeze()  # the model stays loaded: searching it for garbage takes longer than to answer
                 own = self._model
                 self._about = About(own.form, own.capabilities, own.version, own.connections or 1)
         return self._about
 
     async def answers(self, asked: Sequence[Asked]) -> list[Said]:
-        """Ask the model these questions too, and wait for an answer to any that it was asked: all that there are then,
-        as far as they go with one call.
+        """Ask the model these questions too, and return all answers that are ready once there is one, as far as one
+        call takes.
 
-        Where several calls wait, one of them takes them. None are given once the model is asked nothing more.
+        If several calls wait, one of them takes the answers. The result is empty if the model has no open question.
         """
         for number, question, max_tokens in asked:
             self._under_way.add(number)
@@ -108,14 +106,14 @@ class Replica:
 
 
 def question_of(sent: Question | str) -> Question:
-    """The question that was sent: of a passage its text alone."""
+    """Return the question that was sent; a passage is sent as its text alone."""
     return Passage(sent) if isinstance(sent, str) else sent
 
 
 def packed(answer: Answer | Ended | str) -> "Answer | Ended | str | Columns":
-    """As it is sent: scores column by column, their texts as one, numbers as bytes.
+    """Return the form in which an answer is sent: scores column by column, their texts joined, numbers as bytes.
 
-    What has a class of its own, or many parts, takes Ray many times as long.
+    A value with a class of its own, or many parts, takes Ray many times as long.
     """
     if not isinstance(answer, Scores):
         return answer
@@ -128,7 +126,7 @@ def packed(answer: Answer | Ended | str) -> "Answer | Ended | str | Columns":
 
 
 def unpacked(sent: "Answer | Columns") -> Answer:
-    """As it was before it was sent."""
+    """Return the answer as it was before it was sent."""
     if not isinstance(sent, tuple):
         return sent
     columns, state, *more = sent
@@ -141,7 +139,7 @@ def unpacked(sent: "Answer | Columns") -> Answer:
 
 
 def _size(answer: Answer | Ended | Columns | str) -> int:
-    """About how many bytes it has as it is sent."""
+    """Return about how many bytes an answer has as it is sent."""
     if isinstance(answer, tuple):
         return SMALL + sum(map(len, answer[0]))
     return SMALL + len(answer.text) if isinstance(answer, Reply) else SMALL

@@ -1,4 +1,4 @@
-"""A model whose replicas answer on a cluster: which of them is asked, and what becomes of one that is lost."""
+"""A model whose replicas answer on a cluster: the choice of a replica for a question, and replacement of lost ones."""
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
@@ -18,17 +18,17 @@ if TYPE_CHECKING:
     from tabcontam.subjects.ray.cluster import Cluster
 
 LOST = 5  # replicas of an LLM that may be lost without an answer between
-LOADS = 3  # times that the first replica of an LLM is begun, where it is lost while it loads
-ROOM = 5.0  # seconds that a replica may take to begin where there is room
-PAUSE = 2.0  # seconds before a lost replica is begun anew
-AHEAD = 2  # as many questions as a model takes at once: it has the next ones while answers are on their way
+LOADS = 3  # times that the first replica of an LLM is started if it is lost while it loads
+ROOM = 5.0  # seconds that a replica may take to start if there is room
+PAUSE = 2.0  # seconds before a lost replica is started again
+AHEAD = 2  # times what a model takes at once: it has the next ones while answers are on their way
 
 
 class Replicated(Model):
-    """A model whose replicas answer on a cluster. It is what the model is, but for where that runs.
+    """A model whose replicas answer on a cluster. It differs from the model only in where it runs.
 
-    A question goes to the replica that has the fewest. Where that is lost with its machine, the question is asked again
-    (`TransientError`), and another replica is begun in its place.
+    A question goes to the replica that has the fewest. If the replica is lost with its machine, the question is asked
+    again (`TransientError`), and another replica is started in its place.
     """
 
     local = True
@@ -42,31 +42,31 @@ class Replicated(Model):
         self._loading: set[Held] = set()
         self._tasks: set[asyncio.Task[None]] = set()
         self._lost, self._gone = 0, ""
-        self._given_up = 0  # replicas that cannot be begun
+        self._given_up = 0  # replicas that cannot be started
         self._at_once = model.connections or 1  # questions that the model takes at once
         self._changed: asyncio.Event | None = None
 
     @property
     def identity(self) -> Mapping[str, str] | None:
-        """That of the model: who answers is the same wherever it runs."""
+        """The identity of the model, which is the same wherever it runs."""
         return self._model.identity
 
     def check_at_hand(self) -> None:
-        """As the model does."""
+        """Check as the model does."""
         self._model.check_at_hand()
 
     def exposure(self, table: Table, row: int) -> float | None:
-        """As the model says."""
+        """Return the exposure that the model reports."""
         return self._model.exposure(table, row)
 
     def prepare(self, table: Table, queries: Sequence[Query]) -> Model:
-        """Itself."""
+        """Return this model itself."""
         return self
 
     async def connect(self) -> None:
-        """Load the model in one replica, to know what it is. Raises `UsageError`.
+        """Load the model in one replica, to learn its facts. Raises `UsageError`.
 
-        Where not all models fit at once, the replica gives its place to the next and is begun again when it is asked.
+        If not all models fit at once, the replica gives its place to the next and is started again when it is asked.
         """
         if self.version:
             return
@@ -93,7 +93,7 @@ class Replicated(Model):
             self._end(held)
 
     async def answer(self, request: Request) -> Answer:
-        """Ask a replica. Raises `TransientError` where that is lost, `FatalError` where none can be begun."""
+        """Ask a replica. Raises `TransientError` if it is lost, `FatalError` if none can be started."""
         held = await self._freest()
         said = await held.ask(request)
         self._lost = 0
@@ -111,7 +111,7 @@ class Replicated(Model):
         self._cluster.leave(self)
 
     def end(self, why: str) -> None:
-        """Answer nothing more: the cluster is lost."""
+        """Answer nothing more, because the cluster is lost."""
         self._gone = self._gone or why
         for task in self._tasks:
             task.cancel()
@@ -123,7 +123,7 @@ class Replicated(Model):
     # --- the replicas
 
     async def _first(self) -> tuple[Held, About | str]:
-        """The first replica, begun again where it is lost while it loads."""
+        """Return the first replica, started again if it is lost while it loads."""
         for _ in range(LOADS - 1):
             with suppress(*library.lost_errors()):
                 return await self._loaded()
@@ -131,7 +131,7 @@ class Replicated(Model):
         return await self._loaded()
 
     async def _loaded(self) -> tuple[Held, About | str]:
-        """One more replica, and what it knows once its model is loaded, or why that cannot be."""
+        """Return one more replica, and the facts about its model once that is loaded, or why that failed."""
         actor = await self._cluster.actor(self._make, self._at_once)
         held = Held(actor, self._note_lost, self._at_once)
         self._loading.add(held)
@@ -147,7 +147,7 @@ class Replicated(Model):
             self._loading.discard(held)
 
     async def _said(self, held: Held) -> None:
-        """Say whether it is room or the model that is waited for."""
+        """Report whether the replica waits for room or for its model."""
         self._cluster.waits(self.spec, "begins")
         begun = asyncio.ensure_future(held.here())
         try:
@@ -159,7 +159,7 @@ class Replicated(Model):
             begun.cancel()
 
     async def _freest(self) -> Held:
-        """The replica with the least to do, once there is one."""
+        """Return the replica with the fewest open questions, once there is one."""
         self._changed = self._changed or asyncio.Event()
         wanted = self._cluster.order.replicas - self._given_up
         while len(self._tasks) + len(self._ready) < wanted and not self._gone:
@@ -177,7 +177,7 @@ class Replicated(Model):
         task.add_done_callback(self._tasks.discard)
 
     async def _begun(self, after: float) -> None:
-        """Load one more replica, and let it be asked."""
+        """Load one more replica, and add it to those that are asked."""
         await asyncio.sleep(after)
         try:
             held, about = await self._loaded()
@@ -220,7 +220,7 @@ class Replicated(Model):
             self._begin(PAUSE)
 
     def _give_up(self, why: str) -> None:
-        """Begin no further replica; where none is ready, or about to be, nothing can be answered."""
+        """Start no further replica; if none is ready or about to be, nothing can be answered."""
         self._given_up += 1
         if not self._ready and len(self._tasks) <= 1:  # the one that gives up is among them
             self._gone = why

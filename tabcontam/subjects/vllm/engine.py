@@ -1,6 +1,6 @@
-"""One engine of vLLM: tokens in, and what it answers to them or how likely they are out.
+"""One engine of vLLM: tokens in, and the tokens of an answer or the likelihoods of the given ones out.
 
-An engine answers on the event loop that it was begun on and on no other, so that it gets one, on a thread of its own.
+An engine answers only on the event loop that it was started on, so it gets a loop on a thread of its own.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ Got = TypeVar("Got")
 
 
 class Engine:
-    """A running engine. It is asked from any event loop, many questions at a time. `of` begins one."""
+    """A running engine. It is asked from any event loop, many questions at a time. `of` starts one."""
 
     def __init__(self, started: Started, loop: asyncio.AbstractEventLoop, thread: Thread) -> None:
         self.text, self.eos, self.context, self.version = started.text, started.eos, started.context, started.version
@@ -36,7 +36,7 @@ class Engine:
 
     @classmethod
     async def of(cls, files: Files) -> "Engine":
-        """The engine for a model. Raises `UsageError`."""
+        """Return the engine for a model. Raises `UsageError`."""
 
         async def begun() -> Started:
             return start(files)
@@ -51,11 +51,11 @@ class Engine:
             raise
 
     async def answer(self, row: Row, prompt: Prompt) -> Sequence[int]:
-        """The tokens of an answer, up to where `hf:` would have ended it."""
+        """Return the tokens of an answer, up to where `hf:` would have ended it."""
         return await _on(self._loop, self._answered(row, prompt))
 
     async def values(self, ids: Sequence[int]) -> list[float]:
-        """The log-probability of each token given those before it; the first is uniform over the vocabulary."""
+        """Return the log-probability of each token given those before it; the first is uniform over the vocabulary."""
         return await _on(self._loop, self._valued(ids))
 
     async def close(self) -> None:
@@ -87,9 +87,9 @@ class Engine:
         )
         ids: Sequence[int] = ()
         seen = 0
-        async with aclosing(self._asked(row.ids, parameters)) as outputs:  # who leaves early has the engine stop
+        async with aclosing(self._asked(row.ids, parameters)) as outputs:  # returning early has the engine stop
             async for output in outputs:
-                ids = output.outputs[0].token_ids  # the same list each time, with more in it
+                ids = output.outputs[0].token_ids  # one list each time, with more in it
                 for length in range(seen + 1, len(ids) + 1):
                     if ends.ended(0, ids[:length]):
                         return ids[:length]
@@ -131,7 +131,7 @@ class Engine:
 
 
 async def _on(loop: asyncio.AbstractEventLoop, work: Coroutine[Any, Any, Got]) -> Got:
-    """What some work gives that is done on another loop. Who does not wait for it any longer ends it."""
+    """Return the result of work on another loop. If the caller stops waiting, the work ends."""
     return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, loop))
 
 
@@ -142,7 +142,7 @@ def _end(loop: asyncio.AbstractEventLoop, thread: Thread) -> None:
 
 
 def told(error: Exception) -> str:
-    """What went wrong with a single request. Raises `FatalError` where the whole engine is gone."""
+    """Return what went wrong with a single request. Raises `FatalError` if the whole engine is gone."""
     from vllm.v1.engine.exceptions import EngineDeadError
 
     if isinstance(error, EngineDeadError):

@@ -1,6 +1,6 @@
 """`vllm:` an LLM on this machine's GPUs, through vLLM: a name on the Hugging Face hub, or a folder.
 
-What is asked at a time is computed together, and what prompts begin with alike is computed once. With an address,
+Requests that wait at a time are computed together, and a common beginning of prompts is computed once. With an address,
 `vllm:NAME@http://HOST:PORT/v1`, it is a server of vLLM, which is asked as any that speaks OpenAI's protocol.
 """
 
@@ -29,9 +29,9 @@ AT_ONCE = 256  # requests: vLLM computes as many of them together as its memory 
 class VLLMModel(SavedModel):
     """The LLM of this name on the hub, or in this folder: on this machine's GPUs, loaded by `connect`.
 
-    Answers end where those of `hf:` do, and tokens are scored as there, without the moments at each: for these all the
-    log-probabilities of the vocabulary would have to leave the GPU. `version` is as that of `hf:`; the provider keeps
-    the answers of both apart, since numbers differ by how they are computed.
+    Answers end where those of `hf:` do, and tokens are scored alike, but without the moments: for these all
+    log-probabilities of the vocabulary would have to leave the GPU. `version` is as that of `hf:`; the provider in the
+    key keeps the answers of both apart, since numbers differ by how they are computed.
     """
 
     provider = "vllm"
@@ -52,7 +52,7 @@ class VLLMModel(SavedModel):
         self._engine: Engine | None = None
 
     async def connect(self) -> None:
-        """Load the model. Raises `UsageError` with one line where that cannot work."""
+        """Load the model. Raises `UsageError` with one line if that cannot work."""
         if self._engine is not None:
             return
         self.check_at_hand()
@@ -64,7 +64,7 @@ class VLLMModel(SavedModel):
         self.version = self._engine.version
 
     async def generate(self, request: Request) -> Reply:
-        """Answer greedily, or draw a sample whose number is the seed. Raises `FatalError` where the engine is lost."""
+        """Answer greedily, or draw a sample whose number is the seed. Raises `FatalError` if the engine is lost."""
         engine = self._engine
         if engine is None:
             return Reply("", State.FAILED, self._unconnected())
@@ -83,7 +83,7 @@ class VLLMModel(SavedModel):
         return reply_of(row, ids, engine.text, engine.eos)
 
     async def score(self, request: Request) -> Scores:
-        """The log-probability of each token of a passage, behind the tokenizer's first special token."""
+        """Return the log-probability of each token of a passage, after the tokenizer's first special token."""
         engine, text = self._engine, request.passage.text
         if engine is None:
             return Scores((), State.FAILED, self._unconnected())
@@ -92,7 +92,7 @@ class VLLMModel(SavedModel):
         pieces = engine.text.pieces(text)
         begin = engine.text.begin
         ids = (*begin, *(token for token, _ in pieces))
-        if (most := engine.context - 1) < len(ids):  # the engine writes a token behind each text
+        if (most := engine.context - 1) < len(ids):  # the engine writes a token after each text
             return Scores((), State.FAILED, beyond(len(ids), most))
         try:
             values = await engine.values(ids)
@@ -104,7 +104,7 @@ class VLLMModel(SavedModel):
         return Scores(tuple(Token(piece, value) for (_, piece), value in own), State.OK)
 
     async def compare(self, request: Request) -> Likelihoods:
-        """How likely each ending of a text is, by its tokens behind those that all the texts begin with."""
+        """Return how likely each ending of a text is, by its tokens after the common beginning of all texts."""
         engine, asked = self._engine, request.endings
         if engine is None:
             return Likelihoods((), State.FAILED, self._unconnected())

@@ -1,7 +1,7 @@
-"""From a name or folder to vLLM's engine, in this process: what lacks is one line, and no code of a repository is run.
+"""From a name or folder to vLLM's engine, in this process: no code of a repository is run, and an error is one line.
 
-Weights are read from safetensors alone. The engine computes in processes of its own. What they print, and what goes
-wrong in them, is kept from the terminal: the cause of a failure is looked up there and told in one line.
+Weights are read from safetensors alone. The engine computes in processes of its own. Their output and errors are kept
+from the terminal: the cause of a failure is looked up in the output and reported in one line.
 """
 
 import os
@@ -24,7 +24,7 @@ from tabcontam.subjects.hf.loading import configuration, files_version, find, lo
 from tabcontam.subjects.hf.text import Text
 
 INSTALL = "pip install 'tabcontam[vllm]'"
-# Nothing is reported to anybody, and standard output is the report's, unless the user says otherwise.
+# Nothing is reported to anybody, and standard output is the report's, unless the user sets these variables.
 USUAL = {"VLLM_NO_USAGE_STATS": "1", "VLLM_LOGGING_LEVEL": "ERROR", "VLLM_LOGGING_STREAM": "ext://sys.stderr"}
 LARGEST_THAT_FITS = -1  # the most tokens of context that the memory has room for
 CAUSE = re.compile(r"(?:\b[\w.]*(?:Error|Exception): |Value error, )(\S.*)")
@@ -43,7 +43,7 @@ class Files:
 
     @property
     def chat(self) -> bool:
-        """Whether the tokenizer has a chat template."""
+        """Return whether the tokenizer has a chat template."""
         return bool(getattr(self.tokenizer, "chat_template", None))
 
 
@@ -63,7 +63,7 @@ class Started:
 
 
 def files_of(name: str) -> Files:
-    """The files of the model `name`, once it is sure that vLLM can be used here. Raises `UsageError`."""
+    """Return the files of the model `name`, after a check that vLLM can be used here. Raises `UsageError`."""
     spec = f"vllm:{name}"
     _check_at_hand(name)
     folder = find(name, "vllm", pickled=False)
@@ -78,7 +78,7 @@ def files_of(name: str) -> Files:
 def start(files: Files) -> Started:
     """Start an engine for a model. Raises `UsageError`."""
     gpus = _gpus(files.config)
-    return _started(files, gpus, _engine(files, gpus))  # vLLM keeps this frame, which is not to keep the engine
+    return _started(files, gpus, _engine(files, gpus))  # vLLM keeps this frame, which must not keep the engine
 
 
 def _started(files: Files, gpus: int, engine: Any) -> Started:
@@ -95,7 +95,7 @@ def _started(files: Files, gpus: int, engine: Any) -> Started:
 
 
 def _check_at_hand(name: str) -> None:
-    """Raises `UsageError` where there is no vLLM, or no GPU that it knows."""
+    """Raise `UsageError` if there is no vLLM, or no GPU that it knows."""
     otherwise = (
         f"write hf:{name}, which needs none, or, for a vLLM server that runs already, "
         "vllm:NAME@http://127.0.0.1:8000/v1"
@@ -114,14 +114,14 @@ def _check_at_hand(name: str) -> None:
 
 
 def _device() -> str:
-    """What computes: "cuda", or "cpu" for a vLLM that is built for processors; empty where there is nothing for it."""
+    """Return the device: "cuda", "cpu" for a vLLM that is built for processors, or "" if there is none."""
     from vllm.platforms import current_platform
 
     return str(current_platform.device_type)
 
 
 def _gpus(config: Any) -> int:
-    """Over how many GPUs the model is spread: all that there are, as far as its attention heads can be shared out."""
+    """Return over how many GPUs the model is spread: as many as its attention heads can be shared out to."""
     import torch
 
     heads = getattr(config.get_text_config(), "num_attention_heads", 1)
@@ -138,7 +138,7 @@ def _generation_config(spec: str, folder: Path, config: Any) -> Any:
 
 
 def _engine(files: Files, gpus: int) -> Any:
-    """The engine, which decodes nothing and takes nothing but token ids."""
+    """Return the engine, which decodes nothing and takes nothing but token ids."""
     with tempfile.TemporaryFile() as log:  # the engine's processes write into it as long as they live
         try:
             with _STARTING, _apart(log):
@@ -161,7 +161,7 @@ def _begun(files: Files, gpus: int) -> Any:
         skip_tokenizer_init=True,
         trust_remote_code=False,
         load_format="safetensors",
-        # The checkpoint's own numbers, as with hf:. Left to itself vLLM would halve those of 32 bits.
+        # The checkpoint's own numbers, as with hf:. By default vLLM would halve those of 32 bits.
         dtype=str(files.config.get_text_config().dtype or "auto").removeprefix("torch."),
         max_model_len=LARGEST_THAT_FITS,
         tensor_parallel_size=gpus,
@@ -176,7 +176,7 @@ def _begun(files: Files, gpus: int) -> Any:
 
 @contextmanager
 def _apart(log: IO[bytes]) -> Iterator[None]:
-    """What is printed meanwhile goes into a file, and so does all that processes print that are begun meanwhile.
+    """Send all output within the context into a file, also that of processes that are started within it.
 
     These do not get Ctrl-C either, by which the user asks this process to finish what is under way.
     """
@@ -184,7 +184,7 @@ def _apart(log: IO[bytes]) -> Iterator[None]:
     sys.stderr.flush()
     kept = {number: os.dup(number) for number in (1, 2)}
     ensure_running()  # to start it later would let Ctrl-C through again
-    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # of this thread, and what it begins
+    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # of this thread, and what it starts
     try:
         for number in kept:
             os.dup2(log.fileno(), number)
@@ -197,7 +197,7 @@ def _apart(log: IO[bytes]) -> Iterator[None]:
 
 
 def _cause(log: IO[bytes], error: Exception) -> str:
-    """Why an engine did not start: the first error that its processes told, else what was raised here."""
+    """Return why an engine did not start: the first error that its processes printed, else the one raised here."""
     log.seek(0)
     told_there = CAUSE.search(log.read().decode("utf-8", "replace")) or CAUSE.search(str(error))
     return told_there[1][:300].strip() if told_there else one_line(error)

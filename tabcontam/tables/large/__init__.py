@@ -1,1 +1,1 @@
-"""Tables too large to hold: read as a stream, twice, to a sample of their rows and exact facts about all of them."""
+"""Tables too large for memory: streamed twice, to get a sample of their rows and exact facts about all of them."""

@@ -15,15 +15,15 @@ from tabcontam.tables.large.streams import ahead
 from tabcontam.tables.readers.arrow_files import EXTRA, OF_FEATHER, OF_ORC, OF_PARQUET, STREAM, of_table, texts
 from tabcontam.tables.readers.base import missing_extra
 
-ROWS = 20_000  # that are read at a time
-HELD = 200_000  # rows of the row groups that are read at once: what was read of them is held until they are done
+ROWS = 20_000  # read at a time
+HELD = 200_000  # rows of the row groups that are read at once and stay in memory until they are done
 BUFFER = 1 << 20  # bytes of a column that are read at a time
-LEAST, MOST, MOST_SINGLE = 1e-4, 1e10, 1e6  # Arrow writes numbers between as Python does, and 32-bit ones as NumPy
+LEAST, MOST, MOST_SINGLE = 1e-4, 1e10, 1e6  # between these Arrow writes numbers as Python does, 32-bit ones as NumPy
 
 
 @dataclass(frozen=True)
 class ArrowRows:
-    """The columns of such a file, and its rows as often as they are wanted."""
+    """The columns of an Arrow-like file, and its rows as often as they are wanted."""
 
     path: Path
     title: str
@@ -32,7 +32,7 @@ class ArrowRows:
     _kept: tuple[int, ...]
 
     def chunks(self) -> Iterator[Chunk]:
-        """The rows. Raises `UsageError` for a file that is damaged."""
+        """Yield the rows. Raises `UsageError` for a damaged file."""
         return ahead(self._chunks())
 
     def _chunks(self) -> Iterator[Chunk]:
@@ -50,7 +50,7 @@ class ArrowRows:
 
 
 def arrow_rows(path: Path, title: str) -> ArrowRows:
-    """How a file of one of the `BATCHES` is read. Raises `UsageError` for a missing pyarrow, and for what is none."""
+    """Return the rows of a file of one of the `BATCHES`. Raises `UsageError` without pyarrow, and for other files."""
     try:
         import pyarrow
     except ImportError:
@@ -67,7 +67,7 @@ def arrow_rows(path: Path, title: str) -> ArrowRows:
 
 @contextmanager
 def _opened(path: Path, title: str) -> Iterator[Any]:
-    """The file by its own reader."""
+    """Yield the file, opened by the reader of its format."""
     import pyarrow
     import pyarrow.ipc
 
@@ -114,7 +114,7 @@ BATCHES: Mapping[str, Callable[[Path], Generator[Any]]] = {
 
 
 def _together(sizes: Sequence[int]) -> Iterator[list[int]]:
-    """Row groups that are read at once, by their numbers: small ones together."""
+    """Yield the numbers of row groups that are read at once: small ones together."""
     groups, rows = list[int](), 0
     for number, size in enumerate(sizes):
         groups.append(number)
@@ -127,7 +127,7 @@ def _together(sizes: Sequence[int]) -> Iterator[list[int]]:
 
 
 def _column(cells: Any) -> Chunk:
-    """One column as bytes, each value as `texts` writes it."""
+    """Return one column as bytes, each value as `texts` writes it."""
     import pyarrow
 
     types, kind = pyarrow.types, cells.type
@@ -142,7 +142,7 @@ def _column(cells: Any) -> Chunk:
 
 
 def _floats(cells: Any) -> Any:
-    """Floats as Python prints them: Arrow finds the same digits, and writes whole, small and large ones otherwise."""
+    """Return floats as Python prints them; Arrow finds equal digits, but writes some numbers otherwise."""
     import pyarrow
     from pyarrow import compute
 
@@ -161,7 +161,7 @@ def _floats(cells: Any) -> Any:
 
 
 def _each_once(cells: Any) -> Chunk:
-    """Values of which equal ones are written once."""
+    """Return values as bytes, where equal values are written once."""
     found = cells.dictionary_encode()
     values = from_columns([texts(found.dictionary)], 1)
     starts, lengths = np.append(values.starts[0], 0), np.append(values.lengths[0], MISSING)
@@ -170,7 +170,7 @@ def _each_once(cells: Any) -> Chunk:
 
 
 def _bytes(cells: Any) -> Chunk:
-    """Texts as the bytes that they are in."""
+    """Return texts as the bytes that hold them."""
     _, offsets, content = cells.buffers()
     ends = np.frombuffer(offsets, dtype=np.int64)[cells.offset : cells.offset + len(cells) + 1]
     begin, end = (int(ends[0]), int(ends[-1])) if len(cells) else (0, 0)

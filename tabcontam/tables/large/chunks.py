@@ -1,4 +1,4 @@
-"""Rows as bytes: many at a time, so that all cells of a column are looked at by a few operations on arrays."""
+"""Rows as bytes, many at a time, so that a few operations on arrays process all cells of a column."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -12,25 +12,25 @@ Ints = NDArray[np.int64]
 Words = NDArray[np.uint64]
 Bools = NDArray[np.bool_]
 
-PADDING = 8  # bytes behind the last cell, so that eight can be read from anywhere
-MISSING = -1  # the length of a cell that is missing
+PADDING = 8  # bytes after the last cell, so that eight can be read from anywhere
+MISSING = -1  # the length of a missing cell
 LONGEST = 300  # digits of what is surely a finite number
 
 _EACH = np.uint64(0x0101010101010101)
 _TOPS = _EACH * np.uint64(0x80)
 _ZEROS = _EACH * np.uint64(ord("0"))
 _DOTS = _EACH * np.uint64(ord("."))
-_HEADS = np.array([(1 << 8 * size) - 1 for size in range(9)], dtype=np.uint64)  # the first so many of eight bytes
+_HEADS = np.array([(1 << 8 * size) - 1 for size in range(9)], dtype=np.uint64)  # for the first 0 to 8 of eight bytes
 _ONE, _TWO = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F)
-NONE = np.uint64(0x5851F42D4C957F2D)  # what a missing cell is hashed to
+NONE = np.uint64(0x5851F42D4C957F2D)  # the hash of a missing cell
 
 
 @dataclass(frozen=True, eq=False)
 class Chunk:
-    """Rows of a table, in their order: where each cell begins in the bytes, and how long it is, in UTF-8.
+    """Rows of a table, in their order, in UTF-8: the start of each cell in the bytes, and its length.
 
-    `starts` and `lengths` have a line for each column and an entry for each row; behind the last cell stand `PADDING`
-    bytes more.
+    `starts` and `lengths` have a line for each column and an entry for each row; `PADDING` more bytes follow the last
+    cell.
     """
 
     content: Bytes
@@ -39,15 +39,15 @@ class Chunk:
 
     @property
     def rows(self) -> int:
-        """How many rows there are."""
+        """The number of rows."""
         return int(self.starts.shape[1])
 
     def cell(self, column: int, row: int) -> str | None:
-        """The text of a cell; None of a missing one."""
+        """Return the text of a cell; None for a missing one."""
         return self._text(int(self.starts[column, row]), int(self.lengths[column, row]))
 
     def texts(self, rows: Iterable[int]) -> list[tuple[str | None, ...]]:
-        """Some of the rows, by their places here."""
+        """Return some of the rows, by their places in this chunk."""
         places = list(rows)
         starts, lengths = self.starts.T[places].tolist(), self.lengths.T[places].tolist()
         return [tuple(map(self._text, *row)) for row in zip(starts, lengths, strict=True)]
@@ -65,11 +65,11 @@ class Chunk:
         return np.ndarray((max(0, len(self.content) - PADDING + 1),), dtype="<u8", buffer=self.content, strides=(1,))
 
     def first_bytes(self, column: int) -> Words:
-        """The first eight bytes of each cell of a column, the first one lowest; behind a shorter cell zeros."""
+        """Return the first eight bytes of each cell of a column, the first one lowest, padded with zeros."""
         return np.asarray(self._words[self.starts[column]] & _HEADS[np.clip(self.lengths[column], 0, 8)])
 
     def hashes(self, column: int) -> Words:
-        """A number of 64 bits for each cell of a column, the same for equal ones."""
+        """Return a hash of 64 bits for each cell of a column, equal for equal cells."""
         lengths = self.lengths[column]
         found = (lengths.astype(np.uint64) * _TWO) ^ _ONE
         found = stirred(found ^ self.first_bytes(column))
@@ -84,7 +84,7 @@ class Chunk:
         return found
 
     def plain_numbers(self, column: int) -> Bools:
-        """Which cells of a column are digits with at most one point and a sign before them: finite numbers."""
+        """Return which cells of a column are digits, with a sign or a point at most: finite numbers."""
         lengths, starts = self.lengths[column], self.starts[column]
         found = (lengths > 0) & (lengths <= LONGEST)
         rows = np.flatnonzero(found)
@@ -113,13 +113,13 @@ class Chunk:
 
 
 def chunk_of(rows: Sequence[Sequence[str | None]], columns: int) -> Chunk:
-    """These rows as bytes."""
+    """Return these rows as bytes."""
     cells = [row[column] for column in range(columns) for row in rows]
     return from_columns([cells], columns)
 
 
 def from_columns(cells: Sequence[Sequence[str | None]], columns: int) -> Chunk:
-    """The cells of so many columns, one column after the other, as bytes."""
+    """Return the cells of `columns` columns, one column after the other, as bytes."""
     found: list[bytes | None] = [
         None if cell is None else cell.encode("utf-8", "surrogatepass") for part in cells for cell in part
     ]
@@ -130,13 +130,13 @@ def from_columns(cells: Sequence[Sequence[str | None]], columns: int) -> Chunk:
 
 
 def kept_rows(rows: Iterable[Sequence[str | None]]) -> tuple[tuple[str | None, ...], ...]:
-    """Rows whose equal cells are one text; an empty cell of a typed file stays empty."""
+    """Return rows whose equal cells are one object; an empty cell of a typed file stays empty."""
     cells: dict[str | None, str | None] = {}
     return tuple(tuple(cells.setdefault(cell, cell) for cell in row) for row in rows)
 
 
 def joined(chunks: Sequence[Chunk]) -> Chunk:
-    """Columns that lie in bytes of their own, of the same rows, as one."""
+    """Return columns of the same rows, each in bytes of its own, as one chunk."""
     shifts = np.cumsum([0, *(len(chunk.content) for chunk in chunks)])
     starts = [chunk.starts + shift for chunk, shift in zip(chunks, shifts, strict=False)]
     content = np.concatenate([chunk.content for chunk in chunks])
@@ -144,6 +144,6 @@ def joined(chunks: Sequence[Chunk]) -> Chunk:
 
 
 def stirred(words: Words) -> Words:
-    """Other words, in which every bit depends on many."""
+    """Return scrambled words, in which every bit depends on many bits."""
     words = (words ^ (words >> np.uint64(32))) * _ONE
     return words ^ (words >> np.uint64(29))

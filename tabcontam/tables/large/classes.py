@@ -1,4 +1,4 @@
-"""Rows of each value of the target, so that a rare class is there to be shown and asked about."""
+"""Rows of each value of the target, so that a rare class can be shown and asked about."""
 
 from collections import Counter
 
@@ -8,20 +8,20 @@ from tabcontam.tables.cells import Rows
 from tabcontam.tables.large.chunks import Chunk
 from tabcontam.tables.large.excerpt import numbered
 
-EACH = 30  # rows of a value that are kept at least, if there are so many
-MOST = 30  # values of a target from which on its values are no classes
+EACH = 30  # rows per value that are sampled at least, if there are so many
+MOST = 30  # values of a target; with more, its values are no classes
 Row = tuple[str | None, ...]
 
 
 class Classes:
-    """Rows of each class that are drawn while they are read: those of the smallest random numbers, as `Blocks` are."""
+    """A sample of the rows of each class, drawn as they are read, by the smallest random numbers, as in `Blocks`."""
 
     def __init__(self, target: int | None) -> None:
         self._target = target
         self._drawn: dict[int, list[tuple[int, int, Row]]] = {}
 
     def add(self, chunk: Chunk, first: int) -> None:
-        """Look at these rows, the first of which has this place in the file."""
+        """Read these rows, the first of which has the place `first` in the file."""
         if self._target is None:
             return
         hashes = chunk.hashes(self._target)
@@ -41,7 +41,7 @@ class Classes:
             self._drawn[value] = sorted([*drawn, *new], key=lambda one: one[:2])[:EACH]
 
     def missed(self, kept: Rows) -> dict[int, Row]:
-        """Rows of the classes of which too few are among the kept ones, by their places in the file."""
+        """Return rows of the classes that have too few of the `kept` rows, by their places in the file."""
         if self._target is None:
             return {}
         target, found = self._target, dict[int, Row]()

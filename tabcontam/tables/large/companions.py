@@ -1,10 +1,9 @@
-"""The rows of a file without which it would not be seen what follows from the cells of a kept row, and what does not.
+"""The rows of a file that show what follows from the cells of a sampled row, and what does not.
 
-A kept row can be asked about only if no other row of the file is like it in what is shown and differs in what is asked.
-So of the rows that are like a kept one in its first cells, or in all cells but one, as many are taken as it needs to
-see in which columns such rows differ: with the kept ones at most one more than there are columns, and mostly one or
-two. They are found by hashes, and then compared cell by cell, so that two hashes that are the same by chance never
-matter.
+A sampled row can be asked about only if no other row of the file has the same shown cells and a different hidden one.
+So for each sampled row, rows that share its first cells, or all cells but one, are collected, as many as are needed to
+see in which columns such rows differ: with the sampled ones at most one more than there are columns, and mostly one or
+two. They are found by hashes, and then compared cell by cell, so that two hashes that are equal by chance never matter.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -17,7 +16,7 @@ from tabcontam.tables.large.hashes import Sieve, salted
 
 
 class Kind:
-    """The rows that share the cells of some columns, for each kept row: one group of those that are alike there."""
+    """The groups of rows that share the cells of some columns, one for each distinct sampled row there."""
 
     def __init__(self, shown: Sequence[int], keys: Words, cells: Words) -> None:
         columns = len(cells)
@@ -33,7 +32,7 @@ class Kind:
             else:
                 differs = cells[column] != cells[column][self.first][groups]
                 self.alike[column][groups[differs]] = False
-        self._cells = cells  # of all kept rows: every kind looks into the same ones
+        self._cells = cells  # of all sampled rows; every kind looks into the same array
         self._tidy()
 
     def _tidy(self) -> None:
@@ -42,11 +41,11 @@ class Kind:
         self.done = not self.needy.any()
 
     def among(self, keys: Words) -> Ints:
-        """Which of these rows belong to a group, by their places."""
+        """Return the places of the rows that belong to a group."""
         return self._sieve.among(keys)[0]
 
     def telling(self, rows: Ints, keys: Words, cells: Words) -> Iterator[tuple[int, int]]:
-        """Of rows that belong to groups one after the other that tells something new, with its group's number."""
+        """Yield each row that belongs to a group and adds information about it, with the group's number."""
         groups = np.searchsorted(self.keys, keys[rows])
         left = np.flatnonzero(self.needy[groups])
         rows, groups = rows[left], groups[left]
@@ -64,13 +63,13 @@ class Kind:
             self._tidy()
 
     def take(self, group: int, cells: Words) -> None:
-        """Note that a group has this row, too."""
+        """Record that a group has another row, with these cells."""
         self.met[group] = True
         self.alike[:, group] &= self._cells[:, self.first[group]] == cells
 
 
 class Companions:
-    """Finds the companions of the kept rows while the rows of the file go by; `cells` are hashes, `salted_cells`."""
+    """A search, in one pass over the file, for rows that resemble sampled ones; `cells` are from `salted_cells`."""
 
     def __init__(self, rows: Rows, cells: Words) -> None:
         self._rows, columns = rows, len(cells)
@@ -84,7 +83,7 @@ class Companions:
         self.found: dict[int, tuple[str | None, ...]] = {}
 
     def add(self, chunk: Chunk, cells: Words, first: int, kept: Bools) -> None:
-        """Look at these rows, the first of which has this place in the file, and some of which are the `kept` ones."""
+        """Read these rows, the first of which has the place `first` in the file; `kept` marks the sampled ones."""
         sums = np.zeros(chunk.rows, dtype=np.uint64)
         rows: Ints | None = None
         for column, kind in enumerate(self._beginnings):
@@ -108,7 +107,7 @@ class Companions:
 
 
 def salted_cells(chunk: Chunk) -> Words:
-    """The hash of each cell, another one for the same cell in another column, so that they can be added up."""
+    """Return the hash of each cell, different for an equal cell in another column, so that hashes can be added up."""
     found = np.empty(chunk.starts.shape, dtype=np.uint64)
     for column in range(len(found)):
         found[column] = salted(chunk.hashes(column), column)
@@ -116,5 +115,5 @@ def salted_cells(chunk: Chunk) -> Words:
 
 
 def in_order(found: Iterable[tuple[int, tuple[str | None, ...]]]) -> Rows:
-    """The rows that were found, by their places, in the order of the file."""
+    """Return the rows found, given with their places, in the order of the file."""
     return tuple(row for _, row in sorted(found))

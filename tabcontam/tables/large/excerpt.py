@@ -1,4 +1,4 @@
-"""Which rows of a large table are kept, and what is known of those that are not."""
+"""The sample of a large table's rows, and the facts about all of its rows."""
 
 import json
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -14,21 +14,21 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-READ_WHOLE = 60_000  # rows of a table up to which all are kept
-SAMPLED = 10_000  # rows that are drawn of a larger one
-BLOCK = 20  # rows one after the other that are drawn together, so that the order of the file is there to be read
+READ_WHOLE = 60_000  # rows; a table up to this size is kept whole
+SAMPLED = 10_000  # rows that are drawn from a larger one
+BLOCK = 20  # consecutive rows that are drawn together, so that the order of the file can be read
 
 
 @dataclass(frozen=True)
 class Whole:
-    """What is known of all rows of a table that keeps a sample of them: exact, and counted over the whole file.
+    """Exact facts about all rows of a table that holds a sample of them, counted over the whole file.
 
-    `rows` is their number. `places` are those of the kept rows in the file, from 0 and rising. `beside` are rows of the
-    file that are never asked about, shown or learned from: they are there because a kept row is like them in its first
-    cells, or in all cells but one, so that it is seen what follows from such cells and what does not. `mates` are rows
-    that the guesser learns from beside the kept ones, because they share a telling cell with one (`mates.py`); they are
-    never asked about or shown, either; nor are the rows `adjoining` a kept one. `distinct` has the values of each
-    column that has few of them, the most frequent first and then as they first appear; of the others it has nothing.
+    `rows` is their number. `places` are the places of the sampled rows in the file, from 0 and rising. `beside` are
+    rows of the file that are never asked about, shown or learned from: a sampled row shares its first cells with them,
+    or all cells but one, so that they show what follows from such cells and what does not. `mates` are rows that the
+    baseline learns from besides the sampled ones, because they share a telling cell with one (`mates.py`); they are
+    never asked about or shown, either; nor are the rows `adjoining` a sampled one. `distinct` has the values of each
+    column that has few of them, the most frequent first and then as they first appear; other columns are not in it.
     `numeric` are the columns of numbers alone. `enumerates_domain` is whether all combinations of the features' values
     occur. `held` is a Bloom filter of all rows, with their target and without it.
     """
@@ -45,19 +45,19 @@ class Whole:
 
     @cached_property
     def digest(self) -> str:
-        """A digest of what is known beside the kept rows."""
+        """A digest of the facts, without the sampled rows."""
         held = [self.places, self.beside, self.mates, sorted(self.distinct.items()), sorted(self.numeric)]
         about = [self.rows, self.enumerates_domain, sha256(self.held).hexdigest()]
         adjoining = [one.facts() for one in self.adjoining]
         return sha256(json.dumps([*about, *held, *adjoining]).encode()).hexdigest()
 
     def with_rows(self, change: Callable[[Rows], Rows]) -> "Whole":
-        """The same of a table whose rows are changed so; what other rows it has is not known any more."""
+        """Return the facts of a table whose rows `change` changes; its other rows are not known any more."""
         adjoining = tuple(one.with_rows(change) for one in self.adjoining)
         return replace(self, beside=change(self.beside), mates=change(self.mates), adjoining=adjoining, held=b"")
 
     def before(self) -> tuple[int, ...]:
-        """For each kept row how many of the file's rows that stand directly before it are kept, too."""
+        """Return for each sampled row how many of the file's rows directly before it are sampled, too."""
         found: list[int] = []
         for number, place in enumerate(self.places):
             follows = number > 0 and self.places[number - 1] == place - 1
@@ -67,10 +67,10 @@ class Whole:
 
 @dataclass(frozen=True)
 class Read:
-    """What is kept of a table: columns, rows, what is known of all rows where it is a sample, marks, and first rows.
+    """The stored part of a table: columns, rows, facts about all rows where these are a sample, marks, and first rows.
 
-    `missing` are the usual marks of a missing value that occur; `first` are the file's first rows, all of a small one;
-    `how` it was read.
+    `missing` are the usual marks of a missing value that occur; `first` are the file's first rows, all rows of a small
+    file; `how` is the way it was read.
     """
 
     columns: tuple[str, ...]
@@ -81,7 +81,7 @@ class Read:
     how: How = UNKNOWN
 
     def values(self, column: str) -> Collection[str]:
-        """The values of a column but those that are missing, if it has few; of a small table all."""
+        """Return the values of a column, except missing ones, if it has few; all values for a small table."""
         if self.whole is not None:
             return self.whole.distinct.get(column, ())
         place = self.columns.index(column)
@@ -89,10 +89,10 @@ class Read:
 
 
 class Blocks:
-    """Blocks of consecutive rows that are drawn while they are read, so that their number need not be known.
+    """Blocks of consecutive rows that are drawn while they are read, so that the number of rows need not be known.
 
-    Each block has a random number of its own, and those of the smallest numbers are drawn: which, depends on how many
-    rows there are and on nothing else. The first block is always there.
+    Each block has a random number of its own, and the blocks with the smallest numbers are drawn: the draw depends on
+    the number of rows and on nothing else. The first block is always drawn.
     """
 
     def __init__(self) -> None:
@@ -101,14 +101,14 @@ class Blocks:
         self._most = (1 << 64) - 1
 
     def wanted(self, first: int, count: int) -> "NDArray[np.int64]":
-        """Which of so many rows, the first of which has this place in the file, may be drawn: by place among them."""
+        """Return which of `count` rows may be drawn, by place among them; the first has the place `first`."""
         import numpy as np
 
         blocks = np.arange(first, first + count) // BLOCK
         return np.flatnonzero((numbered(blocks) <= np.uint64(self._most)) | (blocks == 0))
 
     def add(self, places: Sequence[int], rows: Sequence[tuple[str | None, ...]]) -> None:
-        """Take such rows, and let go of what is no longer drawn."""
+        """Add wanted rows, and drop the blocks that are no longer drawn."""
         import numpy as np
 
         for place, row in zip(places, rows, strict=True):
@@ -123,14 +123,14 @@ class Blocks:
                 del self._numbers[block], self.kept[block]
 
     def drawn(self) -> tuple[tuple[int, ...], list[tuple[str | None, ...]]]:
-        """The places of the drawn rows, and the rows, in the order of the file."""
+        """Return the places of the drawn rows, and the rows, in the order of the file."""
         blocks = sorted(self.kept)
         places = tuple(block * BLOCK + place for block in blocks for place in range(len(self.kept[block])))
         return places, [row for block in blocks for row in self.kept[block]]
 
 
 def numbered(places: "NDArray[np.int64] | NDArray[np.uint64]") -> "NDArray[np.uint64]":
-    """A number for each place or code that looks like chance (finalizer of SplitMix64: Steele, Lea and Flood 2014)."""
+    """Return a pseudo-random number for each place or code (finalizer of SplitMix64: Steele, Lea and Flood 2014)."""
     import numpy as np
 
     numbers = (places.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)

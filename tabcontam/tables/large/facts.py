@@ -1,4 +1,4 @@
-"""Facts about a column over all rows of a file, found while the rows go by: exact, in a memory that does not grow."""
+"""Facts about a column over all rows of a file, found in one pass: exact, in bounded memory."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -8,18 +8,18 @@ import numpy as np
 from tabcontam.tables.cells import MARKS, is_number
 from tabcontam.tables.large.chunks import Chunk, Ints, Words, chunk_of
 
-MOST = 1000  # distinct values of a column of which all are kept
-SLOTS = 16  # bits of a hash by which a value is found at once
-_WIDE = ("\u0085", "\u00a0", "\u1680", "\u2000", "\u2040", "\u3000")  # blanks, by the two bytes that they begin with
+MOST = 1000  # distinct values of a column; up to so many, all are stored
+SLOTS = 16  # bits of a hash that are the index of a value in the table
+_WIDE = ("\u0085", "\u00a0", "\u1680", "\u2000", "\u2040", "\u3000")  # blanks, by their first two bytes
 
 
 @dataclass
 class ColumnFacts:
-    """What is known of a column after the rows that went by.
+    """The facts about a column after the rows read so far.
 
-    `counts` has how often each value occurs, in the order in which they first do, as long as they are few; then it is
-    None. Of many values `odd` are those that are no numbers, as long as these are few; then it is None, and `marks` has
-    those of them that may stand for a missing value.
+    `counts` has the number of occurrences of each value, in order of first appearance, as long as the values are few;
+    then it is None. Of many values `odd` holds those that are no numbers, as long as these are few; then it is None,
+    and `marks` holds those of them that may mark a missing value.
     """
 
     place: int
@@ -61,7 +61,7 @@ class ColumnFacts:
             self._give_up(chunk, counts)
 
     def _give_up(self, chunk: Chunk, counts: Collection[str | None]) -> None:
-        """Count no longer: of the values until now, and of these rows, keep what is no number."""
+        """Stop counting; of the values so far, and of these rows, store those that are no numbers."""
         self.counts = None
         self._see({value for value in counts if value is not None and not is_number(value)})
         self._look(chunk)
@@ -75,7 +75,7 @@ class ColumnFacts:
             self.odd = None
 
     def _look(self, chunk: Chunk) -> None:
-        """Of many values look for those that are no numbers, or, if these are many, too, for the marks alone."""
+        """Look for values that are no numbers, or, if these are many, too, for the marks of missing values alone."""
         if self.odd is None:
             self._mark(chunk)
             return
@@ -102,7 +102,7 @@ class ColumnFacts:
             self.marks |= {value for value in values if value is not None and (value in MARKS or not value.strip())}
 
     def missing(self) -> set[str]:
-        """The usual marks of a missing value that occur, as `missing_marks` finds them in all cells."""
+        """Return the usual marks of a missing value that occur, as `missing_marks` finds them in all cells."""
         if self.odd is None:
             return self.marks
         values = self.odd if self.counts is None else {value for value in self.counts if value is not None}
@@ -112,14 +112,14 @@ class ColumnFacts:
         return marks | ({"-"} if "-" in values and several and not others else set())
 
     def values(self, missing: Collection[str]) -> tuple[str, ...] | None:
-        """The values but these, the most frequent first, then as they first appear; None of many."""
+        """Return the values except `missing`, the most frequent first, then as they first appear; None if many."""
         if self.counts is None:
             return None
         ranked = sorted(self.counts, key=lambda value: -self.counts[value])  # type: ignore[index]
         return tuple(value for value in ranked if value is not None and value not in missing)
 
     def is_numeric(self, missing: Collection[str]) -> bool:
-        """Whether all values but these are finite numbers, and there is one."""
+        """Return whether all values except `missing` are finite numbers, and there is at least one."""
         if self.counts is not None:
             values = self.values(missing) or ()
             return bool(values) and all(map(is_number, values))
@@ -127,7 +127,7 @@ class ColumnFacts:
 
 
 def enumerated(sizes: Sequence[int | None], rows: int) -> bool:
-    """Whether so many rows can hold all combinations of the values of features, of which there are so many each."""
+    """Return whether `rows` rows can hold all combinations of the values of features with these numbers of values."""
     combinations = 1
     for size in sizes:
         if size is None:

@@ -1,4 +1,4 @@
-"""Which files are read as a stream: large ones of text, packed or not, and of Parquet, Feather, Arrow and ORC."""
+"""The files that are read as a stream: large files of text, packed or not, and of Parquet, Feather, Arrow and ORC."""
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -14,8 +14,8 @@ from tabcontam.tables.readers.arrow_files import OF_FEATHER, OF_ORC, OF_PARQUET
 from tabcontam.tables.readers.base import File, Kind, TextFormat
 from tabcontam.tables.readers.kinds import FEATHER, ORC, PARQUET, START, TEXT, WORKBOOK, kind_of, split_name
 
-SMALL = 4 * 1024 * 1024  # bytes of a file that is read whole, to see whether it is a large table
-PACKED_SMALL = 2 * 1024 * 1024  # of one that is packed, or of Parquet and its like
+SMALL = 4 * 1024 * 1024  # bytes of a file that is read whole to see whether it is a large table
+PACKED_SMALL = 2 * 1024 * 1024  # bytes of a file that is packed, or of Parquet and similar kinds
 ARROW = {PARQUET: OF_PARQUET, FEATHER: OF_FEATHER, ORC: OF_ORC}
 COMPRESSED = tuple(ending for kind in ARROW for ending in kind.endings)
 OLD = b"FEA1"  # the first version of Feather, which is read whole
@@ -24,7 +24,7 @@ PART = 4 * 1024 * 1024  # bytes that are hashed at a time
 
 @dataclass(frozen=True)
 class Large:
-    """What was read of a file, its SHA-256, and which split it was said to be."""
+    """The excerpt of a file, its SHA-256, and the split that it is named as."""
 
     read: Read
     sha256: str
@@ -32,12 +32,12 @@ class Large:
 
 
 def read_large(named: Named, form: TextFormat, target: str | None) -> Large | None:
-    """The excerpt of a large file; None where it is small, or of a kind that is read whole. Raises `UsageError`."""
+    """Return the excerpt of a large file; None for a small file, or a kind that is read whole. Raises `UsageError`."""
     source, part = _stored(named)
     kind = None if source is None else _kind(source, form)
     if source is None or kind is None or (kind is not TEXT and form.given):
         return None
-    from tabcontam.tables.large.reading import read_arrow, read_text  # which imports what computes
+    from tabcontam.tables.large.reading import read_arrow, read_text  # imports numerical code
 
     split = split_name(part) if part is not None else ""
     state, enough = _state(named.path), Event()
@@ -63,16 +63,16 @@ def read_large(named: Named, form: TextFormat, target: str | None) -> Large | No
 
 
 def _state(path: Path) -> tuple[int, ...]:
-    """What is another one after a file was written: its size, and when it was last changed, in nanoseconds."""
+    """Return values that change when a file is written: its size, and its time of last change, in nanoseconds."""
     try:
         found = path.stat()
-    except OSError:  # it is not there any more
+    except OSError:  # the file no longer exists
         return ()
     return found.st_size, found.st_mtime_ns
 
 
 def _digest_of(path: Path, enough: Event) -> str:
-    """The SHA-256 of a file; of a part of it, if nobody needs it any more."""
+    """Return the SHA-256 of a file; of a part of it, once `enough` is set."""
     found = sha256()
     with path.open("rb") as file:
         while not enough.is_set() and (part := file.read(PART)):
@@ -81,7 +81,7 @@ def _digest_of(path: Path, enough: Event) -> str:
 
 
 def _stored(named: Named) -> tuple[Stored | None, str | None]:
-    """Where a large file lies, and what is named of it behind `#`; None for a small one, or a workbook."""
+    """Return the place of a large file, and the part of it named after `#`; None for a small file, or a workbook."""
     path = named.path
     try:
         size = path.stat().st_size
@@ -93,12 +93,12 @@ def _stored(named: Named) -> tuple[Stored | None, str | None]:
         if size < SMALL and not packing(path) and not path.name.lower().endswith(COMPRESSED):
             return None, None
     except BROKEN:
-        return None, None  # the reader of whole files says what is wrong
+        return None, None  # the reader of whole files reports what is wrong
     return path, named.part
 
 
 def _kind(path: Stored, form: TextFormat) -> Kind | None:
-    """Delimited text, Parquet, Feather, Arrow or ORC, if it is a large file of it."""
+    """Return delimited text, Parquet, Feather, Arrow or ORC, if the large file is of that kind."""
     try:
         packed = packing(path)
         with opened(path) as file:

@@ -1,4 +1,4 @@
-"""Sets of hashes of 64 bits: a few that are looked for among many, and many of which is asked whether they have one."""
+"""Sets of hashes of 64 bits: a few that are sought among many, and many that can be tested for one."""
 
 from collections.abc import Sequence
 
@@ -7,14 +7,14 @@ import numpy as np
 from tabcontam.tables.cells import Rows
 from tabcontam.tables.large.chunks import Ints, Words, chunk_of, stirred
 
-SIEVE = 20  # bits of a hash by which most are told from all that are looked for
-BITS_EACH = 12  # of a Bloom filter for each hash that it holds: some 2 in 100 others seem to be held
-LEAST_BITS, MOST_BITS = 16, 29  # of the places of a Bloom filter: 8 KiB to 64 MiB
+SIEVE = 20  # bits of a hash by which most others are excluded at once
+BITS_EACH = 12  # of a Bloom filter per hash that it holds: some 2 in 100 others seem to be held
+LEAST_BITS, MOST_BITS = 16, 29  # bits of a place in a Bloom filter: 8 KiB to 64 MiB
 _SALT, _MIXED = np.uint64(0xD6E8FEB86659FD93), np.uint64(0xFF51AFD7ED558CCD)
 
 
 class Sieve:
-    """Few hashes, rising, each once: which of many others are among them, and where."""
+    """A few hashes, rising, each once, to find which of many others are among them."""
 
     def __init__(self, hashes: Words) -> None:
         self.hashes = hashes
@@ -22,7 +22,7 @@ class Sieve:
         self._sieve[hashes >> np.uint64(64 - SIEVE)] = True
 
     def among(self, others: Words) -> tuple[Ints, Ints]:
-        """The places of those others that are among the hashes, and the place of each of these there."""
+        """Return the places of the others that are among the hashes, and the place of each of these in the hashes."""
         found = np.flatnonzero(self._sieve[others >> np.uint64(64 - SIEVE)])
         places = np.minimum(np.searchsorted(self.hashes, others[found]), max(0, len(self.hashes) - 1))
         same = self.hashes[places] == others[found] if len(found) else np.zeros(0, dtype=bool)
@@ -30,9 +30,9 @@ class Sieve:
 
 
 class BloomFilter:
-    """Hashes in little memory: one that was added is always found, and some 2 in 100 others seem to be (Bloom 1970).
+    """A set of hashes in little memory: an added hash is always found, and 2 in 100 others seem to be (Bloom 1970).
 
-    Of more than 40 million hashes more others seem to be there: the filter grows no further.
+    With more than 40 million hashes more others seem to be held: the filter grows no further.
     """
 
     def __init__(self, hashes: int) -> None:
@@ -40,17 +40,17 @@ class BloomFilter:
         self._bits = np.zeros(1 << size, dtype=bool)
 
     def add(self, hashes: Words) -> None:
-        """Add such hashes."""
+        """Add these hashes."""
         for place in _places(hashes, len(self._bits)):
             self._bits[place] = True
 
     def held(self) -> bytes:
-        """What `HeldRows` looks into."""
+        """Return the bits in the form that `HeldRows` takes."""
         return np.packbits(self._bits, bitorder="little").tobytes()
 
 
 class HeldRows:
-    """Which rows a Bloom filter holds, by their cells; the hashes of the cells of these `rows` are found at once."""
+    """A test of rows, by their cells, against a Bloom filter; the hashes of the cells of `rows` come at once."""
 
     def __init__(self, held: bytes, rows: Rows) -> None:
         self._held = held
@@ -61,7 +61,7 @@ class HeldRows:
             self._hashes |= {(column, cell): one for cell, one in zip(different, hashes.tolist(), strict=True)}
 
     def may_hold(self, row: Sequence[str | None], but: int | None = None) -> bool:
-        """Whether the filter holds a row, or seems to; `but` is the place of the target, where any will do."""
+        """Return whether the filter holds a row, or seems to; `but` is the place of a target that may differ."""
         total = 0
         for one in enumerate(row):
             if one[0] != but:
@@ -73,18 +73,18 @@ class HeldRows:
 
 
 def _places(hashes: Words, bits: int) -> list[Ints]:
-    """Two places for each hash."""
+    """Return two places for each hash."""
     size, mixed = bits.bit_length() - 1, stirred(hashes)
     both = [mixed >> np.uint64(64 - size), (mixed << np.uint64(size)) >> np.uint64(64 - size)]
     return [places.astype(np.int64) for places in both]
 
 
 def salted(hashes: Words, column: int) -> Words:
-    """The hashes of a column's cells, others for the same cells in another column, so that they can be added up."""
+    """Return the hashes of a column's cells, different in each column for equal cells, so that they can be added up."""
     mixed = (hashes ^ np.uint64(((column + 1) * int(_SALT)) & ((1 << 64) - 1))) * _MIXED
     return np.asarray(mixed ^ (mixed >> np.uint64(33)))
 
 
 def cell_hash(cell: str | None, column: int) -> int:
-    """The hash of one cell, as `salted` has it of many."""
+    """Return the hash of one cell, as `salted` computes it for many."""
     return int(salted(chunk_of([(cell,)], 1).hashes(0), column)[0])

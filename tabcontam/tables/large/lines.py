@@ -1,9 +1,9 @@
-"""The rows of a file that stand next to a kept one among those of its kind: a sensor's reading before and after.
+"""The rows next to a sampled one among the rows of its kind: a sensor's reading before and after.
 
-Who has read all other rows of a file in the order of time knows the reading before and the one after, the balance from
-which an account comes, the price at which a share closed the day before. A sample holds hardly ever the rows that stand
-next to a kept one in this sense, unless they are taken while the file goes by. Whether rows that stand close together
-are more alike is seen in the sample itself; so is the column that tells where a row stands.
+A model that has read all other rows of a file in the order of time knows the reading before and the one after, the
+balance of an account before a payment, the price at which a share closed the day before. A sample hardly ever holds the
+rows that are adjacent in this sense, unless they are collected while the file is read. The sample itself shows whether
+nearby rows are more alike, and which column gives a row's position.
 """
 
 import re
@@ -32,39 +32,39 @@ from tabcontam.tables.large.sharing import (
 )
 from tabcontam.tables.large.sorted_lines import SortedLine, marks_of
 
-SORTED = 0.99  # the correlation of the file's order with that of a column that tells where a row stands
-ELSEWHERE = 0.9  # of the rows that are next to each other in a kind have to stand in the order of that column
-TOGETHER = 0.5  # of the rows that follow one another in the file may be of one kind: of more, the file's order tells it
+SORTED = 0.99  # the correlation of the file's order with that of a column that gives a row's position
+ELSEWHERE = 0.9  # of the rows adjacent in a kind must be in the order of that column
+TOGETHER = 0.5  # of consecutive rows of the file may be of one kind; else the file's order suffices
 FEWEST = 100  # pairs of rows by which a kind is judged
 KINDS = 40  # columns that are looked at
-FIRST = 100  # rows by which most columns are told from those with an order
-ORDERS, FEWER_KINDS = 4, 8  # columns that are tried as an order of a file that was shuffled, and as kinds there
+FIRST = 100  # rows by which most columns without an order are excluded
+ORDERS, FEWER_KINDS = 4, 8  # columns tried as order, and as kind, of a shuffled file
 DIGIT = re.compile(r"[0-9]")
-KEPT = 2  # of them that are followed
-STEP = 0.02  # more often, or closer, than rows that stand further apart, by which kinds are compared
+KEPT = 2  # kinds that are followed
+STEP = 0.02  # least advantage of near rows over distant ones by which kinds are compared
 
 
 class Line:
-    """Finds what adjoins the kept rows while the rows of the file go by; `cells` are hashes, `salted_cells`."""
+    """A search for the rows next to the sampled ones in one pass over the file; `cells` are from `salted_cells`."""
 
     def __init__(self, by: int | None, order: int, told: Sequence[int], cells: Words) -> None:
         self.by, self.order, self.told = by, order, tuple(told)
         kinds = kinds_of(cells, by)
         values, self._kind = np.unique(kinds, return_inverse=True)
         self._sieve = Sieve(values)
-        self._left = np.bincount(self._kind, minlength=len(values))  # kept rows of each kind that are still to come
-        self._seen = 0  # kept rows that went by
+        self._left = np.bincount(self._kind, minlength=len(values))  # sampled rows of each kind that are still to come
+        self._seen = 0  # sampled rows read so far
         self._before: list[Row | None] = [None] * len(kinds)
         self._behind: list[Row | None] = [None] * len(kinds)
         self._last: dict[int, Row] = {}  # the last row of each kind
-        self._waiting: dict[int, int] = {}  # the kept row of each kind that no row of it followed yet
+        self._waiting: dict[int, int] = {}  # the sampled row of each kind that no row of it followed yet
 
     def add(self, chunk: Chunk, cells: Words, kept: Bools) -> None:
-        """Look at these rows, some of which are the `kept` ones."""
+        """Read these rows; `kept` marks the sampled ones."""
         rows, kinds = self._sieve.among(kinds_of(cells, self.by))
         order = np.argsort(kinds, kind="stable")
         rows, kinds = rows[order], kinds[order]
-        number = self._seen - 1 + np.cumsum(kept)  # of each kept row, among all of them
+        number = self._seen - 1 + np.cumsum(kept)  # of each sampled row, among all of them
         own = np.flatnonzero(kept[rows])
         first = np.append(True, kinds[1:] != kinds[:-1]) if len(kinds) else np.zeros(0, dtype=bool)
         last = np.append(first[1:], True) if len(kinds) else first
@@ -88,7 +88,7 @@ class Line:
         self._last |= dict(zip(kinds[ends].tolist(), chunk.texts(rows[ends].tolist()), strict=True))
 
     def found(self, columns: Sequence[str]) -> Adjoining:
-        """What was found in all rows."""
+        """Return the result over all rows."""
         by = None if self.by is None else columns[self.by]
         told = tuple(columns[one] for one in self.told)
         return Adjoining(by, columns[self.order], told, tuple(self._before), tuple(self._behind))
@@ -100,9 +100,9 @@ class Line:
 
 
 def lines_of(rows: Rows, cells: Words, places: Sequence[int], missing: frozenset[str]) -> "Sequence[Line | SortedLine]":
-    """The lines that tell something: the file's own, and those of the columns whose kinds tell most.
+    """Return the informative lines: that of the file's order, and those of the columns whose kinds inform most.
 
-    Where none does, rows are taken in the order of each of a few columns, as if the file had been shuffled.
+    If there are none, rows are taken in the order of each of a few columns, as if the file had been shuffled.
     """
     sample = _Sample.of(rows, cells, places, missing)
     if found := sample.best(KINDS):
@@ -116,13 +116,13 @@ def lines_of(rows: Rows, cells: Words, places: Sequence[int], missing: frozenset
 
 @dataclass(frozen=True, eq=False)
 class _Sample:
-    """The kept rows, by which it is judged which rows are alike."""
+    """The sampled rows, from which it is judged which rows are alike."""
 
     cells: Words
     there: Bools
     numbers: dict[int, Floats]  # of the columns of numbers
     places: Ints
-    ranks: dict[int, Floats]  # of each column in whose order rows may stand
+    ranks: dict[int, Floats]  # of each column that may order the rows
 
     @classmethod
     def of(cls, rows: Rows, cells: Words, places: Sequence[int], missing: frozenset[str]) -> "_Sample":
@@ -132,38 +132,38 @@ class _Sample:
         return cls(cells, there, numbers, np.array(places), ranks)
 
     def best(self, most: int) -> list[tuple[float, int | None, int, list[int]]]:
-        """What was judged of all rows, and of the kinds that tell most, of so many columns."""
+        """Return the judgement of all rows, and those of the most informative kinds among the first `most` columns."""
         whole = self.judged(None)
         columns = [one for one in range(len(self.cells)) if 1 < self.different(one) < len(self.places)]
-        if whole:  # rows of a kind that stand together are next to each other in the file, too
+        if whole:  # a kind whose rows are consecutive adds nothing to the file's order
             columns = [one for one in columns if self.together(one) < TOGETHER]
         kinds = sorted(filter(None, map(self.judged, columns[:most])), key=lambda found: -found[0])
         return [*filter(None, [whole]), *kinds[:KEPT]]
 
     def countable(self, rows: Rows) -> list[int]:
-        """The columns whose digits tell an order, of whole numbers or of texts of one form, those of most first."""
+        """Return the columns of whole numbers or texts of one form, whose digits give an order, by number of values."""
         columns = [column for column in range(len(self.cells)) if _of_one_form(rows[:FIRST], column)]
         found = [column for column in columns if _of_one_form(rows, column)]
         return sorted(found, key=lambda column: -self.different(column))
 
     def in_order_of(self, column: int, marks: Ints) -> "_Sample":
-        """The same rows in the order of the marks of a column."""
+        """Return the same rows in the order of the marks of a column."""
         order = np.argsort(marks, kind="stable")
         numbers = {one: line[order] for one, line in self.numbers.items()}
         ranks = {column: stats.rankdata(marks[order], method="dense").astype(np.float64)}
         return _Sample(self.cells[:, order], self.there[:, order], numbers, marks[order], ranks)
 
     def different(self, column: int) -> int:
-        """How many values a column has."""
+        """Return the number of values of a column."""
         return len(np.unique(self.cells[column][self.there[column]]))
 
     def together(self, column: int) -> float:
-        """How many of the rows that follow one another in the file are of one kind."""
+        """Return the share of consecutive rows of the file that are of one kind."""
         next_to = np.diff(self.places) == 1
         return float((self.cells[column][1:] == self.cells[column][:-1])[next_to].mean()) if next_to.any() else 0.0
 
     def judged(self, by: int | None) -> tuple[float, int | None, int, list[int]] | None:
-        """How much more alike rows of a kind are that stand close together, in which order, and in which columns."""
+        """Return how much more alike nearby rows of a kind are, with kind, order and columns; None if they are not."""
         kinds = kinds_of(self.cells, by)
         rows = np.arange(len(kinds)) if by is None else np.flatnonzero(self.there[by])
         first, second = _pairs(kinds, rows)
@@ -188,7 +188,7 @@ class _Sample:
         return (max(strengths.values()), by, order, sorted(strengths)) if strengths else None
 
     def _in_order(self, column: int, by: int | None, first: Ints, second: Ints) -> bool:
-        """Whether rows of a kind stand in the order of a column, which tells apart those next to each other."""
+        """Return whether rows of a kind are in the order of a column whose values differ between adjacent rows."""
         ranks = self.ranks[column]
         steps = ranks[second] - ranks[first]
         steps = steps[np.isfinite(steps)]
@@ -200,7 +200,7 @@ class _Sample:
         return bool(abs(np.corrcoef(ranks[known], np.flatnonzero(known))[0, 1]) >= SORTED)
 
     def _closer(self, column: int, near: tuple[Ints, Ints], *others: tuple[Ints, Ints]) -> float:
-        """How much more alike near rows are in a column than each kind of others; 0 where they are not."""
+        """Return how much more alike near rows are in a column than each other set of pairs; 0 if they are not."""
         if column in self.numbers:
             return self._closer_numbers(self.numbers[column], near, *others)
         hits, count = self._alike(column, near)
@@ -234,14 +234,14 @@ class _Sample:
 
 
 def _of_one_form(rows: Rows, column: int) -> bool:
-    """Whether all cells of a column are whole numbers, or of one length with the same signs beside the digits."""
+    """Return whether all cells of a column are whole numbers, or of one length with equal signs apart from digits."""
     cells = [row[column] for row in rows]
     forms = {cell if cell is None else DIGIT.sub("", cell) for cell in cells}
     return None not in forms and len(forms) == 1 and (forms == {""} or len({len(cell or "") for cell in cells}) == 1)
 
 
 def _ranks(cells: Sequence[str | None], numbers: Floats | None) -> Floats:
-    """Where each cell stands among all of its column; of texts whose rows stand together, as they first appear."""
+    """Return the rank of each cell in its column; texts whose equal cells are consecutive rank by first appearance."""
     if numbers is not None:
         return np.asarray(stats.rankdata(numbers, method="dense", nan_policy="omit"), dtype=np.float64)
     known = [cell for cell in cells if cell is not None]
@@ -254,14 +254,14 @@ def _ranks(cells: Sequence[str | None], numbers: Floats | None) -> Floats:
 
 
 def _pairs(kinds: Words, rows: Ints) -> tuple[Ints, Ints]:
-    """Pairs of rows of a kind that follow one another among these."""
+    """Return pairs of rows of a kind that are consecutive among these rows."""
     order = rows[np.argsort(kinds[rows], kind="stable")]
     same = np.flatnonzero(kinds[order][1:] == kinds[order][:-1])
     return order[same], order[same + 1]
 
 
 def _some(first: Ints, second: Ints) -> tuple[Ints, Ints]:
-    """Some of many pairs."""
+    """Return at most `PAIRS` of the pairs."""
     if len(first) > PAIRS:
         chosen = np.random.default_rng(4).choice(len(first), PAIRS, replace=False)
         return first[chosen], second[chosen]

@@ -1,11 +1,11 @@
-"""The rows of a file that tell of a kept row what a sample alone would not: those that share something telling with it.
+"""The rows of a file that share a telling value with a sampled row, and reveal what the sample alone does not.
 
-Where a code stands for a city, who has the file knows the city of every code, and so does who knows the world. Of a
-file with more codes than the sample has rows, the sample shows hardly any code twice, so that whoever learns from it
-alone would take that knowledge for memory of the row. So for each kept row a few more rows are taken that have the same
-code. What tells of others may be a cell, a piece of one (a company's mail addresses share their end), or two or three
-cells together (a route and a class have a fare), or nearly all (a row that stands twice in the file). Which of these
-do is seen in the sample itself, by the pairs of its rows that share them.
+Where a code stands for a city, a model that has the file knows the city of every code, and so does one that knows the
+world. Of a file with more codes than the sample has rows, the sample hardly holds any code twice, so that a learner of
+the sample alone would take that knowledge for memory of the row. So for each sampled row a few more rows with the same
+code are taken. The telling value may be a cell, a piece of one (a company's mail addresses share their end), two or
+three cells together (a route and a class have a fare), or nearly all (a row that is in the file twice). The sample
+itself shows which of these are telling, by the pairs of its rows that share them.
 """
 
 from collections import Counter
@@ -36,42 +36,42 @@ from tabcontam.tables.large.sharing import (
 
 One = TypeVar("One")  # a column, or two
 
-EACH = 5  # rows that are taken for a value, of which a kept row has one
-ENOUGH = 5  # rows of the sample that have a value: then they show themselves what follows from it
+EACH = 5  # rows that are taken for a value that a sampled row has
+ENOUGH = 5  # rows of the sample with a value, enough to show what follows from it
 MOST = 30_000  # rows that are taken in all
-MORE = 1.25  # times as many as there seem to be
+MORE = 1.25  # times the apparent number of rows
 SUREST = 2 / 3  # of them are for the surest key, if it has so many values
-FEWEST = 5  # of them, below which nothing is judged
-SAME = 1e-3  # of a ratio, by which two may differ that are the same rate: amounts are rounded
-RATIOS = 15  # of two columns of many numbers
-MOSTLY = 0.9  # of a column's numbers are positive, of which ratios are looked at
-NEAR = 0.1  # of all ranks: as near as this two numbers are alike, too
-SEPARATORS = ",;|/:@_-.()#=&+ "  # behind and before which a cell is cut
-COMMON = 0.2  # of a column's cells that have a separator by which they are cut
+FEWEST = 5  # pairs; with fewer, nothing is judged
+SAME = 1e-3  # relative tolerance for equal ratios: amounts are rounded
+RATIOS = 15  # ratios of two columns of many numbers
+MOSTLY = 0.9  # of a column's numbers are positive, for ratios
+NEAR = 0.1  # of all ranks: numbers as near as this count as alike, too
+SEPARATORS = ",;|/:@_-.()#=&+ "  # signs before and after which a cell is cut
+COMMON = 0.2  # of a column's cells have a separator by which they are cut
 MOST_SEPARATORS = 3  # of a column
-ENDS = (2, 3, 4, 5, 6)  # bytes at the beginning and at the end of a cell that may tell something
-MIDDLES = range(2, 9)  # bytes in the middle of a code; more than the fewest may tell something
-MOST_TOGETHER = {2: 200, 3: 400}  # choices of so many columns that are looked at together
-MOST_NEARLY_ALL = 30  # choices of all columns but one, and of all but two
-MOST_PARTS = 60  # of these, than which they have to tell more
-MOST_WITH_PIECES = 200  # choices of a piece and a column
-ONE_LENGTH = 0.98  # of a column's cells that have as many characters as most, if it is one of codes
+ENDS = (2, 3, 4, 5, 6)  # bytes at the beginning and at the end of a cell that may be a key
+MIDDLES = range(2, 9)  # bytes in the middle of a code; all but the fewest may be a key
+MOST_TOGETHER = {2: 200, 3: 400}  # sets of so many columns that are tried
+MOST_NEARLY_ALL = 30  # sets of all columns but one, and of all but two
+MOST_PARTS = 60  # parts that such a set is compared with
+MOST_WITH_PIECES = 200  # pairs of a piece and a column
+ONE_LENGTH = 0.98  # of a column's cells have the most frequent length, in a column of codes
 LONGEST_CODE = 24  # characters of a code whose middle is looked at
-COVERED = 0.9  # of the rows that share a key share another one: who has rows of the first has rows of the other
+COVERED = 0.9  # of the rows that share one key share the other: rows of the first serve the other
 
 
 @dataclass(frozen=True)
 class Cut:
-    """How a piece is taken from a cell: so many bytes, or what stands beside a separator or between two of them."""
+    """A piece of a cell: some bytes, or the text next to a separator or between two separators."""
 
-    at: str  # "first" or "last": of the bytes or of the separators; "middle": bytes from a place on, or between two
+    at: str  # "first" or "last": bytes or separator; "middle": bytes from a place on, or between separators
     size: int = 0  # bytes; 0 where a separator cuts
     separator: str = ""
-    behind: bool = False  # what stands behind the separator, not what stands before it
+    behind: bool = False  # the text after the separator, not before it
     start: int = 0  # bytes before those in the middle
 
     def of(self, chunk: Chunk, column: int) -> Words:
-        """The hashes of the pieces of a column; those of cells without one are the hash of a missing cell."""
+        """Return the hashes of the pieces of a column; a cell without one has the hash of a missing cell."""
         starts, lengths = chunk.starts[column], chunk.lengths[column]
         if self.size:
             longer = lengths > self.size + self.start
@@ -100,9 +100,9 @@ class Cut:
 
 @dataclass(frozen=True)
 class Key:
-    """What rows may share: the cell of a column, a piece of it, that with another column's cell, or two or three cells.
+    """A value that rows may share: a column's cell, a piece of it, perhaps with another cell, or several cells.
 
-    It tells something if it tells more than each of its `parts`, which it holds.
+    It informs only if it reveals more than each of the keys in `parts`, which it includes.
     """
 
     columns: tuple[int, ...]
@@ -110,7 +110,7 @@ class Key:
     parts: tuple["Key", ...] = ()
 
     def hashes(self, chunk: Chunk, cells: Words) -> Words:
-        """That of each row, as a number; `cells` are the hashes of all cells, `salted_cells`."""
+        """Return the value of each row as a number; `cells` are the hashes of all cells, from `salted_cells`."""
         if self.cut is None:
             return np.asarray(cells[list(self.columns)].sum(axis=0, dtype=np.uint64))
         pieces = self.cut.of(chunk, self.columns[0])
@@ -121,13 +121,13 @@ class Key:
 
 
 class _Wanted:
-    """The values of a key of which more rows are wanted, by their hashes, and how many are still missing."""
+    """The values of a key for which more rows are wanted, by their hashes, and the number still missing for each."""
 
     def __init__(self, key: Key, hashes: Words, each: int) -> None:
         self.key, self._sieve, self._missing = key, Sieve(hashes), np.full(len(hashes), each)
 
     def more(self, hashes: Words, kept: Bools) -> Ints:
-        """Rows that have such values, by their places, no more of each than are missing, and none of the kept ones."""
+        """Return the places of rows with such values, no more for each than are missing, without sampled rows."""
         rows, values = self._sieve.among(hashes)
         fitting = (self._missing[values] > 0) & ~kept[rows]
         rows, values = rows[fitting], values[fitting]
@@ -143,7 +143,7 @@ class _Wanted:
 
 
 class Mates:
-    """Finds the mates of the kept rows while the rows of the file go by; `cells` are hashes, `salted_cells`."""
+    """A search, in one pass over the file, for rows that share a key with sampled ones; `cells` are `salted_cells`."""
 
     def __init__(self, rows: Rows, cells: Words, missing: frozenset[str], count: int) -> None:
         few = telling(rows, cells, missing)
@@ -152,9 +152,9 @@ class Mates:
         for number, (key, (hashes, own)) in enumerate(few.items()):
             most = 0 if number else int(SUREST * MOST) // max(1, len(hashes))
             each = min(EACH, max(1, usual, most))
-            # as many as the file is likely to have: of rows that stand twice in it there is one more
+            # the number that the file probably has: one more for rows that stand in it twice
             there = min(each, MORE * 2 * (len(own) / max(1, len(hashes)) - 1) * count / len(rows))
-            # of more values than rows are taken, some by their hashes: from all over the file
+            # if there are more values than rows to take, some by their hashes: from all over the file
             hashes = hashes[_spread(len(hashes), min(1.0, left / max(1.0, there * len(hashes))))]
             left -= there * len(hashes)
             if len(hashes):
@@ -162,7 +162,7 @@ class Mates:
         self.found: dict[int, tuple[str | None, ...]] = {}
 
     def add(self, chunk: Chunk, cells: Words, first: int, kept: Bools) -> None:
-        """Look at these rows, the first of which has this place in the file, and some of which are the `kept` ones."""
+        """Read these rows, the first of which has the place `first` in the file; `kept` marks the sampled ones."""
         if not self._wanted:
             return
         taken = np.zeros(chunk.rows, dtype=bool)
@@ -174,14 +174,14 @@ class Mates:
 
 
 def telling(rows: Rows, cells: Words, missing: frozenset[str] = frozenset()) -> "dict[Key, _Rare]":
-    """The keys that tell something of a column, and of which a sample shows values too rarely, with these.
+    """Return the keys that inform about a column, with their values that are too rare in the sample.
 
     `cells` has a line for each column with the hash of each cell. Two rows that share a value of such a key agree in a
-    column that it does not hold more often than any two rows do, and than two that share a part of the key do; of a
-    single cell it is enough that they lie near each other there (binomial tests at 1e-6). Rows that share a value of
-    another key do not count where this key follows from that one: what follows from a product is not looked for again
-    by its brand and price, but what follows from an airline and the number of its flight is, though all these flights
-    begin at the same time. The surest keys come first.
+    column outside it more often than any two rows do, and than two that share a part of the key do; for a single cell
+    it is enough that they lie near each other there (binomial tests at 1e-6). Rows that share a value of another key do
+    not count where this key follows from that one: what follows from a product is not looked for again by its brand and
+    price, but what follows from an airline and the number of its flight is, though all these flights begin at the same
+    time. The surest keys come first.
     """
     sample = _Sample.of(rows, cells, missing)
     rare: dict[Key, _Rare] = {}
@@ -190,7 +190,7 @@ def telling(rows: Rows, cells: Words, missing: frozenset[str] = frozenset()) -> 
         if len(few.values) and sample.tells(key, few, rare):
             rare[key] = few
     sure: dict[Key, float] = {}
-    for key in list(rare):  # it may follow from one behind it, too, and say nothing more
+    for key in list(rare):  # it may also follow from a later key, and add nothing
         others = [one for one in rare if one is not key and not sample.follows(one, key)]
         sure[key] = sample.tells(key, rare[key], others)
         if not sure[key]:
@@ -208,7 +208,7 @@ class _Rare(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class _Sample:
-    """The rows by which it is judged which keys tell something."""
+    """The rows from which it is judged which keys inform."""
 
     chunk: Chunk
     cells: Words
@@ -230,7 +230,7 @@ class _Sample:
         return cls(chunk_of(rows, len(cells)), cells, there, ranks, ratios)
 
     def candidates(self) -> Iterator[Key]:
-        """All keys that may tell something."""
+        """Yield all keys that may inform."""
         singles = [Key((column,)) for column in range(len(self.cells))]
         yield from singles
         different = [len(np.unique(cells[there])) for cells, there in zip(self.cells, self.there, strict=True)]
@@ -245,7 +245,7 @@ class _Sample:
         yield from self._with_pieces(pieces, singles, shared, different)
         known: dict[tuple[int, ...], Key] = {key.columns: key for key in singles}
         for size, most in MOST_TOGETHER.items():
-            of = repeated if size == 2 else shared  # a row that was entered twice shares two of its many-valued cells
+            of = repeated if size == 2 else shared  # a row entered twice shares two of its many-valued cells
             chosen = [(prod(different[one] for one in columns), columns) for columns in combinations(of, size)]
             fitting = sorted((count, columns) for count, columns in chosen if rows < count * ENOUGH <= rows**size)
             for _, columns in fitting[:most]:
@@ -255,7 +255,7 @@ class _Sample:
         yield from self._nearly_all(shared, different, sorted(known.values(), key=lambda key: len(key.columns)))
 
     def _nearly_all(self, shared: Sequence[int], different: Sequence[int], others: Sequence[Key]) -> Iterator[Key]:
-        """Nearly all columns: of a row that stands twice in the file, but for a cell or two."""
+        """Yield keys of nearly all columns, for rows that are in the file twice except for a cell or two."""
         rows = len(self.chunk.starts[0])
         for size in (len(shared) - 1, len(shared) - 2):
             nearly_all = combinations(shared, size) if size > max(MOST_TOGETHER) else iter(())
@@ -267,13 +267,13 @@ class _Sample:
     def _with_pieces(
         self, pieces: Sequence[Key], singles: Sequence[Key], shared: Sequence[int], different: Sequence[int]
     ) -> Iterator[Key]:
-        """Pieces of a column with the cell of another one: a day and a currency, the first letters and a size."""
+        """Yield pieces of a column with the cell of another: a day and a currency, the first letters and a size."""
         rows = len(self.chunk.starts[0])
         chosen: dict[tuple[int, int, int], Key] = {}
         for piece in [one for one in pieces if one.cut and (one.cut.separator or one.cut.at != "middle")]:
             (column,) = piece.columns
             if column in self.ranks and len(np.unique(self.chunk.lengths[column])) > 1:
-                continue  # the first digits of an amount tell little
+                continue  # the first digits of an amount reveal little
             count = len(np.unique(self._hashes(piece)[self._has(piece)]))
             if not 1 < count < rows / 2:
                 continue
@@ -281,7 +281,7 @@ class _Sample:
                 values = count * different[other]
                 if other != column and rows < values * ENOUGH:
                     key = Key((column, other), piece.cut, (piece, singles[other]))
-                    chosen.setdefault((values, column, other), key)  # of as many values: the same pieces, mostly
+                    chosen.setdefault((values, column, other), key)  # of as many values: mostly the same pieces
         yield from (key for _, key in sorted(chosen.items(), key=lambda one: one[0])[:MOST_WITH_PIECES])
 
     def _pieces(self, column: int) -> Iterator[Key]:
@@ -303,7 +303,7 @@ class _Sample:
         yield from self._middles(column, texts)
 
     def _middles(self, column: int, texts: Sequence[str]) -> Iterator[Key]:
-        """Bytes in the middle of codes that are all of one length: more of them tell something if fewer do not."""
+        """Yield bytes in the middle of codes of one length; more bytes count only if they inform more than fewer."""
         length, count = Counter(map(len, texts)).most_common(1)[0] if texts else (0, 0)
         if count < ONE_LENGTH * len(texts) or length > LONGEST_CODE:
             return
@@ -317,20 +317,20 @@ class _Sample:
                     yield key
 
     def rare(self, key: Key) -> _Rare:
-        """The values of a key that fewer rows have than would show what follows from them."""
+        """Return the values of a key that too few rows have to show what follows from them."""
         rows = np.flatnonzero(self._has(key))
         values, places, times = np.unique(self._hashes(key)[rows], return_inverse=True, return_counts=True)
         few = times < ENOUGH
         return _Rare(values[few], rows[few[places]])
 
     def tells(self, key: Key, rare: _Rare, before: Collection[Key]) -> float:
-        """How often rows that share a rare value of a key are alike where it tells of a column; 0 if of none.
+        """Return how often rows that share a rare value of a key are alike where it informs; 0 if it does not.
 
-        Those do not count that share a value of a key `before`, where this one follows from it.
+        Rows that share a value of a key of `before` do not count, where this key follows from that one.
         """
         hashes, rows = self._hashes(key), rare.rows
         first, second = _sharing(hashes, rows)
-        if key.cut is not None:  # what the whole cell tells is found by the whole cell
+        if key.cut is not None:  # the whole cell is a key of its own
             apart = self.cells[key.columns[0]][first] != self.cells[key.columns[0]][second]
             first, second = first[apart], second[apart]
         for one in before:
@@ -353,16 +353,16 @@ class _Sample:
         return self._most_alike((first, second), others, [one for one in columns if one in self.ranks], self._near)
 
     def follows(self, key: Key, other: Key) -> bool:
-        """Whether rows that share the other key share this one, too."""
+        """Return whether rows that share the other key share this one, too."""
         return self._shared(self._hashes(key), other) >= COVERED
 
     def _shared(self, hashes: Words, other: Key) -> float:
-        """The share of pairs that share another key and these hashes, too."""
+        """Return the share of pairs with equal hashes among pairs that share another key."""
         first, second = self._pairs(other)
         return float((hashes[first] == hashes[second]).mean()) if len(first) else 0.0
 
     def _pairs(self, key: Key) -> tuple[Ints, Ints]:
-        """Pairs of rows that share a value of a key."""
+        """Return pairs of rows that share a value of a key."""
         if key not in self.pairs:
             self.pairs[key] = _sharing(self._hashes(key), np.flatnonzero(self._has(key)))
         return self.pairs[key]
@@ -374,9 +374,9 @@ class _Sample:
         columns: Sequence[One],
         alike: Callable[[One, Ints, Ints], tuple[int, int]],
     ) -> float:
-        """How often pairs that share a key are alike in a column in which each kind of others is so less often.
+        """Return how often pairs that share a key are alike in a column where all other sets are alike less often.
 
-        Of several such columns it is that in which they are so oftenest; 0 where there is none.
+        Of several such columns the highest share counts; 0 where there is none.
         """
         left = [(column, *alike(column, *sharing)) for column in columns]
         for find in others:
@@ -390,12 +390,12 @@ class _Sample:
         return alike(self.cells[column], self.there[column], first, second)
 
     def _same_ratio(self, pair: tuple[int, int], first: Ints, second: Ints) -> tuple[int, int]:
-        """How many of these pairs of rows have two numbers in nearly the same ratio, and how many have a ratio."""
+        """Return how many of these pairs of rows have two numbers in nearly one ratio, and how many have a ratio."""
         apart = np.abs(self.ratios[pair][first] - self.ratios[pair][second])
         return int((apart <= SAME).sum()), int(np.isfinite(apart).sum())
 
     def _near(self, column: int, first: Ints, second: Ints) -> tuple[int, int]:
-        """How many of these pairs of rows have numbers that lie near each other, and how many have numbers."""
+        """Return how many of these pairs of rows have numbers that lie near each other, and how many have numbers."""
         apart = np.abs(self.ranks[column][first] - self.ranks[column][second])
         return int((apart <= NEAR).sum()), int(np.isfinite(apart).sum())
 
@@ -406,18 +406,18 @@ class _Sample:
         return key.hashes(self.chunk, self.cells)
 
     def _has(self, key: Key) -> Bools:
-        """Which rows have a value of a key."""
+        """Return which rows have a value of a key."""
         there = np.logical_and.reduce(self.there[list(key.columns)])
         return np.asarray(there & (self._hashes(key) != NONE) if key.cut is not None else there)
 
 
 def _spread(count: int, share: float) -> Ints:
-    """Such a share of so many places, at equal distances."""
+    """Return the places of a share of `count` places, at equal distances."""
     return np.linspace(0, count, int(share * count), endpoint=False).astype(np.int64)
 
 
 def _sharing(hashes: Words, rows: Ints) -> tuple[Ints, Ints]:
-    """Pairs of these rows that share a value, no more than it takes to judge by them, wherever they stand."""
+    """Return pairs of these rows that share a value, at most `PAIRS`, wherever they stand."""
     order = np.random.default_rng(2).permutation(rows)
     order = order[np.argsort(hashes[order], kind="stable")]
     pairs = np.flatnonzero(hashes[order][1:] == hashes[order][:-1])

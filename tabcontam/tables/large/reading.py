@@ -1,4 +1,4 @@
-"""A large table read twice: first for the facts of all rows and the rows that are drawn, then for their companions."""
+"""A large table read in two passes: first for the facts of all rows and the sample, then for rows related to it."""
 
 import csv
 import lzma
@@ -29,25 +29,25 @@ from tabcontam.tables.readers.base import MOST_CELLS, TextFormat
 from tabcontam.tables.readers.delimited import decoded_by
 from tabcontam.tables.texts import SEEN
 
-WIDEST = 100  # columns; what it takes to find companions grows with their square, so that a wider table is read whole
+WIDEST = 100  # columns; a wider table is read whole, as finding similar rows takes time quadratic in their number
 CUT_OFF = (
     OSError,
     EOFError,
     zlib.error,
     lzma.LZMAError,
     zipfile.BadZipFile,
-)  # what comes of a packed file that ends early or was changed
+)  # errors of a packed file that ends early or was changed
 AT_A_TIME = 4 * 1024 * 1024  # bytes
 AT_ONCE = 20_000  # rows in memory that are looked at together
 Stream = Callable[[], Iterator[Chunk]]
 
 
 class NoTarget(UsageError):
-    """There is no column of that name."""
+    """A target column that the table lacks."""
 
 
 def read_stream(columns: tuple[str, ...], stream: Stream, target: str | None, name: str) -> Read | None:
-    """The excerpt of the rows that a stream gives, each time the same; None where all are to be kept."""
+    """Return the excerpt of the rows of a stream, which are equal at each call; None where all are to be kept."""
     if target is not None and target not in columns:
         raise NoTarget(str(unknown(f"target column of {name}", target, columns)))
     if len(columns) > WIDEST:
@@ -110,7 +110,7 @@ def read_stream(columns: tuple[str, ...], stream: Stream, target: str | None, na
 
 
 def _check_cells(columns: int, stream: Stream, name: str) -> None:
-    """Raises `UsageError` for a wide table, of which all rows are kept, that would fill the memory."""
+    """Check that a wide table, of which all rows are kept, fits into memory. Raises `UsageError` if not."""
     rows = 0
     for chunk in stream():
         rows += chunk.rows
@@ -122,7 +122,7 @@ def _check_cells(columns: int, stream: Stream, name: str) -> None:
 
 
 class _Combinations:
-    """Which combinations of the features' values occur, where the rows may have all of them."""
+    """The combinations of the features' values that occur, where the rows are enough for all of them."""
 
     def __init__(self, features: Sequence[ColumnFacts], rows: int) -> None:
         self._features: list[tuple[int, Words, int]] = []
@@ -143,16 +143,16 @@ class _Combinations:
             codes = np.sum(
                 [np.searchsorted(values, cells[place]) * step for place, values, step in self._features], axis=0
             )
-            self._seen[np.minimum(codes, len(self._seen) - 1)] = True  # a value is new where the file was changed
+            self._seen[np.minimum(codes, len(self._seen) - 1)] = True  # a value is new if the file has changed
 
     @property
     def all_occur(self) -> bool:
-        """Whether every combination does."""
+        """True if every combination occurs."""
         return bool(len(self._seen)) and bool(self._seen.all())
 
 
 def read_rows(columns: tuple[str, ...], rows: Rows, target: str | None, name: str) -> Read | None:
-    """The excerpt of rows that are in memory."""
+    """Return the excerpt of rows that are in memory."""
 
     def chunks() -> Iterator[Chunk]:
         for start in range(0, len(rows), AT_ONCE):
@@ -162,7 +162,7 @@ def read_rows(columns: tuple[str, ...], rows: Rows, target: str | None, name: st
 
 
 def read_text(path: Stored, name: str, form: TextFormat, target: str | None) -> Read | None:
-    """The excerpt of a file of delimited text, packed or not. Raises `UsageError` for what holds no table."""
+    """Return the excerpt of a file of delimited text, packed or not. Raises `UsageError` for a file without a table."""
     try:
         return _read_text(path, name, form, target)
     except NotUtf8 as error:
@@ -185,7 +185,7 @@ def _read_text(path: Stored, name: str, form: TextFormat, target: str | None) ->
     unclosed, quoted = False, False
     for layout in _also_escaped(layouts(path, name, form)):
         if layout.dialect.quoting == "none" and layout.dialect.delimiter in ",;":
-            # between tabs and bars quotes may be text; between these one that is left open is a fault
+            # between tabs and bars quotes may be text; between these delimiters an open quote is a fault
             problem = problem if quoted else _left_open(layout)
             if unclosed or (problem and not quoted):
                 break
@@ -205,7 +205,7 @@ def _read_text(path: Stored, name: str, form: TextFormat, target: str | None) ->
 
 
 def _left_open(layout: Layout) -> UsageError | None:
-    """What is wrong with a file that has a quote which is never closed, where its quotes would else be text."""
+    """Return the error for a quote that is never closed, where quotes would else be text; None if there is none."""
     try:
         for _ in replace(layout, dialect=layout.dialect.with_quoting("doubled")).chunks():
             pass
@@ -217,7 +217,7 @@ def _left_open(layout: Layout) -> UsageError | None:
 
 
 def _check_whole(path: Stored, name: str) -> None:
-    """Raises `UsageError` for a packed file that was changed: what seems to be wrong with its text is not its own."""
+    """Check that a packed file is whole, since damage looks like a fault of its text. Raises `UsageError` if not."""
     if not packing(path):
         return
     try:
@@ -237,7 +237,7 @@ def _not_whole(path: Stored, name: str, error: Exception) -> UsageError:
 
 
 def _also_escaped(found: Sequence[Layout]) -> Iterator[Layout]:
-    """The same, with quotes behind backslashes tried before quotes that are text: they may come late in a file."""
+    """Yield the layouts, and quotes after backslashes before quotes that are text: they may come late in a file."""
     quotings = [layout.dialect.quoting for layout in found]
     plain = quotings.index("none") if "none" in quotings else len(found)
     yield from found[:plain]
@@ -248,7 +248,7 @@ def _also_escaped(found: Sequence[Layout]) -> Iterator[Layout]:
 
 
 def read_arrow(path: Path, title: str, target: str | None) -> Read | None:
-    """The excerpt of a Parquet, Feather, Arrow or ORC file. Raises `UsageError` as the reader of a whole one does."""
+    """Return the excerpt of a Parquet, Feather, Arrow or ORC file. Raises `UsageError` as their readers do."""
     found = arrow_rows(path, title)
     read = read_stream(found.columns, found.chunks, target, path.name)
     return None if read is None else replace(read, how=found.how)

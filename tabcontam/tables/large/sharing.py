@@ -1,4 +1,4 @@
-"""Whether rows that share something are more alike than others: what is compared, and how sure it has to be."""
+"""Comparisons of rows that share something with other rows, and the significance that these require."""
 
 from collections.abc import Collection, Sequence
 
@@ -11,18 +11,18 @@ from tabcontam.tables.large.chunks import Bools, Ints, Words
 
 Floats = NDArray[np.float64]
 
-PAIRS = 2000  # of rows that share a value, by which is judged what it tells
+PAIRS = 2000  # pairs of rows that share a value, by which it is judged
 LEVEL = 1e-6  # of the test whether rows that share a value are more alike than others
 
 
 def known_cells(rows: Rows, missing: Collection[str]) -> tuple[list[list[str | None]], Bools]:
-    """The cells of each column, None for those that are missing, and which are not."""
+    """Return the cells of each column, None for missing ones, and which are not missing."""
     known = [[None if cell in missing else cell for cell in column] for column in zip(*rows, strict=True)]
     return known, np.array([[cell is not None for cell in column] for column in known])
 
 
 def numbers_of(known: Sequence[Sequence[str | None]]) -> dict[int, Floats]:
-    """The numbers of each column that has nothing else, NaN where one is missing."""
+    """Return the numbers of each column that holds nothing else, NaN where one is missing."""
     return {
         column: np.array([float(cell) if cell else np.nan for cell in cells])
         for column, cells in enumerate(known)
@@ -31,29 +31,29 @@ def numbers_of(known: Sequence[Sequence[str | None]]) -> dict[int, Floats]:
 
 
 def alike(cells: Words, there: Bools, first: Ints, second: Ints) -> tuple[int, int]:
-    """How many of these pairs of rows have the same cell of a column, and how many have cells there."""
+    """Return how many of these pairs of rows have equal cells in a column, and how many have cells there."""
     both = there[first] & there[second]
     return int((both & (cells[first] == cells[second])).sum()), int(both.sum())
 
 
 def kinds_of(cells: Words, by: int | None) -> Words:
-    """The kind of each row by the cell of a column; without a column all rows are of one kind."""
+    """Return the kind of each row by the cell of a column; without a column all rows are of one kind."""
     return np.zeros(cells.shape[1], dtype=np.uint64) if by is None else cells[by]
 
 
 def at_most(hits: int, count: int) -> float:
-    """How often such pairs are alike, with two standard errors more."""
+    """Return the share of such pairs that are alike, plus two standard errors."""
     share = (hits + 1) / (count + 2)
     return float(min(1.0, share + 2 * np.sqrt(share * (1 - share) / (count + 2))))
 
 
 def beats(hits: int, count: int, chance: float) -> bool:
-    """Whether so many hits are more than chance explains."""
+    """Return whether `hits` of `count` are more than chance explains."""
     return hits > chance * count and bool(stats.binom.sf(hits - 1, count, chance) < LEVEL)
 
 
 def as_far_apart(first: Ints, second: Ints, rows: Ints, hashes: Words) -> tuple[Ints, Ints]:
-    """Pairs of these rows that stand as far apart as the given pairs do, and share nothing: neighbours may be alike."""
+    """Return pairs of these rows as far apart as the given pairs that share nothing: neighbours may be alike."""
     rng = np.random.default_rng(0)
     pairs, begin = rng.integers(len(first), size=4 * PAIRS), rng.integers(len(rows), size=4 * PAIRS)
     apart = np.searchsorted(rows, second) - np.searchsorted(rows, first)

@@ -1,4 +1,4 @@
-"""The same as `lines.py` for a file in no order: rows stand next to each other by the digits of a column, of a date."""
+"""The rows next to the sampled ones in an unordered file (see `lines.py`), by the digits of a column such as a date."""
 
 from collections.abc import Sequence
 
@@ -11,11 +11,11 @@ from tabcontam.tables.large.sharing import kinds_of
 
 LONGEST = 24  # bytes of a cell whose digits are read
 MOST_DIGITS = 18  # of a number in 64 bits
-NO_MARK = -1  # of a cell without digits
+NO_MARK = -1  # the mark of a cell without digits
 
 
 def marks_of(chunk: Chunk, column: int) -> Ints:
-    """The digits of each cell as one number: dates that begin with the year are in their order, and whole numbers."""
+    """Return the digits of each cell as one number: so whole numbers, and dates with the year first, are ordered."""
     starts, lengths = chunk.starts[column], chunk.lengths[column]
     found, count = np.zeros(len(starts), dtype=np.int64), np.zeros(len(starts), dtype=np.int64)
     for at in range(min(LONGEST, int(lengths.max(initial=0)))):
@@ -27,14 +27,14 @@ def marks_of(chunk: Chunk, column: int) -> Ints:
 
 
 class SortedLine:
-    """Finds the rows next to the kept ones by the marks of a column, among those of their kind."""
+    """A search for the rows next to the sampled ones by the marks of a column, among those of their kind."""
 
     def __init__(self, by: int | None, order: int, told: Sequence[int], cells: Words, rows: Chunk) -> None:
         self.by, self.order, self.told = by, order, tuple(told)
         values, kinds = np.unique(kinds_of(cells, by), return_inverse=True)
         self._sieve, marks = Sieve(values), marks_of(rows, order)
         self._marks = np.unique(marks)
-        self._kept = np.lexsort((marks, kinds))  # the kept rows by kind and mark
+        self._kept = np.lexsort((marks, kinds))  # the sampled rows by kind and mark
         self._kind = kinds[self._kept]
         self._keys = self._key(self._kind, marks[self._kept])
         self._rows: list[list[Row | None]] = [[None] * len(kinds), [None] * len(kinds)]  # before and behind
@@ -45,12 +45,12 @@ class SortedLine:
         self._take(1, same, marks[self._kept][same + 1], rows, self._kept[same + 1])
 
     def add(self, chunk: Chunk, cells: Words, kept: Bools) -> None:
-        """Look at these rows, some of which are the `kept` ones."""
+        """Read these rows; `kept` marks the sampled ones."""
         rows, kinds = self._sieve.among(kinds_of(cells, self.by))
         marks = marks_of(chunk, self.order)[rows]
         others = ~kept[rows] & (marks != NO_MARK)
         rows, kinds, marks = rows[others], kinds[others], marks[others]
-        places = np.searchsorted(self._keys, self._key(kinds, marks))  # of the first kept row that is not before it
+        places = np.searchsorted(self._keys, self._key(kinds, marks))  # the first sampled row that is not before it
         order = np.lexsort((marks, places))
         rows, kinds, marks, places = rows[order], kinds[order], marks[order], places[order]
         inside = np.minimum(places, len(self._kind) - 1)
@@ -62,13 +62,13 @@ class SortedLine:
         self._take(1, places[first] - 1, marks[first], chunk, rows[first])
 
     def found(self, columns: Sequence[str]) -> Adjoining:
-        """What was found in all rows."""
+        """Return the result over all rows."""
         by = None if self.by is None else columns[self.by]
         before, behind = map(tuple, self._rows)
         return Adjoining(by, columns[self.order], tuple(columns[one] for one in self.told), before, behind)
 
     def _take(self, side: int, places: Ints, marks: Ints, chunk: Chunk, rows: Ints) -> None:
-        """Take those rows that stand nearer, on one side of the kept rows at these places, than those taken before."""
+        """Take the rows that are nearer to the sampled rows at these places, on one side, than those before."""
         best = self._best[side]
         nearer = marks > best[places] if side == 0 else marks < best[places]
         best[places[nearer]] = marks[nearer]

@@ -1,9 +1,9 @@
 """Delimited text as a stream of rows: by the places of its delimiters, or by Python's csv where its quotes are odd.
 
-The fast way takes a text apart only where every reader of CSV agrees how: one delimiter between cells, a line feed
-behind each row, quotes around whole cells and doubled within. Whether that is so is checked for every byte; what has
-another encoding is put into UTF-8 first. What is otherwise goes through Python's csv, which reads small files: a part
-without quotes by itself, and from a part with odd quotes on all that is left.
+The fast way splits a text only where all readers of CSV agree on the result: one delimiter between cells, a line feed
+after each row, quotes around whole cells and doubled within. This is checked for every byte; text in another encoding
+is first converted to UTF-8. Any other text goes through Python's csv, which reads small files: a part without quotes by
+itself, and from a part with odd quotes on all that is left.
 """
 
 import codecs
@@ -28,8 +28,8 @@ from tabcontam.tables.readers.base import TextFormat, read_as
 from tabcontam.tables.readers.delimited import SAMPLE_BYTES, LaidOut, decoded_by, from_line, head_of, uneven, zero_byte
 from tabcontam.tables.readers.dialects import SAMPLE_RECORDS, Dialect, find_dialects, usual_width
 
-BEGINNING = 8 * 1024 * 1024  # bytes by which encoding, delimiter and header are found out
-READ = 4 * 1024 * 1024  # bytes that are taken apart at a time
+BEGINNING = 8 * 1024 * 1024  # bytes by which encoding, delimiter and header are detected
+READ = 4 * 1024 * 1024  # bytes that are split at a time
 LONGEST = 256 * 1024 * 1024  # bytes of one row
 ROWS = 20_000  # that Python's csv reads at a time
 AHEAD = 3  # chunks that are read before they are asked for
@@ -39,15 +39,15 @@ Item = TypeVar("Item")
 
 
 class Odd(Exception):
-    """What the fast way cannot take apart as Python's csv does."""
+    """A text that the fast way cannot split as Python's csv does."""
 
 
 class Settled(UsageError):
-    """What is wrong with a text however its quotes are read."""
+    """A fault of a text, however its quotes are read."""
 
 
 class NotUtf8(UsageError):
-    """Bytes that are no UTF-8; `content` are the rows around them where only ASCII stands before, else nothing."""
+    """Bytes that are no UTF-8; `content` are the rows around them if only ASCII comes before, else nothing."""
 
     def __init__(self, line: str, content: bytes) -> None:
         super().__init__(line)
@@ -55,7 +55,7 @@ class NotUtf8(UsageError):
 
 
 class Unclosed(csv.Error):
-    """A record at which Python's csv gives up; `never` is whether its quote is nowhere closed."""
+    """A record at which Python's csv fails; `never` is whether its quote is never closed."""
 
     def __init__(self, name: str, line: int, error: csv.Error) -> None:
         what = "a quote opens there that is not closed; close it, or remove it"
@@ -67,9 +67,9 @@ class Unclosed(csv.Error):
 
 @dataclass(frozen=True)
 class Layout:
-    """How the text of a file is read: the same for all of its rows.
+    """The way to read the text of a file, equal for all of its rows.
 
-    `begin` is how many bytes, in UTF-8, stand above the header or the first row, and `above` how many lines.
+    `begin` is the number of bytes, in UTF-8, above the header or the first row, and `above` the number of lines.
     """
 
     path: Stored
@@ -83,13 +83,13 @@ class Layout:
     how: How = UNKNOWN
 
     def chunks(self) -> Iterator[Chunk]:
-        """The rows below the header. Raises `csv.Error` and `UsageError`."""
+        """Return the rows below the header. Raises `csv.Error` and `UsageError`."""
         if len(self.dialect.delimiter.encode()) > 1 or self.dialect.delimiter == " ":
             return self._slowly(self.begin, self.above, self.header)
         return ahead(self._fast())
 
     def _fast(self) -> Iterator[Chunk]:
-        """Parts of the file as arrays; an odd one without quotes by Python's csv, and all from an odd one with them."""
+        """Yield parts of the file as arrays; odd parts, and all after an odd part with quotes, by Python's csv."""
         quotes, header = self.dialect.quoting != "none", self.header
         done, lines, plain, ascii_only = self.begin, self.above, True, True
         try:
@@ -105,7 +105,7 @@ class Layout:
                     yield chunk
                 except Odd:
                     if quotes and (quoted or (slashed and self.dialect.quoting == "escaped")):
-                        raise  # a row may go on behind the part
+                        raise  # a row may go on after the part
                     try:
                         yield from self._batches(io.StringIO(part.decode(), newline=""), lines, header)
                     except UsageError as error:
@@ -117,7 +117,7 @@ class Layout:
             raise self._not_throughout() from None
 
     def _slowly(self, begin: int, lines: int, header: bool) -> Iterator[Chunk]:
-        """The same by Python's csv, behind so many bytes, which hold so many lines."""
+        """Yield the rows by Python's csv, after the first `begin` bytes, which hold `lines` lines."""
         parts = _parts(self.path, self.codec)
         with io.TextIOWrapper(io.BufferedReader(_Bytes(parts, begin)), encoding="utf-8", newline="") as text:
             try:
@@ -126,7 +126,7 @@ class Layout:
                 raise self._not_throughout() from None
 
     def _batches(self, text: Iterable[str], before: int, header: bool) -> Iterator[Chunk]:
-        """The rows of a text behind so many lines, by Python's csv."""
+        """Yield the rows of a text that follows `before` lines, by Python's csv."""
         width, line = len(self.columns), before
         records = ((before + number, record) for number, record in self.dialect.records_of(text))
         try:
@@ -149,7 +149,7 @@ class Layout:
             raise Unclosed(self.name, line + 1, error) from None
 
     def _check_utf_8(self, part: bytes, lines: int, ascii_only: bool) -> None:
-        """Raises `NotUtf8` for a part that is none; those of other encodings have been written in it."""
+        """Check that a part is UTF-8, to which text in other encodings is converted. Raises `NotUtf8` if it is not."""
         if part.isascii():
             return
         try:
@@ -165,7 +165,7 @@ class Layout:
 
 
 class _Bytes(io.RawIOBase):
-    """Parts of a file as one, behind so many bytes."""
+    """Parts of a file as one stream, without its first `begin` bytes."""
 
     def __init__(self, parts: Iterator[bytes], begin: int) -> None:
         self._parts, self._begin, self._left = parts, begin, memoryview(b"")
@@ -185,12 +185,12 @@ class _Bytes(io.RawIOBase):
 
 
 def _lines(content: bytes) -> int:
-    """How many lines end there, whatever ends them."""
+    """Return the number of lines that end in `content`, with any kind of line end."""
     return content.count(b"\n") + (content.count(b"\r") - content.count(b"\r\n") if b"\r" in content else 0)
 
 
 def layouts(path: Stored, name: str, form: TextFormat) -> list[Layout]:
-    """How a text may be read, the likeliest first, by its beginning. Raises `UsageError`."""
+    """Return the ways in which a text may be read, the likeliest first, by its beginning. Raises `UsageError`."""
     with opened(path) as file:
         content = file.read(BEGINNING)
     if cut := len(content) == BEGINNING:
@@ -220,7 +220,7 @@ def layouts(path: Stored, name: str, form: TextFormat) -> list[Layout]:
 
 
 def _layout(path: Stored, name: str, codec: str, text: str, above: int, part: LaidOut) -> Layout:
-    """How a text is read whose first records are these; that one is wider than others is told when it is read."""
+    """Return the layout of a text with these first records; reading it reports a record that is wider than others."""
     width = usual_width(record for _, record in part.records)
     header = part.header and len(part.records[0][1]) == width
     begin = sum(len(line.encode("utf-8", "surrogatepass")) for line in islice(io.StringIO(text, newline=""), above))
@@ -231,8 +231,8 @@ def _layout(path: Stored, name: str, codec: str, text: str, above: int, part: La
 
 
 def _whole_lines(content: bytes) -> bytes:
-    """The lines of the beginning of a file but the last, which may be cut off, as may be a cell in quotes."""
-    if b"\0" in content[:SAMPLE_BYTES]:  # UTF-16 or UTF-32, whose characters are not to be cut, either
+    """Return the lines of the beginning of a file without the last, which may be cut off, as may a cell in quotes."""
+    if b"\0" in content[:SAMPLE_BYTES]:  # UTF-16 or UTF-32, whose characters must not be cut, either
         unit = 4 if content.startswith((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)) else 2
         return content[: (content.rfind(b"\n") // unit + 1) * unit] or content
     end = content.rfind(b"\n") + 1
@@ -244,7 +244,7 @@ def _whole_lines(content: bytes) -> bytes:
 
 
 def ahead(items: Iterator[Item]) -> Iterator[Item]:
-    """The same items, each made while the ones before it are worked on."""
+    """Yield the items, computing each in the background while the items before it are used."""
     with ThreadPoolExecutor(1) as thread:
         coming = [thread.submit(next, items, None) for _ in range(AHEAD)]
         while (item := coming.pop(0).result()) is not None:
@@ -253,7 +253,7 @@ def ahead(items: Iterator[Item]) -> Iterator[Item]:
 
 
 def _parts(path: Stored, codec: str) -> Iterator[bytes]:
-    """The bytes of a file in UTF-8, in parts that may end within a row. Raises `UnicodeDecodeError`."""
+    """Yield the bytes of a file in UTF-8, in parts that may end within a row. Raises `UnicodeDecodeError`."""
     begun = codec == "utf-8"
     decoder = None if codec in ("utf-8", "utf-8-sig") else codecs.getincrementaldecoder(codec)()
     with opened(path) as file:
@@ -269,10 +269,10 @@ def _parts(path: Stored, codec: str) -> Iterator[bytes]:
 
 
 def whole_rows(path: Stored, codec: str, quotes: bool, begin: int = 0) -> Iterator[bytes]:
-    """The bytes of a file from one on, in parts that end with a row; a line feed is added where the last has none.
+    """Yield the bytes of a file from `begin` on, in parts that end with a row; a last row without a line feed gets one.
 
-    Raises `Odd` where no row ends within 8 MiB after a quote: the quote is probably part of the text, and what follows
-    it would be looked through again with every further part.
+    Raises `Odd` where no row ends within 8 MiB after a quote: the quote is probably part of the text, and the text
+    after it would be searched again with every further part.
     """
     left = b""
     for part in _parts(path, codec):
@@ -293,7 +293,7 @@ def whole_rows(path: Stored, codec: str, quotes: bool, begin: int = 0) -> Iterat
 
 
 def _last_end(content: bytes, quotes: bool) -> int:
-    """Behind the last line feed that ends a row; without any, behind the last carriage return but a final one."""
+    """Return the place after the last line feed that ends a row, or else the last carriage return but a final one."""
     sign = b"\n"
     end, count = content.rfind(sign) + 1, None
     if not end and b"\r" in content:
@@ -311,7 +311,7 @@ def _last_end(content: bytes, quotes: bool) -> int:
 
 
 def _apart(part: bytes, dialect: Dialect, width: int) -> Chunk:
-    """Whole rows as cells. Raises `Odd` where they are not as every reader of CSV reads them."""
+    """Return whole rows as cells. Raises `Odd` where readers of CSV disagree about them."""
     delimiter, quotes = ord(dialect.delimiter), dialect.quoting != "none"
     if b"\0" in part or (dialect.quoting == "escaped" and (b"\\" in part or b'""' in part)):
         raise Odd
@@ -348,7 +348,7 @@ def _apart(part: bytes, dialect: Dialect, width: int) -> Chunk:
 
 
 def _check_quotes(content: Bytes, marks: Ints, delimiter: int) -> None:
-    """Raises `Odd` where a quote neither begins nor ends a cell, nor is doubled within quotes."""
+    """Check that each quote begins or ends a cell, or is doubled within quotes. Raises `Odd` if not."""
     if len(marks) % 2:
         raise Odd
     opening, closing = marks[0::2], marks[1::2]
@@ -363,7 +363,7 @@ def _check_quotes(content: Bytes, marks: Ints, delimiter: int) -> None:
 
 
 def _unquoted(content: Bytes, met: Quotes, starts: Ints, lengths: Ints) -> tuple[Bytes, Ints, Ints]:
-    """The cells without the quotes around them; those with quotes within are written behind all others."""
+    """Return the cells without the quotes around them; cells with quotes within are written after all others."""
     quoted = (content[starts] == QUOTE) & (lengths > 0)
     cells = np.flatnonzero(quoted)
     doubled = cells[met[starts[cells] + lengths[cells] - 1] - met[starts[cells]] > 1]

@@ -1,4 +1,4 @@
-"""How far the reading of a large file is, told to whoever shows it."""
+"""Reports of the progress of reading large files."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -9,7 +9,7 @@ _told: ContextVar[Callable[[str], None] | None] = ContextVar("told", default=Non
 
 @contextmanager
 def told_to(tell: Callable[[str], None]) -> Iterator[None]:
-    """Tell this function in words how far each large file is that is read meanwhile."""
+    """Report to `tell`, in words, the progress of each large file that is read meanwhile."""
     token = _told.set(tell)
     try:
         yield
@@ -18,12 +18,12 @@ def told_to(tell: Callable[[str], None]) -> Iterator[None]:
 
 
 def tell_rows(rows: int) -> None:
-    """So many rows were read the first time."""
+    """Report the number of rows of the first pass."""
     if tell := _told.get():
         tell(f"{rows:,} rows so far")
 
 
 def tell_share(rows: int, of: int) -> None:
-    """So many of the rows were read a second time, for what tells of the rows that are asked about."""
+    """Report the share of rows of the second pass, which collects rows that inform about the sampled ones."""
     if tell := _told.get():
         tell(f"{of:,} rows, read once more to {rows / of:.0%}")

@@ -1,1 +1,1 @@
-"""From the bytes of a file to columns and rows: one module a kind of file, `kinds.py` chooses which."""
+"""Readers from the bytes of a file to columns and rows: one module for each kind of file, chosen by `kinds.py`."""

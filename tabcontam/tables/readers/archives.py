@@ -1,4 +1,4 @@
-"""What is packed: gzip, bzip2, xz, and ZIP. Nothing is ever written to disk, and no more than a limit is read."""
+"""Packed files: gzip, bzip2, xz, and ZIP. Nothing is ever written to disk, and no more than a limit is read."""
 
 import bz2
 import gzip
@@ -22,19 +22,19 @@ OPENERS: dict[str, Callable[[Path | IO[bytes]], IO[bytes]]] = {
     ".bz2": bz2.open,  # type: ignore[dict-item]
     ".xz": lzma.open,
 }
-# What the modules above raise for bytes that are no archive, are cut off or were changed.
+# Errors of these modules for bytes that are no archive, are cut off or were changed.
 BROKEN = (
     zipfile.BadZipFile, OSError, EOFError, ValueError, LookupError, NotImplementedError, RuntimeError, zlib.error,
     lzma.LZMAError,
 )  # fmt: skip
 SHORT = {".tgz": ".tar", ".tbz": ".tar", ".txz": ".tar"}  # endings of two kinds in one
-OFFICE = ("[content_types].xml", "mimetype")  # the first member of workbooks and their like
-TEXTS = (".md", ".names", ".pdf", ".txt", ".html")  # endings of what describes tables, beside them
+OFFICE = ("[content_types].xml", "mimetype")  # the first member of workbooks and similar files
+TEXTS = (".md", ".names", ".pdf", ".txt", ".html")  # endings of files that describe tables
 ABOUT = ("readme", "license", "licence", "index")
 
 
 def unpacked(file: File) -> File | None:
-    """The one file that a packed one holds; None for what is not packed. Raises `UsageError`."""
+    """Return the one file that a packed file holds; None for a file that is not packed. Raises `UsageError`."""
     if file.content.startswith((ZIP, EMPTY_ZIP)):
         return _of_zip(file)
     kind, ending = packed_as(file.content)
@@ -42,13 +42,13 @@ def unpacked(file: File) -> File | None:
 
 
 def packed_as(start: bytes) -> tuple[str, str]:
-    """How what begins so is packed, in a word, and the usual ending of its name; both "" where it is not."""
+    """Return how a file with this start is packed, in a word, and the usual ending of its name; both "" if not."""
     return next((how for magic, how in PACKED.items() if start.startswith(magic)), ("", ""))
 
 
 @dataclass(frozen=True)
 class Member:
-    """A file in a ZIP archive, by the whole name that it has there, and its bytes once it is unpacked."""
+    """A file in a ZIP archive, by its full name in the archive, and the number of its bytes when unpacked."""
 
     archive: Path
     filename: str
@@ -56,15 +56,15 @@ class Member:
 
     @property
     def name(self) -> str:
-        """Its name, without the folders in the archive."""
+        """The name without the folders in the archive."""
         return self.filename.rpartition("/")[2]
 
 
-Stored: TypeAlias = Path | Member  # a file as it lies on disk, packed or not, or in an archive
+Stored: TypeAlias = Path | Member  # a file on disk, packed or not, or in an archive
 
 
 def opened(path: Stored) -> IO[bytes]:
-    """A file, unpacked as it is read."""
+    """Return a file, unpacked as it is read."""
     if isinstance(path, Member):
         with zipfile.ZipFile(path.archive) as archive:
             return archive.open(path.filename)
@@ -73,14 +73,15 @@ def opened(path: Stored) -> IO[bytes]:
 
 
 def packing(path: Stored) -> str:
-    """How a file is packed, in a word; "" where it is not."""
+    """Return how a file is packed, in a word; "" where it is not."""
     return f"ZIP, {path.filename!r}" if isinstance(path, Member) else _packed(path)[0]
 
 
 def member_of(path: Path, part: str | None) -> tuple[Member, str | None] | None:
-    """The file in a ZIP archive that is meant, and what is named of it behind another `#`.
+    """Return the file in a ZIP archive that is meant, and the part of it that another `#` names.
 
-    None for what is no archive, is a workbook, or is locked. Raises `UsageError` where none or several may be meant.
+    None for a file that is no archive, is a workbook, or is locked. Raises `UsageError` where none or several may be
+    meant.
     """
     with path.open("rb") as file:
         if file.read(len(ZIP)) != ZIP:
@@ -98,7 +99,7 @@ def _packed(path: Path) -> tuple[str, str]:
 
 
 def without_packing(name: str) -> str:
-    """The name of what is packed: `my.csv` for `my.csv.gz`."""
+    """Return the name of the content of a packed file: `my.csv` for `my.csv.gz`."""
     for ending in (".gz", ".bz2", ".xz"):
         if name.lower().endswith(ending):
             return name[: -len(ending)]
@@ -109,7 +110,7 @@ def without_packing(name: str) -> str:
 
 
 def limited(file: IO[bytes], name: str) -> bytes:
-    """What a packed file holds. Raises `UsageError` where that is more than anybody's table: it may have no end."""
+    """Return the content of a packed file. Raises `UsageError` if it is larger than any table: it may have no end."""
     content = file.read(LARGEST + 1)
     if len(content) > LARGEST:
         raise UsageError(f"{name} unpacks to more than {LARGEST // 1024**2} MiB; unpack it, and give the file in it")
@@ -128,7 +129,7 @@ def _decompressed(file: File, kind: str, ending: str) -> File:
 
 
 def _within(file: File, kind: str) -> str:
-    """In what a file was found, the outermost first."""
+    """Return the archives that a file was found in, the outermost first."""
     return ", ".join(filter(None, (file.packed, kind)))
 
 
@@ -151,7 +152,7 @@ def _of_zip(file: File) -> File | None:
 
 
 def _member(file: File, archive: zipfile.ZipFile) -> tuple[zipfile.ZipInfo, str | None]:
-    """The member that is meant, and what is named of it behind another `#`."""
+    """Return the member that is meant, and the part of it that another `#` names."""
     members = {
         info.filename: info
         for info in archive.infolist()
@@ -179,7 +180,7 @@ def _only(file: File, members: dict[str, zipfile.ZipInfo]) -> zipfile.ZipInfo:
 
 
 def _hidden(name: str) -> bool:
-    """Whether a member is what an operating system puts beside the user's."""
+    """Return whether a member was added by an operating system."""
     return name.startswith("__MACOSX/") or name.rpartition("/")[2].startswith(".")
 
 

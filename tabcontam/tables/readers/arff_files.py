@@ -1,5 +1,6 @@
 """ARFF, the format of Weka and OpenML: its cells as they are written, which the readers of other packages turn into
-numbers. A cell `?` without quotes is None."""
+numbers. A cell `?` without quotes is None.
+"""
 
 import re
 from collections.abc import Iterator
@@ -19,16 +20,16 @@ LAYOUT = "an ARFF file has lines with @attribute, then @data and a row a line"
 
 
 def begins_arff(text: str) -> bool:
-    """Whether a text begins as ARFF does, below its comments."""
+    """Return whether a text begins as ARFF does, below its comments."""
     lines = (line.strip().lower() for line in text.lstrip("\ufeff").splitlines())
     return next((line for line in lines if line and not line.startswith("%")), "").startswith("@relation")
 
 
 def read_arff(file: File) -> Contents:
-    """Column names and rows; raises `UsageError`, which names the line, for what is no ARFF."""
+    """Return column names and rows; raises `UsageError`, which names the line, for a file that is no ARFF."""
     lines = enumerate(re.split(r"\r\n|\n|\r", decoded(file.content, file.name, file.form.encoding)), 1)
     names = list(_attributes(lines, file.name))
-    rows, cells = [], dict[str | None, str | None]()  # equal cells are one text: so they are compared fast
+    rows, cells = [], dict[str | None, str | None]()  # equal cells are one object, for fast comparison
     for number, line in lines:
         if line.strip() and not line.startswith("%"):
             row = _row(line, f"{file.name}, line {number}")
@@ -40,7 +41,7 @@ def read_arff(file: File) -> Contents:
 
 
 def _attributes(lines: Iterator[tuple[int, str]], name: str) -> Iterator[str]:
-    """The names of the columns; the lines are used up to @data."""
+    """Yield the names of the columns, reading the lines up to @data."""
     for number, line in lines:
         plain = line.strip().lower()
         if plain.startswith("@data"):
@@ -74,6 +75,6 @@ def _row(line: str, where: str) -> list[str | None]:
 
 
 def _plain(text: str) -> str:
-    """A quoted text without the backslashes of its quotes."""
+    """Return a quoted text without the backslashes of its quotes."""
     return _ESCAPE.sub(lambda found: chr(int(found[1][1:], 16)) if len(found[1]) > 1
                        else _SIGNS.get(found[1], found[1]), text) if "\\" in text else text  # fmt: skip

@@ -10,29 +10,29 @@ from tabcontam.tables.readers.base import File, check_cells, missing_extra
 
 PARQUET = b"PAR1"
 FEATHER = (b"ARROW1", b"FEA1")
-STREAM = b"\xff\xff\xff\xff"  # of an Arrow stream, as the library `datasets` keeps one
-OF_PARQUET, OF_FEATHER, OF_ORC = "Parquet", "Feather or Arrow", "ORC"  # what such a file is called
+STREAM = b"\xff\xff\xff\xff"  # of an Arrow stream, in which the library `datasets` stores a table
+OF_PARQUET, OF_FEATHER, OF_ORC = "Parquet", "Feather or Arrow", "ORC"  # titles of such files
 EXTRA = "parquet"
-_PANDAS_INDEX = "__index_level_"  # a column that pandas keeps beside the table
+_PANDAS_INDEX = "__index_level_"  # a column that pandas adds to the table
 
 
 def is_orc(content: bytes) -> bool:
-    """Whether the bytes begin and end as those of an ORC file do."""
+    """Return whether the bytes begin and end as those of an ORC file do."""
     return content.startswith(b"ORC") and b"ORC" in content[-4:]
 
 
 def read_parquet(file: File) -> Contents:
-    """Column names and rows; raises `UsageError` for a missing pyarrow or a file that is no Parquet."""
+    """Return column names and rows; raises `UsageError` for a missing pyarrow or a file that is no Parquet."""
     return _read(file, "a Parquet file", OF_PARQUET)
 
 
 def read_feather(file: File) -> Contents:
-    """The same of Feather and Arrow files, and Arrow streams."""
+    """Return column names and rows of a Feather or Arrow file, or an Arrow stream; raises as `read_parquet` does."""
     return _read(file, "a Feather file", OF_FEATHER)
 
 
 def read_orc(file: File) -> Contents:
-    """The same of an ORC file."""
+    """Return column names and rows of an ORC file; raises as `read_parquet` does."""
     return _read(file, "an ORC file", OF_ORC)
 
 
@@ -44,7 +44,7 @@ def _read(file: File, kind: str, title: str) -> Contents:
     try:
         table = _table(file.content, title, file.name)
         check_cells(table.num_rows * table.num_columns, file.name)
-        table.validate(full=True)  # a changed file may say that its cells lie where they do not
+        table.validate(full=True)  # a changed file may give false places of its cells
         kept = [index for index, column in enumerate(table.column_names) if of_table(column)]
         columns = [texts(table.column(index)) for index in kept]
     except (pyarrow.ArrowException, OSError, ValueError, KeyError, OverflowError, SystemError, MemoryError) as error:
@@ -80,13 +80,13 @@ def _table(content: bytes, title: str, name: str) -> Any:
 
 
 def of_table(column: str) -> bool:
-    """Whether a column, by its name, is one of the table's, and no index that pandas keeps beside it."""
+    """Return whether a column, by its name, belongs to the table, and is no index that pandas added."""
     return not column.startswith(_PANDAS_INDEX)
 
 
 def texts(column: Any) -> list[str | None]:
-    """The values of a column of any type, each as Python prints it; None where there is none."""
-    if hasattr(column.type, "value_type") and hasattr(column.type, "index_type"):  # equal values are one text
+    """Return the values of a column of any type, each as Python prints it; None for a null."""
+    if hasattr(column.type, "value_type") and hasattr(column.type, "index_type"):  # equal values are one object
         chunks = column.chunks if hasattr(column, "chunks") else [column]
         return [cell for chunk in chunks for cell in _shared(chunk)]
     write = _single if str(column.type) in ("float", "halffloat") else _written
@@ -99,7 +99,7 @@ def _shared(chunk: Any) -> list[str | None]:
 
 
 def _single(value: float) -> str:
-    """A 32-bit or 16-bit float by its own shortest digits: 0.1, not 0.10000000149011612."""
+    """Return a 32-bit or 16-bit float in its own shortest digits: 0.1, not 0.10000000149011612."""
     import numpy
 
     return str(numpy.float32(value))

@@ -1,4 +1,4 @@
-"""What each reader gets and gives: the bytes of a file and what the user said of it; columns and rows."""
+"""The interface of the readers: the bytes of a file and the user's options for it; columns and rows."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -7,8 +7,8 @@ from pathlib import Path
 from tabcontam.errors import UsageError, near, option_name
 from tabcontam.tables.cells import Contents
 
-LARGEST = 512 * 1024 * 1024  # bytes of a file that is read whole, that such a packed one may hold, or that are fetched
-MOST_CELLS = 50_000_000  # that are held in memory
+LARGEST = 512 * 1024 * 1024  # bytes of a file that is read whole or fetched, or of the content of a packed one
+MOST_CELLS = 50_000_000  # cells that are held in memory
 STREAMED = "its kind is held in memory; save it as Parquet or CSV, of which any size is read, or give a part of it"
 NO_DELIMITERS = '"\\\r\n\0'
 NAMED = 8  # parts of a file that an error names
@@ -16,7 +16,7 @@ NAMED = 8  # parts of a file that an error names
 
 @dataclass(frozen=True)
 class TextFormat:
-    """What the user says of a table written as text; what is None is found out.
+    """The user's options for a table written as text; an option that is None is detected.
 
     A `delimiter` is one character (a space means any run of blanks), an `encoding` one that Python knows; `header` is
     whether the first record names the columns, `header_line` the line, counted from 1, that does: nothing above it is
@@ -29,7 +29,7 @@ class TextFormat:
     header_line: int | None = None
 
     def __post_init__(self) -> None:
-        """Raises `UsageError` for what no text can be read by."""
+        """Check the options. Raises `UsageError` for one with which no text can be read."""
         if self.delimiter is not None and (len(self.delimiter) != 1 or self.delimiter in NO_DELIMITERS):
             raise UsageError(
                 f"{option_name('delimiter')} is {self.delimiter!r}; give one character, such as ';' "
@@ -49,7 +49,7 @@ class TextFormat:
             raise UsageError(f"{option_name('header_line')} names a header, and there is none; leave one of them out")
 
     def __str__(self) -> str:
-        """What the user said, in words; nothing where all is found out."""
+        """Return the options that were given, in words; empty where all are detected."""
         header = {None: "", True: "with a header", False: "without a header"}[self.header]
         delimiter = "" if self.delimiter is None else f"delimiter {self.delimiter!r}"
         line = "" if self.header_line is None else f"header in line {self.header_line}"
@@ -57,14 +57,14 @@ class TextFormat:
 
     @property
     def given(self) -> dict[str, str]:
-        """The options that were given: the name of the field, and how the user writes it."""
+        """The options that were given: the name of the field, and the option as the user writes it."""
         return {field: option_name(field) for field, value in vars(self).items() if value is not None}
 
 
 def text_format(
     delimiter: str | None, encoding: str | None, header: bool | None, header_line: int | None = None
 ) -> TextFormat:
-    """What the user typed: `tab` and `\\t` are a tab. Raises `UsageError`."""
+    """Return the format of the options as typed: `tab` and `\\t` are a tab. Raises `UsageError`."""
     return TextFormat("\t" if delimiter in ("tab", "\\t") else delimiter, encoding, header, header_line)
 
 
@@ -73,10 +73,10 @@ FOUND_OUT = TextFormat()
 
 @dataclass(frozen=True)
 class File:
-    """The bytes of a file; `name` stands in messages, and its ending says what kind it may be.
+    """The bytes of a file; `name` stands in messages, and its ending suggests the kind of the file.
 
-    `part` is what the user named behind `#`: a table, a sheet, a member. `path` is where the file lies, if it does.
-    `packed` says in what it was found, as `gzip`.
+    `part` is the text after `#`: a table, a sheet, a member. `path` is the place of the file on disk, if it has one.
+    `packed` names the archive in which it was found, such as `gzip`.
     """
 
     content: bytes
@@ -87,22 +87,22 @@ class File:
     packed: str = ""
 
     def read_as(self, kind: str, *details: str) -> str:
-        """As what it was read, in words: `CSV (gzip): ',', UTF-8`."""
+        """Return the kind that the file was read as, in words: `CSV (gzip): ',', UTF-8`."""
         return read_as(kind, self.packed, *details)
 
 
 def read_as(kind: str, packed: str, *details: str) -> str:
-    """As what a file was read, in words."""
+    """Return the kind that a file was read as, in words."""
     packing = f" ({packed})" if packed else ""
     return f"{kind}{packing}{': ' if details else ''}{', '.join(details)}"
 
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of file: what it is called, how it is known, and how it is read.
+    """A kind of file: its title, its marks, and its reader.
 
-    `holds` is what it may hold several of, each to be named behind `#`; empty where it is one table. `takes` are the
-    fields of `TextFormat` that mean something for it.
+    `holds` is the kind of parts that it may hold several of, each to be named after `#`; empty where it is one table.
+    `takes` are the fields of `TextFormat` that apply to it.
     """
 
     title: str
@@ -114,7 +114,7 @@ class Kind:
 
 
 def chosen(file: File, kind: str, names: Sequence[str]) -> str:
-    """The part that the user named, or the only one. Raises `UsageError`, which names those that there are."""
+    """Return the part that the user named, or the only one. Raises `UsageError`, which names the existing parts."""
     if file.part is not None:
         if file.part in names:
             return file.part
@@ -129,36 +129,36 @@ def chosen(file: File, kind: str, names: Sequence[str]) -> str:
 
 
 def to_name(file: File, names: Iterable[str]) -> str:
-    """How one of several parts is named; the example has a name that can be typed."""
+    """Return how to name one of several parts; the example has a name that can be typed."""
     plain = next((name for name in names if name.isprintable()), "NAME")
     return f"name one behind a #, as in {file.name}#{plain}"
 
 
 def listed(names: Iterable[str]) -> str:
-    """Some names in one line, each in quotes, since they may hold anything."""
+    """Return some names in one line, each in quotes, since they may hold anything."""
     every = [repr(name) for name in names]
     more = [f"and {len(every) - NAMED} more"] if len(every) > NAMED else []
     return ", ".join([*every[:NAMED], *more])
 
 
 def too_many_cells(name: str) -> UsageError:
-    """For what would fill the memory."""
+    """Return the error for a table that would fill the memory."""
     return UsageError(f"{name} has more than {MOST_CELLS:,} cells, and {STREAMED}")
 
 
 def check_cells(count: int, name: str) -> None:
-    """Raises `UsageError` for more cells than are held in memory."""
+    """Check that so many cells may be held in memory. Raises `UsageError` if not."""
     if count > MOST_CELLS:
         raise too_many_cells(name)
 
 
 def check_size(path: Path) -> None:
-    """Raises `UsageError` for a file of a kind that is read whole, and that would fill the memory."""
+    """Check that a file of a kind that is read whole fits into memory. Raises `UsageError` if not."""
     size = path.stat().st_size if path.is_file() else 0
     if size > LARGEST:
         raise UsageError(f"{path.name} has {size // 1024**2:,} MiB, and {STREAMED}")
 
 
 def missing_extra(name: str, kind: str, package: str, extra: str) -> UsageError:
-    """For a kind whose reader is not installed."""
+    """Return the error for a kind whose reader is not installed."""
     return UsageError(f'{name} is {kind}, which needs {package}; type: pip install "tabcontam[{extra}]"')

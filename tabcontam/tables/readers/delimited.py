@@ -1,4 +1,4 @@
-"""A table written as text: encoding, delimiter, quoting and header found out; every cell the file's own string."""
+"""Tables written as text: encoding, delimiter, quoting and header are detected; every cell is the file's own string."""
 
 import codecs
 import csv
@@ -15,11 +15,11 @@ from tabcontam.tables.readers.dialects import SAMPLE_RECORDS, Dialect, find_dial
 from tabcontam.tables.readers.headers import Head, find_head
 from tabcontam.tables.readers.quotes import open_quote
 
-SAMPLE_BYTES = 64 * 1024  # what an unknown encoding is decided on
+SAMPLE_BYTES = 64 * 1024  # by which an unknown encoding is decided
 
 _BROKEN_WORD = re.compile(
     r"(?<=[^\W\d_])[^\w\s!-~\u2019\u00b7-](?=[^\W\d_])"  # a sign between letters
-    r"|[£¥¯¹](?=[^\W\d_])|(?<=[a-zß-ÿ])[ŸŒŠŽ£¥¯]"  # what other Latin encodings have letters for
+    r"|[£¥¯¹](?=[^\W\d_])|(?<=[a-zß-ÿ])[ŸŒŠŽ£¥¯]"  # signs for which other Latin encodings have letters
     r"|\ufffd"
 )
 
@@ -33,7 +33,7 @@ _BYTE_ORDER_MARKS = (
 
 
 def read_delimited(file: File) -> Contents:
-    """Column names and rows of a delimited text file; an empty field is None.
+    """Return column names and rows of a delimited text file; an empty field is None.
 
     Raises `UsageError` where the bytes are no text, hold no table, or rows differ in their number of fields.
     """
@@ -46,14 +46,14 @@ def read_delimited(file: File) -> Contents:
 
 
 def with_names(records: Sequence[Sequence[str]], header: bool, kind: str) -> Contents:
-    """The first record as names of the columns, where it is a header; the columns are counted where none is there."""
+    """Return the contents, named by the first record if it is a header; else the columns are numbered."""
     if header:
         return contents(records[0], rows_of(records[1:]), kind)
     return contents([""] * len(records[0]), rows_of(records), kind)
 
 
 def from_line(text: str, form: TextFormat, name: str) -> str:
-    """The text from the line on in which the user says that the header stands. Raises `UsageError` where it has none.
+    """Return the text from the line of the header on, if the user names it. Raises `UsageError` if that line has none.
 
     It has a record of its own: a blank line is no header.
     """
@@ -69,12 +69,12 @@ def from_line(text: str, form: TextFormat, name: str) -> str:
 
 
 def decoded(content: bytes, name: str, encoding: str | None = None) -> str:
-    """The text of the bytes; raises `UsageError` for what is no text. UTF-8 unless the bytes, or the user, say so."""
+    """Return the text of the bytes, UTF-8 unless they, or the user, state another. Raises `UsageError` if none."""
     return decoded_by(content, name, encoding)[0]
 
 
 def decoded_by(content: bytes, name: str, encoding: str | None = None) -> tuple[str, str]:
-    """The same, and the encoding that it was read by, by its name in Python."""
+    """Return the text of the bytes, and Python's name of its encoding; raises as `decoded` does."""
     marked = next((codec for mark, codec in _BYTE_ORDER_MARKS if content.startswith(mark)), None)
     if encoding is not None:
         codec, text = encoding, _in_encoding(content, name, encoding)
@@ -105,7 +105,7 @@ def _in_encoding(content: bytes, name: str, encoding: str) -> str:
 
 
 def _utf_16_without_mark(content: bytes) -> str | None:
-    """UTF-16 of mostly Latin text has a zero in every other byte; binary files have zeros anywhere."""
+    """Return the UTF-16 codec if every other byte is mostly zero, as in Latin text; in binary files any may be."""
     sample = content[:SAMPLE_BYTES]
     if len(sample) < 4 or len(content) % 2:
         return None
@@ -117,10 +117,10 @@ def _utf_16_without_mark(content: bytes) -> str | None:
 
 
 def _guessed(content: bytes) -> tuple[str, str]:
-    """The text, and the encoding that it is most likely in."""
+    """Return the text, and its most likely encoding."""
     from charset_normalizer import from_bytes
 
-    # Only lines that hold a byte beyond ASCII say anything about the encoding.
+    # Only lines that hold a byte beyond ASCII reveal the encoding.
     telling = b"\n".join(line for line in content.splitlines() if not line.isascii())[:SAMPLE_BYTES]
     found = next((encoding for encoding in ("cp1252", "cp1250") if _gives_latin_words(telling, encoding)), None)
     if found is None:
@@ -131,14 +131,14 @@ def _guessed(content: bytes) -> tuple[str, str]:
             return content.decode(encoding), encoding
         except UnicodeDecodeError:
             continue
-    return content.decode("latin-1"), "latin-1"  # never fails; what is binary shows in its control characters
+    return content.decode("latin-1"), "latin-1"  # never fails; binary content shows in its control characters
 
 
 def _gives_latin_words(content: bytes, encoding: str) -> bool:
-    """Whether a Windows encoding of Western or Central Europe gives words of Latin letters.
+    """Return whether a Windows encoding of Western or Central Europe gives words of Latin letters.
 
-    On the few words of a table a general guesser takes it for a neighbour. Another alphabet would give words without
-    a plain letter, another Latin encoding signs and capitals inside words.
+    On the few words of a table a general detector confuses it with similar ones. Another alphabet would give words
+    without a plain letter, another Latin encoding signs and capitals inside words.
     """
     text = content.decode(encoding, "replace")
     words = [word for word in re.findall(r"[^\W\d_]{2,}", text) if not word.isascii()]
@@ -155,13 +155,13 @@ class LaidOut:
     header: bool
 
     def read_as(self, codec: str) -> tuple[str, ...]:
-        """As what the text was read, and how, in words."""
+        """Return the kind of the text, and how it was read, in words."""
         line = first_line(*self.records[0])
         return (*told(self.dialect, codec), f"header in line {line:,}" if self.header else "no header")
 
 
 def told(dialect: Dialect, codec: str) -> tuple[str, ...]:
-    """What a text with this dialect is called, and how it is read, in words."""
+    """Return the kind of a text with this dialect, and how it is read, in words."""
     signs = {" ": "blanks", "\t": "tab"}.get(dialect.delimiter, repr(dialect.delimiter))
     quotes = {"escaped": ["quotes after a backslash"], "none": ["quotes as text"]}.get(dialect.quoting, [])
     encoding = codecs.lookup(codec).name.removesuffix("-sig")
@@ -169,21 +169,21 @@ def told(dialect: Dialect, codec: str) -> tuple[str, ...]:
 
 
 def first_line(last: int, record: Sequence[str]) -> int:
-    """The line in which a record begins that ends in the `last`."""
+    """Return the line in which a record begins that ends in the line `last`."""
     return last - sum(cell.count("\n") for cell in record)
 
 
 def head_of(numbered: Sequence[tuple[int, Sequence[str]]], form: TextFormat, name: str) -> Head:
-    """Where the header of a text stands, by its first records, each with its last line. Raises `UsageError`."""
+    """Return the place of a text's header, by its first records, each with its last line. Raises `UsageError`."""
     return find_head(
         [record for _, record in numbered], form, lambda place: f"{name}, line {first_line(*numbered[place])}"
     )
 
 
 def laid_out(text: str, name: str, form: TextFormat) -> LaidOut:
-    """The best dialect that splits a text into records of one width, and these records.
+    """Return the best dialect that splits a text into records of one width, and these records.
 
-    Raises `UsageError` where none does.
+    Raises `UsageError` if there is none.
     """
     problem = ""
     text, above = from_line(text, form, name), (form.header_line or 1) - 1
@@ -211,13 +211,13 @@ def laid_out(text: str, name: str, form: TextFormat) -> LaidOut:
 
 
 def uneven(name: str, line: int, fields: int, width: int) -> str:
-    """What is wrong with a line that has another number of fields than the others."""
+    """Return the message about a line whose number of fields differs from that of the others."""
     count = "1 field" if fields == 1 else f"{fields} fields"
     return f"{name}, line {line}: {count} where other lines have {width}; mend or remove the line"
 
 
 def zero_byte(name: str, line: int) -> str:
-    """What is wrong with a line of a text that has a byte which no text has."""
+    """Return the message about a line of a text with a zero byte, which no text has."""
     return f"{name}, line {line}: a zero byte stands there, which no text has; remove it"
 
 
@@ -230,9 +230,9 @@ def _one_column(name: str, delimiter: str | None) -> str:
 
 
 def _quote_problem(text: str, name: str, dialect: Dialect) -> tuple[bool, str] | None:
-    """Whether a file that is even only if its quotes are text has one that is never closed, and a line that says where.
+    """Return whether a text that is even only with quotes as text has one never closed, and a message with its line.
 
-    Between tabs and bars quotes may be text; between commas and semicolons one that is left open is a fault.
+    Between tabs and bars quotes may be text; between commas and semicolons an open quote is a fault.
     """
     readings = ("doubled", "escaped") if '\\"' in text else ("doubled",)
     found = [open_quote(text, dialect.with_quoting(quoting)) for quoting in readings]

@@ -1,4 +1,4 @@
-"""How the fields of a text table are told apart: delimiter and quoting, found by which of them gives even rows."""
+"""The separation of a text table into fields: delimiter and quoting, chosen by which of them gives even rows."""
 
 import csv
 import io
@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
-DELIMITERS = ("\t", ";", "|", ",")  # the rarer inside cells first: it wins where two would do
+DELIMITERS = ("\t", ";", "|", ",")  # the rarer inside cells first: it wins a tie
 SAMPLE_RECORDS = 1000
 
 _THOUSANDS = re.compile(r"(?<![\d.])[+-]?\d{1,3}( \d{3})+(?!\d)")  # one number in groups of three digits
@@ -17,22 +17,22 @@ _COLUMNS = re.compile(r"\S {2,}\S|(?<!\S)[+-]?[\d.]+ +[+-]?[\d.]+(?!\S)")  # two
 
 @dataclass(frozen=True)
 class Dialect:
-    """How fields are told apart. A space as delimiter means any run of blanks."""
+    """The separation of fields. A space as delimiter means any run of blanks."""
 
     delimiter: str
     quoting: str = "doubled"  # or "escaped" (a backslash before a quote), or "none"
     skip_initial_space: bool = False
 
     def with_quoting(self, quoting: str) -> "Dialect":
-        """The same with other quotes."""
+        """Return this dialect with another quoting."""
         return replace(self, quoting=quoting)
 
     def records(self, text: str) -> Iterator[tuple[int, list[str]]]:
-        """Each record that is not blank, with its last line; raises `csv.Error` where quotes do not fit."""
+        """Return each record that is not blank, with its last line; raises `csv.Error` where quotes do not fit."""
         return self.records_of(io.StringIO(text, newline=""))
 
     def records_of(self, lines: Iterable[str]) -> Iterator[tuple[int, list[str]]]:
-        """The same of lines that keep their ends."""
+        """Yield the records of lines that still have their ends, as `records` does for a text."""
         if self.delimiter == " ":
             lines = (line.replace("\t", " ").rstrip() + "\n" for line in lines)
         reader = csv.reader(
@@ -50,36 +50,36 @@ class Dialect:
 
 
 def find_dialects(text: str, delimiter: str | None = None) -> list[Dialect]:
-    """The dialects that split the sample's lines into columns, best first; those of one delimiter where it is given."""
+    """Return the dialects that split the sample's lines into columns, best first; only of `delimiter` if given."""
     if delimiter is not None:
         return [dialect for _, dialect in _judged(delimiter, text, stated=True)]
     found = list(filter(None, (_judged(delimiter, text) for delimiter in DELIMITERS)))
     best = max(found, key=lambda judged: judged[0][0], default=[])
     if not best or best[0][0][0] < 1 or _holds_columns(best[0][1], text):
         blanks = _judged(" ", text)
-        # Prose has blanks as well, so that anything but a perfect split says nothing.
+        # Prose has blanks as well, so that only a perfect split counts.
         if blanks and blanks[0][0][0] == 1 and not (best and best[0][0] > blanks[0][0]):
             best = blanks
-    # The whole file may break a quoting that the sample keeps; a worse delimiter would only hide the true fault.
+    # The whole file may break a quoting that fits the sample; a worse delimiter would only hide the true fault.
     return [dialect for _, dialect in best]
 
 
 def _holds_columns(dialect: Dialect, text: str) -> bool:
-    """Whether every record has a cell with columns of its own, set apart by blanks."""
+    """Return whether every record has a cell with columns of its own, separated by blanks."""
     records = (record for _, record in islice(dialect.records(text), SAMPLE_RECORDS))
     return all(any(_COLUMNS.search(_THOUSANDS.sub("0", cell.strip())) for cell in record) for record in records)
 
 
 def usual_width(records: Iterable[Sequence[str]]) -> int:
-    """The width that most records have, the larger of two as frequent; 0 without records."""
+    """Return the width that most records have, the larger of two equally frequent ones; 0 without records."""
     widths = Counter(map(len, records))
     return max(widths, key=lambda width: (widths[width], width)) if widths else 0
 
 
 def _judged(delimiter: str, text: str, *, stated: bool = False) -> list[tuple[tuple[float, int], Dialect]]:
-    """The dialects of a delimiter that split the sample, each with its score, the best first.
+    """Return the dialects of a delimiter that split the sample, each with its score, the best first.
 
-    One that the user has `stated` need not look like one.
+    A delimiter that the user has `stated` need not look like one.
     """
     judged = []
     for quoting in ("doubled", "escaped", "none") if '\\"' in text else ("doubled", "none"):
@@ -92,7 +92,7 @@ def _judged(delimiter: str, text: str, *, stated: bool = False) -> list[tuple[tu
 
 
 def _score(dialect: Dialect, text: str, stated: bool) -> tuple[float, int] | None:
-    """The share of the sample's records that are as wide as most, and that width; None where it is not split."""
+    """Return the share of the sample's records with the usual width, and that width; None where it is not split."""
     try:
         records = [record for _, record in islice(dialect.records(text), SAMPLE_RECORDS)]
     except csv.Error:
@@ -110,6 +110,6 @@ def _score(dialect: Dialect, text: str, stated: bool) -> tuple[float, int] | Non
 
 
 def _decimal_commas(records: Sequence[Sequence[str]]) -> bool:
-    """Whether each comma stands inside a number of a `;` table: `1,5;2,5` is not three cells."""
+    """Return whether each comma is inside a number of a `;` table: `1,5;2,5` is not three cells."""
     joined = [",".join(record) for record in records]
     return all(";" in line for line in joined) and not any(re.search(r"\D,|,\D", line) for line in joined[1:])

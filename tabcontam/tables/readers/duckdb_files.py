@@ -1,4 +1,4 @@
-"""A table of a DuckDB database, each value as DuckDB writes it: read-only, from a copy, with no other file in reach."""
+"""Tables of DuckDB databases, each value as DuckDB writes it: read-only, from a copy, with no other file in reach."""
 
 import atexit
 import gc
@@ -18,7 +18,7 @@ MAGIC = b"DUCK"
 PLACE = 8  # of the magic bytes
 SECONDS = 60.0  # that a view may take
 MEMORY = "2GB"
-# The file may come from anybody, and its views say what they like.
+# The file may come from a stranger, and its views may hold any query.
 CONFINED = {
     "enable_external_access": "false",
     "autoinstall_known_extensions": "false",
@@ -34,12 +34,12 @@ TABLES = """
 
 
 def is_duckdb(content: bytes) -> bool:
-    """Whether the bytes are those of a DuckDB database."""
+    """Return whether the bytes are those of a DuckDB database."""
     return content[PLACE : PLACE + len(MAGIC)] == MAGIC
 
 
 def read_duckdb(file: File) -> Contents:
-    """Column names and rows of a table or view; raises `UsageError` for a missing duckdb or a file it cannot read.
+    """Return column names and rows of a table or view; raises `UsageError` for a missing duckdb or an unreadable file.
 
     Texts are as they are, other values as DuckDB writes them, NULL is None. A table of another schema than `main` is
     named `SCHEMA.TABLE`.

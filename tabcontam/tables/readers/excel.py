@@ -1,6 +1,6 @@
-"""A sheet of a workbook of Excel or LibreOffice: texts as they are, numbers in their shortest digits, dates as in ISO.
+"""Sheets of workbooks of Excel or LibreOffice: texts as they are, numbers in their shortest digits, dates as in ISO.
 
-A cell holds a value and a format; the value counts: 0.5 for what is shown as 50 %, 7 for what is shown as 007.
+A cell holds a value and a format; the value counts: 0.5 where 50 % is shown, 7 where 007 is shown.
 """
 
 import io
@@ -30,7 +30,7 @@ _PLACE = re.compile(rb"""\br\s*=\s*["']([A-Z]{1,3})([0-9]{1,7})["']""")
 
 
 def is_workbook(content: bytes) -> bool:
-    """Whether the bytes are those of a workbook, or of another document of an office."""
+    """Return whether the bytes are those of a workbook, or of another office document."""
     if not content.startswith(ZIP):
         return content.startswith(OLE)
     try:
@@ -42,11 +42,11 @@ def is_workbook(content: bytes) -> bool:
 
 
 def read_workbook(file: File) -> Contents:
-    """Column names and rows of a sheet; an empty cell is None, and so is one whose formula failed.
+    """Return column names and rows of a sheet; an empty cell is None, and so is one whose formula failed.
 
-    Rows and columns without any cell above and beside the table are left out, and so is a title above it. Cells that
-    are merged downwards all have the value. Raises `UsageError` for a missing python-calamine, a workbook that is
-    locked or broken, a formula without a value, and a sheet without a table.
+    Rows and columns without any cell around the table are left out, and so is a title above it. Cells that are merged
+    downwards all have the value. Raises `UsageError` for a missing python-calamine, a workbook that is locked or
+    broken, a formula without a value, and a sheet without a table.
     """
     try:
         import python_calamine as calamine
@@ -67,7 +67,7 @@ def read_workbook(file: File) -> Contents:
 
 
 def _read(file: File, sheet: "CalamineSheet") -> Contents:
-    """The table of a sheet: the rows with cells, from the header on."""
+    """Return the table of a sheet: the rows with cells, from the header on."""
     first = sheet.start[0] + 1 if sheet.start else 1
     numbered = [(row, record) for row, record in enumerate(_records(file, sheet), first) if any(record)]
     if file.form.header_line is not None:
@@ -89,10 +89,10 @@ def _locked(name: str) -> UsageError:
 
 
 def _check_size(file: File) -> None:
-    """Raises `UsageError` for a workbook that unpacks to more than a limit, or whose cells stand too far apart.
+    """Check that a workbook unpacks to less than a limit, and its cells are near. Raises `UsageError` if not.
 
     The reader lays a sheet out whole, from its first cell to its last: one cell in the last corner would take all
-    memory that there is, and end the process.
+    memory, and end the process.
     """
     if not file.content.startswith(ZIP):
         return
@@ -115,7 +115,7 @@ def _check_size(file: File) -> None:
 
 
 def _area(sheet: bytes) -> int:
-    """How many cells there are from the first to the last of a sheet of Excel, by the places that they state."""
+    """Return the number of cells from the first to the last of a sheet of Excel, by the places that they state."""
     places = [(_column(place[1]), int(place[2])) for place in _PLACE.finditer(sheet)]
     if not places:
         return 0
@@ -124,7 +124,7 @@ def _area(sheet: bytes) -> int:
 
 
 def _area_of_repeats(sheets: bytes) -> int:
-    """The same of the sheets of LibreOffice, where rows and cells state how often they are repeated."""
+    """Return the number of cells of LibreOffice's sheets, where rows and cells state how often they are repeated."""
     rows, last, widest = 0, 0, 0
     for row in _ROW.split(sheets)[1:]:
         times, column, filled = _repeats(row[: row.find(b">")]), 0, 0
@@ -159,7 +159,7 @@ def _sheet(file: File, workbook: "CalamineWorkbook") -> "CalamineSheet":
 
 
 def _records(file: File, sheet: "CalamineSheet") -> list[list[str]]:
-    """The rows of a sheet; a cell that is merged with those below stands in each of them."""
+    """Return the rows of a sheet; a cell that is merged with those below stands in each of them."""
     records = [[_written(cell) for cell in row] for row in sheet.to_python(skip_empty_area=True)]
     ranges = sheet.merged_cell_ranges or []
     check_cells(sum(last - first for (first, _), (last, _) in ranges), file.name)

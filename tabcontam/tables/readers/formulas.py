@@ -1,4 +1,4 @@
-"""Formulas of a workbook of Excel whose values are not stored: a program wrote them, and none has computed them."""
+"""Formulas of Excel workbooks without stored values: a program wrote them, and none has computed them."""
 
 import io
 import re
@@ -22,10 +22,10 @@ _ON_LOAD = re.compile(rb"""\bfullCalcOnLoad\s*=\s*["'](?:1|true)["']""")
 
 
 def check_formulas(file: File, number: int) -> None:
-    """Raises `UsageError`, which names a cell, where the sheet of this number has a formula without its value.
+    """Check that each formula of the sheet `number` has its value. Raises `UsageError`, which names a cell, if not.
 
-    A program that computes nothing may write 0 for each: where all are to be computed when the workbook is opened,
-    and every value is 0, none counts as stored.
+    A program that computes nothing may write 0 for each: where all are to be computed when the workbook is opened, and
+    every value is 0, none counts as stored.
     """
     if not file.content.startswith(ZIP):
         return
@@ -37,7 +37,7 @@ def check_formulas(file: File, number: int) -> None:
                 return
             book = _part(archive, "xl/workbook.xml", file.name)
             sheet = _part(archive, _place(archive, book, number, file.name), file.name)
-    except (KeyError, IndexError, *BROKEN):  # of another make than Excel's
+    except (KeyError, IndexError, *BROKEN):  # not made like Excel's
         return
     found = list(_formulas(sheet))
     lacking = [place for place, value in found if value is None]
@@ -47,7 +47,7 @@ def check_formulas(file: File, number: int) -> None:
 
 
 def _check(name: str, lacking: Sequence[str]) -> None:
-    """Raises `UsageError` where cells, by their places, lack the values of their formulas."""
+    """Check that no cells, given by their places, lack the values of their formulas. Raises `UsageError` if some do."""
     if lacking:
         count = "1 formula" if len(lacking) == 1 else f"{len(lacking):,} formulas"
         where = f", the first in cell {lacking[0]}" if lacking[0] else ""
@@ -63,7 +63,7 @@ def _part(archive: zipfile.ZipFile, name: str, of: str) -> bytes:
 
 
 def _place(archive: zipfile.ZipFile, book: bytes, number: int, of: str) -> str:
-    """Where the sheet lies in the archive that stands at this place in the workbook. Raises KeyError, IndexError."""
+    """Return the path in the archive of the sheet `number` of the workbook. Raises KeyError, IndexError."""
     wanted = _SHEET.findall(book)[number]
     fields = (dict(_FIELD.findall(one)) for one in _RELATION.findall(_part(archive, "xl/_rels/workbook.xml.rels", of)))
     targets = {one.get(b"Id"): one.get(b"Target", b"") for one in fields}
@@ -72,7 +72,7 @@ def _place(archive: zipfile.ZipFile, book: bytes, number: int, of: str) -> str:
 
 
 def _formulas(sheet: bytes) -> Iterator[tuple[str, bytes | None]]:
-    """The place of each cell with a formula, and its value; None where none is stored. A text may be empty."""
+    """Yield the place of each cell with a formula, and its value; None where none is stored. A text may be empty."""
     for cell in _CELL.finditer(sheet):
         if not _FORMULA.search(cell[2]):
             continue

@@ -1,4 +1,4 @@
-"""Which record of a table names its columns, and what stands above it: a title, comments, a line for a program."""
+"""The record of a table that names its columns, and the lines above it: a title, comments, a line for a program."""
 
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -21,22 +21,22 @@ _COMMENT = re.compile(r"\s*#.*\w")  # and no column that is called `#`
 
 @dataclass(frozen=True)
 class Head:
-    """How many records stand above the header, or above the first row of a table without one."""
+    """The number of records above the header, or above the first row of a table without one."""
 
     above: int
     header: bool
 
     def read_as(self, place: str) -> str:
-        """Which record is the header, in words."""
+        """Return the place of the header, in words."""
         return f"header in {place}" if self.header else "no header"
 
 
 def find_head(records: Sequence[Record], form: TextFormat, where: Callable[[int], str]) -> Head:
-    """Find the header by the first records of a table, the usual width of which is that of the table.
+    """Return the place of the header, found in the first records of a table, whose usual width is that of the table.
 
     A record above it is left out where the evidence is clear: fewer cells than most others, or a comment, and below it
     a full record of names that are unlike the cells of their columns. `where` names the place of a record. Raises
-    `UsageError` where a title cannot be told from a header, and where units stand below it.
+    `UsageError` where a title cannot be distinguished from a header, and where units stand below it.
     """
     if form.header_line is not None or form.header:
         return Head(0, True)
@@ -64,7 +64,7 @@ def find_head(records: Sequence[Record], form: TextFormat, where: Callable[[int]
 
 
 def has_header(records: Sequence[Record]) -> bool:
-    """Whether the first record names the columns.
+    """Return whether the first record names the columns.
 
     Each column whose other cells all hold digits votes: a first cell that is unlike them is a name, one like them is
     data. Where the votes are even, a first cell that its column repeats is data.
@@ -83,7 +83,7 @@ def has_header(records: Sequence[Record]) -> bool:
 
 
 def _is_separator_line(record: Record) -> bool:
-    """Whether a record is the line `sep=;` by which a spreadsheet program is told the delimiter."""
+    """Return whether a record is the line `sep=;`, which names the delimiter to a spreadsheet program."""
     return record[0].strip().strip('"').lower() in ("sep=", "sep") and not any(map(str.strip, record[1:]))
 
 
@@ -92,7 +92,7 @@ def _filled(record: Record) -> list[str]:
 
 
 def _is_full(record: Record, width: int, usual: int) -> bool:
-    """Whether a record may be a header or a row, by how many of its cells hold something."""
+    """Return whether a record may be a header or a row, by the number of its filled cells."""
     filled = len(_filled(record))
     return len(record) == width and filled * 2 > usual and (filled > 1 or usual <= 1) and not _is_comment(record)
 
@@ -102,7 +102,7 @@ def _is_comment(record: Record) -> bool:
 
 
 def _is_of_table(above: Sequence[Record], even: Sequence[Record]) -> bool:
-    """Whether sparse records above the others are part of the table: rows of it, or one header with few names."""
+    """Return whether sparse records above the others belong to the table: rows, or one header with few names."""
     if len(above) == 1 and (len(above[0]) == 2 or not above[0][0].strip() or _is_comment(above[0])):
         return True
     return all(
@@ -111,17 +111,17 @@ def _is_of_table(above: Sequence[Record], even: Sequence[Record]) -> bool:
 
 
 def _beside(record: Record, even: Sequence[Record]) -> Iterable[tuple[str, set[str]]]:
-    """The filled cells of a record, each with what else its column holds, if it holds something."""
+    """Return the filled cells of a record, each with the other values of its column, if there are any."""
     found = ((cell, _others(even, index)) for index, cell in enumerate(record) if not _is_missing(cell))
     return ((cell, others) for cell, others in found if others)
 
 
 def _is_names(even: Sequence[Record], *, weakly: bool) -> bool:
-    """Whether the first of these records surely names the columns of the others.
+    """Return whether the first of these records surely names the columns of the others.
 
-    All columns with cells have a name, none is like the cells below it, and one is no number, or has no
-    digit, where all of these are or have; or, where that is enough (`weakly`), two are no values of columns whose
-    values come again and again.
+    All columns with cells have a name, none is like the cells below it, and one is no number, or has no digit, where
+    all of these are or have; or, where that is enough (`weakly`), two are no values of columns whose values come again
+    and again.
     """
     if len(even) < 2:
         return False
@@ -143,14 +143,14 @@ def _is_names(even: Sequence[Record], *, weakly: bool) -> bool:
 
 
 def _years(first: Record) -> set[int]:
-    """The places of three or more years that follow one another."""
+    """Return the places of three or more consecutive years."""
     numbers = [int(cell) if cell.isascii() and cell.isdecimal() else 0 for cell in first]
     steps = [place for place, (one, other) in enumerate(pairwise(numbers)) if one in YEARS and other == one + 1]
     return {place for step in steps for place in (step, step + 1)} if len(steps) > 1 else set()
 
 
 def _second_header(rows: Sequence[Record]) -> list[str]:
-    """Cells of the first rows that stand, in every column of numbers, where all rows below have a number."""
+    """Return cells of the first rows that stand, in the columns of numbers, above rows that all have a number."""
     for size in range(1, SECOND + 1):
         heads, rest = rows[:size], rows[size:SAMPLE_RECORDS]
         if len(rest) < SECOND:
@@ -180,7 +180,7 @@ def _is_missing(cell: str) -> bool:
 
 
 def _vote(cell: str, others: set[str]) -> int:
-    """What a column says of its first cell: 1 a name, -1 data, 0 nothing."""
+    """Return the vote of a column on its first cell: 1 a name, -1 data, 0 nothing."""
     if not all(map(_DIGITS.search, others)):
         return 0
     if not _DIGITS.search(cell):
@@ -196,7 +196,7 @@ def _shape(cell: str) -> str:
 
 
 def _counts_up(first: Record) -> bool:
-    """Whether the numbers of the first record are names: years in a row, or the numbers of unnamed columns."""
+    """Return whether the numbers of the first record are names: years in a row, or the numbers of unnamed columns."""
     numbers = [int(cell) for cell in first if cell.isascii() and cell.isdecimal()]
     if len(numbers) < 3 or numbers != list(range(numbers[0], numbers[0] + len(numbers))):
         return False

@@ -1,4 +1,4 @@
-"""Which reader a file gets: by its first bytes, then by the ending of its name; what says nothing is delimited text."""
+"""The choice of a file's reader: by its first bytes, then by the ending of its name; by default delimited text."""
 
 import re
 from dataclasses import replace
@@ -12,10 +12,10 @@ from tabcontam.tables.readers.delimited import decoded, read_delimited
 from tabcontam.tables.readers.unsupported import check_supported
 
 LAYERS = 3  # of packing, one in another
-START = 4096  # bytes that tell one kind of text from another
-DRAWN = 20  # lines in which a drawn table shows itself
+START = 4096  # bytes that distinguish kinds of text
+DRAWN = 20  # first lines, in which a drawn table is recognised
 TEXTUAL = frozenset({"delimiter", "encoding", "header", "header_line"})
-POINTERS = (b"version https://git-lfs.", b"version https://hawser.")  # what Git LFS leaves until the file is fetched
+POINTERS = (b"version https://git-lfs.", b"version https://hawser.")  # content of a Git LFS file before it is fetched
 
 _TAG = re.compile(r"<(?:[!?]|[a-z][\w:-]*[\s/>])", re.IGNORECASE)
 _RULE = re.compile(r"[|+](?:[ ]?:?[-=]+:?[ ]?[|+])+|:?[-=]{2,}:?(?:[|+ \t]+:?[-=]{2,}:?)+")  # between header and rows
@@ -59,7 +59,7 @@ ENDINGS = (".csv", ".tsv", ".tab", ".txt", ".data", ".db",
 
 
 def _check_is_table(text: str, name: str) -> None:
-    """Raises `UsageError` for text whose beginning is no table, or one that is drawn for readers."""
+    """Check that text does not begin as a web page, or as a table drawn for readers. Raises `UsageError` if it does."""
     start = text.lstrip("\ufeff \t\r\n")
     if _TAG.match(start) and (start[:1000].lower().startswith(("<!doctype", "<?xml")) or "</" in start):
         raise UsageError(f"{name} is a web page or XML, not a table; download the file itself as CSV")
@@ -82,7 +82,7 @@ def _read(kind: Kind, file: File) -> Contents:
 
 
 def read_file(file: File) -> Contents:
-    """The names of the columns and the rows; raises `UsageError`, in one line, for what is no table."""
+    """Return column names and rows; raises `UsageError`, in one line, for a file that is no table."""
     file, kind = _opened(file)
     if file.part is not None and not kind.holds:
         raise UsageError(f"{file.name} holds one table; leave #{file.part} out")
@@ -90,9 +90,9 @@ def read_file(file: File) -> Contents:
 
 
 def read_split(file: File) -> tuple[Contents, str]:
-    """The same, and what split of a dataset its rows are, where that is named behind the last `#`; else "".
+    """Return column names and rows, and the split that is named after the last `#`; "" where none is named.
 
-    Behind the `#` of a file that holds several tables stands the table, and its split behind another.
+    For a file that holds several tables the first `#` names the table, and another its split.
     """
     file, kind = _opened(file)
     if file.part is None:
@@ -110,18 +110,18 @@ def read_split(file: File) -> tuple[Contents, str]:
         except UsageError:
             if sign:
                 raise
-    return _read(kind, file), ""  # raises again what was wrong with it as it was named
+    return _read(kind, file), ""  # raises the error of the part as it was named
 
 
 def split_name(name: str) -> str:
-    """The name of a split as it stands behind a `#`. Raises `UsageError` for one that cannot be one."""
+    """Return the name of a split, as it stands after a `#`. Raises `UsageError` for a name that is impossible."""
     if name != name.strip() or not name.isprintable() or "#" in name:
         raise UsageError(f"a split cannot be called {name!r}; write a name such as train or test behind one #")
     return name
 
 
 def _opened(file: File) -> tuple[File, Kind]:
-    """The file without its packing, and which kind it is."""
+    """Return the unpacked file, and its kind."""
     for _ in range(LAYERS):
         if file.name.lower().endswith(WORKBOOK.endings) or (inner := unpacked(file)) is None:
             break
@@ -135,7 +135,7 @@ def _opened(file: File) -> tuple[File, Kind]:
 
 
 def stem(name: str) -> str:
-    """The name of a file without what its endings say: `my` for `my.csv.gz`, `my.table` for `my.table.csv`."""
+    """Return the name of a file without its endings: `my` for `my.csv.gz`, `my.table` for `my.table.csv`."""
     bare = without_packing(name)
     plain, dot, _ = bare.rpartition(".")
     return plain if dot and plain else bare
@@ -147,7 +147,7 @@ def _check_empty(file: File) -> None:
 
 
 def kind_of(file: File) -> Kind:
-    """The kind of a file that is not packed; raises `UsageError` for one that no reader reads."""
+    """Return the kind of a file that is not packed; raises `UsageError` for one that no reader reads."""
     if file.content.startswith(POINTERS):
         where = f"{file.name} in the archive" if file.packed else file.name
         raise UsageError(f"{where} is a pointer of Git LFS, not the file itself; run git lfs pull, and try again")
@@ -163,7 +163,7 @@ def kind_of(file: File) -> Kind:
 
 
 def _is_text(content: bytes) -> bool:
-    """Whether bytes that look like no workbook may be text: many programs give that the ending of one."""
+    """Return whether bytes that are no workbook may be text: many programs give it the ending of a workbook."""
     return b"\0" not in content[:START] and not content.startswith(ZIP)
 
 

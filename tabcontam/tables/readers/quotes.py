@@ -1,4 +1,4 @@
-"""Where a quote is left open: the line that a reader of a text table has to look at."""
+"""The search for a quote that is left open: the line that a reader of a text table has to look at."""
 
 import csv
 import io
@@ -8,9 +8,9 @@ from tabcontam.tables.readers.dialects import Dialect
 
 
 def open_quote(text: str, dialect: Dialect) -> tuple[int, bool] | None:
-    """The line of the quote at which a reading of the text ends, and whether none closes it; None if it does not end.
+    """Return the line of the quote at which reading the text fails, and whether it stays open; None if none fails.
 
-    A quote that is closed ends a reading where its field goes on behind it: it was meant for another one's end.
+    A closed quote fails where its field goes on after it: it was meant as the end of another one.
     """
     read = 0  # lines of the records before
     try:
@@ -22,7 +22,7 @@ def open_quote(text: str, dialect: Dialect) -> tuple[int, bool] | None:
 
 
 class _Scan:
-    """The characters of the record that cannot be read, one after the other."""
+    """A scan of the unreadable record, sign by sign."""
 
     def __init__(self, dialect: Dialect) -> None:
         self.dialect = dialect
@@ -32,7 +32,7 @@ class _Scan:
         self.starts = True  # whether a field starts here
 
     def of(self, text: str, read: int) -> tuple[int, bool] | None:
-        """As `open_quote` says, behind so many lines."""
+        """Return the result of `open_quote`, scanning after the first `read` lines."""
         for number, line in enumerate(islice(io.StringIO(text, newline=""), read, None), read + 1):
             place = 0
             while place < len(line):
@@ -45,12 +45,12 @@ class _Scan:
         return (self.opened, True) if self.inside else None
 
     def _goes_on(self, pair: str) -> bool:
-        """Whether a quote ends a field that does not end there."""
+        """Return whether a quote ends a field that does not end there."""
         doubled = self.dialect.quoting == "doubled" and pair == '""'
         return pair[0] == '"' and not doubled and pair[1:] not in ("", self.dialect.delimiter, "\n", "\r")
 
     def _step(self, pair: str, number: int) -> int:
-        """How many characters are one sign, and what comes behind it."""
+        """Return the number of characters of the next sign, and update the state."""
         sign, dialect = pair[0], self.dialect
         if self.inside:
             self.length += 1

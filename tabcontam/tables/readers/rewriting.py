@@ -1,4 +1,4 @@
-"""A delimited text file in which some cells are written anew, and every other byte stays as it is."""
+"""Delimited text files in which some cells are rewritten, and every other byte stays as it is."""
 
 import io
 import re
@@ -11,7 +11,7 @@ from tabcontam.tables.readers.base import File
 from tabcontam.tables.readers.delimited import decoded_by, first_line, laid_out, read_delimited
 from tabcontam.tables.readers.dialects import Dialect
 
-# A codec that writes, or swallows, a byte order mark by itself: the one that leaves it in the text as a sign.
+# Codecs that write, or drop, a byte order mark by themselves, and the codec that leaves it in the text as a sign.
 PLAIN = {"utf-8-sig": "utf-8"}
 MARKED = {
     b"\xff\xfe\0\0": "utf-32-le",
@@ -25,7 +25,7 @@ Place = tuple[int, int]  # a cell by its row and its column, from 0
 
 @dataclass(frozen=True)
 class Layout:
-    """The text of a file, and where each of its cells stands in it. Rows count from 0, below the header."""
+    """The text of a file, and the place of each of its cells in it. Rows count from 0, below the header."""
 
     file: File
     text: str  # a byte order mark included
@@ -35,12 +35,12 @@ class Layout:
     rows: int
 
     def cell(self, place: Place) -> str | None:
-        """The text between the delimiters, without quotes; None where it cannot be told which signs it is."""
+        """Return the text between the delimiters, without quotes; None where its place is unclear."""
         found = self._span(place)
         return None if found is None else self.text[slice(*found)]
 
     def with_cells(self, changed: Mapping[Place, str]) -> bytes:
-        """The bytes of the file once these cells have another text, which needs no quotes.
+        """Return the bytes of the file with another text, which needs no quotes, in these cells.
 
         Raises `UsageError` where the result would not be read as the same table with these cells changed.
         """
@@ -78,7 +78,7 @@ class Layout:
 
     @cached_property
     def _starts(self) -> list[int]:
-        """Where each line starts in the text, and where the last one ends."""
+        """The place where each line starts in the text, and where the last one ends."""
         mark = self.text.startswith("\ufeff")
         starts = [int(mark)]
         for line in io.StringIO(self.text[int(mark) :], newline=""):
@@ -87,9 +87,9 @@ class Layout:
 
 
 def layout_of(file: File) -> Layout:
-    """Where the cells of a delimited text file stand.
+    """Return the places of the cells of a delimited text file.
 
-    Raises `UsageError` for what is no such table, and for one whose text does not give its bytes back.
+    Raises `UsageError` for a file that is no such table, and for one whose text cannot be encoded to the same bytes.
     """
     text, encoding = decoded_by(file.content, file.name, file.form.encoding)
     marked = next((codec for mark, codec in MARKED.items() if file.content.startswith(mark)), None)
@@ -106,7 +106,7 @@ def layout_of(file: File) -> Layout:
 
 
 def _fields(text: str, dialect: Dialect) -> list[tuple[int, int, str]]:
-    """Where each field of a record starts and ends, quotes left out, and its text; blank lines before it are passed."""
+    """Return start, end (without quotes) and text of each field of a record; blank lines before it are skipped."""
     place = len(text) - len(re.sub(r"\A(?:[^\S\r\n]*(?:\r\n|\r|\n))+", "", text))
     body = text.rstrip("\r\n")
     quoted = {"doubled": r'"((?:[^"]|"")*)"', "escaped": r'"((?:[^"\\]|\\.)*)"', "none": "(?!)()"}[dialect.quoting]

@@ -1,4 +1,4 @@
-"""A table of an SQLite database: read from a copy of its bytes in memory, so that no file is touched."""
+"""Tables of SQLite databases, read from a copy of the bytes in memory, so that no file is touched."""
 
 import time
 from contextlib import closing
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from sqlite3 import Connection
 
 MAGIC = b"SQLite format 3\0"
-JOURNALED = slice(18, 20)  # the bytes of the header that are 2 where changes go to a file beside it
+JOURNALED = slice(18, 20)  # the bytes of the header that are 2 if changes go to another file
 SECONDS = 60.0  # that a view may take
 STEPS = 100_000  # of SQLite's machine between two looks at the clock
 
 
 def read_sqlite(file: File) -> Contents:
-    """Column names and rows of a table or view, in the order of its row ids; raises `UsageError`.
+    """Return column names and rows of a table or view, in the order of its row ids; raises `UsageError`.
 
     Texts are as they are, numbers as SQLite writes them, NULL is None.
     """
@@ -28,7 +28,7 @@ def read_sqlite(file: File) -> Contents:
 
     _check_whole(file)
     header = bytearray(file.content)
-    header[JOURNALED] = b"\1\1"  # a database in memory has no file beside it
+    header[JOURNALED] = b"\1\1"  # a database in memory has no second file
     with closing(sqlite3.connect(":memory:")) as connection:
         connection.text_factory = lambda text: text.decode("utf-8", "backslashreplace")
         try:
@@ -39,7 +39,7 @@ def read_sqlite(file: File) -> Contents:
 
 
 def _check_whole(file: File) -> None:
-    """Raises `UsageError` where a part of the database lies beside it, or it was cut off."""
+    """Check that no part of the database is in another file or cut off. Raises `UsageError` if one is."""
     page, pages = int.from_bytes(file.content[16:18], "big"), int.from_bytes(file.content[28:32], "big")
     size = (65536 if page == 1 else page) * pages
     if len(file.content) < size:
@@ -53,7 +53,7 @@ def _check_whole(file: File) -> None:
 
 
 def _contents(file: File, connection: "Connection") -> Contents:
-    connection.execute("PRAGMA trusted_schema = OFF")  # its views may call no function that does more than compute
+    connection.execute("PRAGMA trusted_schema = OFF")  # its views may call only functions that compute
     connection.execute("PRAGMA query_only = ON")
     deadline = time.monotonic() + SECONDS
     connection.set_progress_handler(lambda: time.monotonic() > deadline, STEPS)
@@ -62,7 +62,7 @@ def _contents(file: File, connection: "Connection") -> Contents:
     table = chosen(file, "table", list(kinds))
     where = _quoted(table)
     columns = [name for name, *_ in connection.execute(f"SELECT * FROM {where} LIMIT 0").description]  # noqa: S608
-    names = [f"{where}.{_quoted(column)}" for column in columns]  # quoted alone, what is no name would be a text
+    names = [f"{where}.{_quoted(column)}" for column in columns]  # quoted alone, an unknown name would be a text
     cells = ", ".join(f"CASE typeof({name}) WHEN 'blob' THEN {name} ELSE CAST({name} AS TEXT) END" for name in names)
     as_stored = "NOT INDEXED" if kinds[table] == "table" else ""  # an index would give the rows in its own order
     found = connection.execute(f"SELECT {cells} FROM {where} {as_stored}")  # noqa: S608 (names are quoted)

@@ -1,4 +1,4 @@
-"""Kinds of files that are not read: what each is called, and one line to type that makes a table of it that is."""
+"""Kinds of files that are not read: their titles, and for each a command that converts it to a kind that is."""
 
 import shlex
 from collections.abc import Callable
@@ -10,7 +10,7 @@ PICKLE = "a pickle may run any program as you open it: open none that you do not
 
 
 def _python(code: str) -> Callable[[str, str], str]:
-    """A line that runs Python, whatever signs the file's name has."""
+    """Return a command that runs Python, whatever signs the file's name has."""
 
     def line(name: str, stem: str) -> str:
         return f"python -c {shlex.quote(code.format(name=repr(name), csv=repr(f'{stem}.csv')))}"
@@ -34,7 +34,7 @@ def _r(code: str) -> Callable[[str, str], str]:
 
 
 PANDAS = "import pandas; pandas.{}({{name}}).to_csv({{csv}}, index=False)"
-# What it is called, its endings, its first bytes, the line that converts it, and what to know before.
+# Title, endings, first bytes, the command that converts it, and advice.
 KINDS: tuple[tuple[str, tuple[str, ...], tuple[bytes, ...], Callable[[str, str], str], str], ...] = (
     ("a file of Stata", (".dta",), (b"<stata_dta>",), _python(PANDAS.format("read_stata")), ""),
     ("a file of SPSS", (".sav", ".zsav"), (b"$FL2", b"$FL3"), _python(PANDAS.format("read_spss")),
@@ -66,7 +66,7 @@ KINDS: tuple[tuple[str, tuple[str, ...], tuple[bytes, ...], Callable[[str, str],
 
 
 def check_supported(file: File) -> None:
-    """Raises `UsageError` for a kind that is not read, with the line that converts it."""
+    """Check that a file is of a kind that is read. Raises `UsageError`, with the command that converts it, if not."""
     for title, endings, magics, line, advice in KINDS:
         tar = title == "a TAR archive" and file.content[257:262] == b"ustar"
         if tar or file.content.startswith(magics or (b"\0 no magic",)) or file.name.lower().endswith(endings):

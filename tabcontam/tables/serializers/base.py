@@ -1,4 +1,4 @@
-"""What a form of rows is: a row to text and back, without loss, and what an answer in that form says."""
+"""The base of all forms of rows: a row to text and back, without loss, and the values in an answer of that form."""
 
 import json
 import re
@@ -17,9 +17,9 @@ MEANT = {"n": "\n", "r": "\r"}
 
 @dataclass(frozen=True)
 class Serializer(ABC):
-    """One way to write a row as text, on one line. `source` is the user's own file that it is from, "" if shipped.
+    """One way to write a row as text, on one line. `source` is the user's own file that defines it, "" if shipped.
 
-    A form that does not name the features beside their values has a `header` above the rows instead.
+    A form whose rows do not name the features has a `header` above the rows instead.
     """
 
     name: str
@@ -30,63 +30,63 @@ class Serializer(ABC):
 
     @abstractmethod
     def row(self, columns: Sequence[str], cells: Sequence[Cell]) -> str:
-        """The row as one line of text."""
+        """Return the row as one line of text."""
 
     @abstractmethod
     def places(self, columns: Sequence[str], cells: Sequence[Cell]) -> list[tuple[int, int]]:
-        """Where each value begins and ends in the row's text, as it is written there."""
+        """Return the beginning and the end of each value in the row's text, as it is written there."""
 
     @abstractmethod
     def prefix(self, columns: Sequence[str], cells: Sequence[Cell], first_asked: int) -> str:
-        """The row up to its feature number `first_asked`, whose value is the natural continuation."""
+        """Return the row up to its feature number `first_asked`, whose value is the natural continuation."""
 
     @abstractmethod
     def value(self, cell: Cell) -> str:
-        """A value as it stands at the end of a row."""
+        """Return a value as it stands at the end of a row."""
 
     @abstractmethod
     def parse(self, text: str, columns: Sequence[str]) -> tuple[Cell, ...]:
-        """The cells of a serialized row. Raises ValueError where `text` is not a row of these columns."""
+        """Return the cells of a serialized row. Raises ValueError where `text` is not a row of these columns."""
 
     @abstractmethod
     def read(self, text: str, asked: Sequence[str]) -> dict[str, Cell]:
-        """The asked features that an answer gives, wherever they stand in its text; None is a missing value."""
+        """Return the asked features that an answer gives, anywhere in its text; None is a missing value."""
 
     @abstractmethod
     def read_on(self, text: str, asked: Sequence[str]) -> dict[str, Cell]:
-        """The same of an answer that continues a prompt, so begins with the value of the first asked feature.
+        """Return the asked features of an answer that continues a prompt: it begins with the value of the first.
 
-        Where a single feature is asked it is always there.
+        A single asked feature is always in the result.
         """
 
     @abstractmethod
     def shown_in(self, text: str, asked: Sequence[str]) -> bool:
-        """Whether a text shows rows of these features in this form."""
+        """Return whether a text shows rows of these features in this form."""
 
     def header(self, columns: Sequence[str]) -> tuple[str, ...]:
-        """The lines that stand above rows; none where the rows name their features."""
+        """Return the lines that stand above rows; none where the rows name their features."""
         return ()
 
     def rows(self, columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> list[str]:
-        """Rows as they stand below each other, one text for each; that of the first begins with the header."""
+        """Return the texts of rows that stand below each other; the first one begins with the header."""
         texts = [self.row(columns, row) for row in rows]
         return ["\n".join((*self.header(columns), texts[0])), *texts[1:]] if texts else []
 
     def alone(self, columns: Sequence[str], cells: Sequence[Cell]) -> str:
-        """A row that stands by itself, so below a header of its own."""
+        """Return the text of a row that stands by itself, below a header of its own."""
         return self.rows(columns, [cells])[0]
 
     def cuts(self, line: str) -> Iterator[list[Cell]]:
-        """Each way to cut a line of an answer into cells by their order alone; none where features are named."""
+        """Yield each way to cut a line of an answer into cells by order alone; none where features are named."""
         return iter(())
 
     def apart(self, line: str) -> str:
-        """A line of an answer with its values set apart by spaces, where the published algorithm looks for them."""
+        """Return a line of an answer with its values separated by spaces, as the published algorithm expects."""
         return line
 
 
 def placed(before: Iterable[str], values: Iterable[str]) -> list[tuple[int, int]]:
-    """Where each value begins and ends in a text in which one piece stands before each of them."""
+    """Return the beginning and the end of each value in a text where one piece stands before each of them."""
     found, end = [], 0
     for piece, value in zip(before, values, strict=True):
         start = end + len(piece)
@@ -96,22 +96,22 @@ def placed(before: Iterable[str], values: Iterable[str]) -> list[tuple[int, int]
 
 
 def quoted(text: str) -> str:
-    """`text` as a JSON string on one line."""
+    """Return `text` as a JSON string on one line."""
     line = json.dumps(text, ensure_ascii=False)
     return LINE_BREAK.sub(lambda match: f"\\u{ord(match.group()):04x}", line)
 
 
 @dataclass(frozen=True)
 class Escapes:
-    """How cells stay on one line, and apart from others: `marks`, line breaks and what looks like an escape get a
+    """Escapes that keep cells on one line, and apart from others: `marks`, line breaks and apparent escapes get a
     backslash. Any other cell stays as it is.
     """
 
     marks: str = ""
-    more: str = ""  # letters that stand for themselves behind a backslash, besides the marks
+    more: str = ""  # letters besides the marks that stand for themselves after a backslash
 
     def write(self, cell: str) -> str:
-        """The cell with its escapes."""
+        """Return the cell with its escapes."""
         if "\\" not in cell and cell.isprintable() and not any(mark in cell for mark in self.marks):
             return cell  # nearly all cells
         if not (LINE_BREAK.search(cell) or self._found(cell) or any(mark in cell for mark in self.marks)):
@@ -119,12 +119,12 @@ class Escapes:
         return self.write_all(cell)
 
     def write_all(self, cell: str) -> str:
-        """The cell with a backslash before all that can have one."""
+        """Return the cell with a backslash before all signs that can have one."""
         text = re.sub(rf"[\\{re.escape(self.marks + self.more)}]", r"\\\g<0>", cell)
         return LINE_BREAK.sub(lambda match: SPELLED.get(match.group(), f"\\u{ord(match.group()):04x}"), text)
 
     def read(self, text: str) -> str:
-        """The cell that was written so."""
+        """Return the cell that was written with these escapes."""
         return self._pattern.sub(_meant, text) if "\\" in text else text
 
     def _found(self, cell: str) -> bool:
@@ -141,7 +141,7 @@ def _meant(match: re.Match[str]) -> str:
 
 
 def by_header(cut: Callable[[str], Iterator[list[Cell]]], text: str, asked: Sequence[str]) -> dict[str, Cell]:
-    """The asked features of a text that holds rows without names: by a header above, or by their order alone."""
+    """Return the asked features of a text of rows without names: by a header above, or by their order alone."""
     places = list(range(len(asked)))
     width = len(asked)
     for line in text.splitlines():

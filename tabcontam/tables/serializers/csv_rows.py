@@ -24,41 +24,41 @@ class CsvRows(Serializer):
     names_features: ClassVar[bool] = False
 
     def row(self, columns: Sequence[str], cells: Sequence[Cell]) -> str:
-        """The row as one line of text."""
+        """Return the row as one line of text."""
         return ",".join(map(self.value, cells))
 
     def places(self, columns: Sequence[str], cells: Sequence[Cell]) -> list[tuple[int, int]]:
-        """Where each field begins and ends, its quotes with it."""
+        """Return the beginning and the end of each field, its quotes included."""
         return placed(["", *("," for _ in cells[1:])], map(self.value, cells))
 
     def prefix(self, columns: Sequence[str], cells: Sequence[Cell], first_asked: int) -> str:
-        """The row up to its feature number `first_asked`, with the comma before it."""
+        """Return the row up to its feature number `first_asked`, with the comma before it."""
         return "".join(f"{self.value(cell)}," for cell in cells[:first_asked])
 
     def value(self, cell: Cell) -> str:
-        """A field of the line."""
+        """Return a field of the line."""
         if not cell:
             return "" if cell is None else '""'
         text = ESCAPES.write(cell)
         return '"' + text.replace('"', '""') + '"' if "," in text or '"' in text else text
 
     def header(self, columns: Sequence[str]) -> tuple[str, ...]:
-        """The line of names."""
+        """Return the line of names."""
         return (self.row(columns, columns),)
 
     def parse(self, text: str, columns: Sequence[str]) -> tuple[Cell, ...]:
-        """The cells of a serialized row. Raises ValueError where `text` is not a row of these columns."""
+        """Return the cells of a serialized row. Raises ValueError where `text` is not a row of these columns."""
         cells = _fields(text)
         if len(cells) != len(columns):
             raise ValueError(f"{len(cells)} fields for {len(columns)} columns")
         return tuple(cells)
 
     def read(self, text: str, asked: Sequence[str]) -> dict[str, Cell]:
-        """The asked features by a header in the text, or the cells of a line that has as many."""
+        """Return the asked features by a header in the text, or the cells of a line that has as many."""
         return by_header(self.cuts, text, asked)
 
     def read_on(self, text: str, asked: Sequence[str]) -> dict[str, Cell]:
-        """The cells of the first line; a single one is the first field, which a comma before a space does not end."""
+        """Return the cells of the first line; a single one is the first field, which `, ` does not end."""
         line = next(iter(text.splitlines()), "").strip()
         if len(asked) > 1:
             return next((dict(zip(asked, cut, strict=True)) for cut in self.cuts(line) if len(cut) == len(asked)), {})
@@ -69,11 +69,11 @@ class CsvRows(Serializer):
         return {asked[0]: ESCAPES.read(field.strip()) or None}
 
     def shown_in(self, text: str, asked: Sequence[str]) -> bool:
-        """Whether a line of the text is a header that names these features."""
+        """Return whether a line of the text is a header that names these features."""
         return any(set(asked) <= set(_fields(line)) for line in text.splitlines() if "," in line)
 
     def cuts(self, line: str) -> Iterator[list[Cell]]:
-        """As a reader of CSV cuts it; else at commas without a space, for texts whose quotes were forgotten."""
+        """Yield the cells as a reader of CSV cuts them; else cut at commas without a space, if quotes are missing."""
         rows = csv.reader([line], skipinitialspace=True)
         with suppress(csv.Error):  # a field beyond the reader's limit
             cells = _cells(next(rows, []))
@@ -86,7 +86,7 @@ class CsvRows(Serializer):
             yield _cells(TIGHT.split(line))
 
     def apart(self, line: str) -> str:
-        """The fields, with a space behind each comma."""
+        """Return the fields, with a space after each comma."""
         return ", ".join(cell or "" for cell in next(self.cuts(line), []))
 
 
@@ -95,7 +95,7 @@ def _cells(fields: Sequence[str]) -> list[Cell]:
 
 
 def _fields(text: str) -> list[Cell]:
-    """The fields of a line, just as they were written."""
+    """Return the fields of a line, just as they were written."""
     cells: list[Cell] = []
     position = 0
     while True:

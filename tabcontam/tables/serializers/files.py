@@ -1,4 +1,4 @@
-"""The serializers that are shipped, and those in files of the user's own."""
+"""The shipped serializers, and those in files of the user's own."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, fields
@@ -31,7 +31,7 @@ FORMS: Mapping[str, type[Serializer]] = {
 
 @cache
 def load_serializers() -> Mapping[str, Serializer]:
-    """The shipped serializers by name, the default first, then those that are no template last; no passages."""
+    """Return the shipped serializers by name, the default first, then those that are no template last; no passages."""
     found = (item for item in map(from_file, shipped_files(KIND)) if not isinstance(item, PassageRows))
     ranked = sorted(found, key=lambda item: (item.name != DEFAULT, not isinstance(item, Template), item.name))
     return {item.name: item for item in ranked}
@@ -39,12 +39,12 @@ def load_serializers() -> Mapping[str, Serializer]:
 
 @cache
 def shipped_templates() -> Mapping[str, Template]:
-    """Those of the shipped serializers that are templates, by name, the default first."""
+    """Return the shipped serializers that are templates, by name, the default first."""
     return {name: item for name, item in load_serializers().items() if isinstance(item, Template)}
 
 
 def all_serializers() -> dict[str, Serializer]:
-    """The shipped serializers and the user's own that TABCONTAM_PATH offers, but for passages.
+    """Return the shipped serializers and the user's own that TABCONTAM_PATH offers, except passages.
 
     Raises `UsageError` as they are read.
     """
@@ -54,7 +54,7 @@ def all_serializers() -> dict[str, Serializer]:
 
 
 def load_serializer(spec: str) -> Serializer:
-    """A serializer by name, or a user's own TOML file. Raises `UsageError`, also for one that writes passages."""
+    """Return a serializer by name, or by a user's own TOML file. Raises `UsageError`, also for a form of passages."""
     if isinstance(found := load_template(spec), PassageRows):
         known = ", ".join(load_serializers())
         raise UsageError(
@@ -66,18 +66,18 @@ def load_serializer(spec: str) -> Serializer:
 
 @cache
 def load_passages() -> Mapping[str, PassageRows]:
-    """The shipped forms that write a row as a passage of its own, by name."""
+    """Return the shipped forms that write a row as a passage of its own, by name."""
     found = map(from_file, shipped_files(KIND))
     return {item.name: item for item in found if isinstance(item, PassageRows)}
 
 
 def load_template(spec: str) -> Serializer:
-    """A form in which rows can be shown, passages among them, by name or as a TOML file. Raises `UsageError`."""
+    """Return a form that can show rows, passages included, by name or as a TOML file. Raises `UsageError`."""
     return named(KIND, spec, {**load_passages(), **load_serializers()}, from_file)
 
 
 def from_file(path: Path) -> Serializer:
-    """The serializer in a TOML file. Raises `UsageError` where it is none."""
+    """Return the serializer in a TOML file. Raises `UsageError` where it is none."""
     raw = {"name": path.stem, "about": "", **read_toml(path, KIND)}
     where, form = f"serializer {path}", raw.pop("form", Template.form)
     if not isinstance(form, str) or form not in FORMS:
@@ -100,14 +100,14 @@ def from_file(path: Path) -> Serializer:
 
 
 def as_facts(serializer: Serializer) -> dict[str, str]:
-    """All that `from_facts` needs to make the serializer again."""
+    """Return all that `from_facts` needs to make the serializer again."""
     return {"form": serializer.form, **asdict(serializer)}
 
 
 def from_facts(facts: Mapping[str, str]) -> Serializer:
-    """The serializer that these facts describe; further ones are passed over.
+    """Return the serializer that these facts describe; unknown facts are ignored.
 
-    Raises ValueError for a form that there is not, as a later version may have.
+    Raises ValueError for a form that does not exist, as a later version may have.
     """
     kind = FORMS.get(facts["form"])
     if kind is None:
@@ -117,6 +117,6 @@ def from_facts(facts: Mapping[str, str]) -> Serializer:
 
 
 def in_order_of_finding(forms: Iterable[Serializer]) -> list[Serializer]:
-    """Serializers so that none is looked for before one whose rows hold its own marks."""
+    """Return serializers so that none is looked for before one whose rows hold its own marks."""
     # `The age is equal to` holds what `The age is` does: the longest separator first, and forms without names last
     return sorted(forms, key=lambda form: -len(form.value_separator) if isinstance(form, Template) else 1)

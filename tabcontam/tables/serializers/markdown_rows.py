@@ -21,29 +21,29 @@ class MarkdownRows(Serializer):
     names_features: ClassVar[bool] = False
 
     def row(self, columns: Sequence[str], cells: Sequence[Cell]) -> str:
-        """The row as one line of text."""
+        """Return the row as one line of text."""
         return "|" + "".join(f" {self.value(cell)} |" for cell in cells)
 
     def places(self, columns: Sequence[str], cells: Sequence[Cell]) -> list[tuple[int, int]]:
-        """Where each value begins and ends between its bars."""
+        """Return the beginning and the end of each value between its bars."""
         return placed(["| ", *(" | " for _ in cells[1:])], map(self.value, cells))
 
     def prefix(self, columns: Sequence[str], cells: Sequence[Cell], first_asked: int) -> str:
-        """The row up to its feature number `first_asked`, with the bar before it."""
+        """Return the row up to its feature number `first_asked`, with the bar before it."""
         return self.row(columns, cells[:first_asked])
 
     def value(self, cell: Cell) -> str:
-        """What stands between two bars."""
+        """Return the text between two bars."""
         if not cell:
             return "" if cell is None else EMPTY
         return ESCAPES.write_all(cell) if cell == EMPTY else ESCAPES.write(cell)
 
     def header(self, columns: Sequence[str]) -> tuple[str, ...]:
-        """The line of names, and the rule below it."""
+        """Return the line of names, and the rule below it."""
         return (self.row(columns, columns), "|" + "---|" * len(columns))
 
     def parse(self, text: str, columns: Sequence[str]) -> tuple[Cell, ...]:
-        """The cells of a serialized row. Raises ValueError where `text` is not a row of these columns."""
+        """Return the cells of a serialized row. Raises ValueError where `text` is not a row of these columns."""
         if not (text.startswith("|") and text.endswith("|")) or len(text) < len("||"):
             raise ValueError("a row begins and ends with a bar")
         cells = [piece[1:-1] for piece in _between(text[1:-1])]
@@ -52,36 +52,36 @@ class MarkdownRows(Serializer):
         return tuple("" if cell == EMPTY else ESCAPES.read(cell) or None for cell in cells)
 
     def read(self, text: str, asked: Sequence[str]) -> dict[str, Cell]:
-        """The asked features by a header in the text, or the cells of a line that has as many."""
+        """Return the asked features by a header in the text, or the cells of a line that has as many."""
         return by_header(self.cuts, text, asked)
 
     def read_on(self, text: str, asked: Sequence[str]) -> dict[str, Cell]:
-        """The cells of the first line; a single one is what stands before the first bar."""
+        """Return the cells of the first line; a single one is the text before the first bar."""
         cells = next(self.cuts(next(iter(text.splitlines()), "")), [None])
         if len(asked) == 1:
             return {asked[0]: cells[0]}
         return dict(zip(asked, cells, strict=True)) if len(cells) == len(asked) else {}
 
     def shown_in(self, text: str, asked: Sequence[str]) -> bool:
-        """Whether a line of the text is a header that names these features."""
+        """Return whether a line of the text is a header that names these features."""
         bars = (line for line in text.splitlines() if line.startswith("|"))
         return any(set(asked) <= set(next(self.cuts(line), [])) for line in bars)
 
     def cuts(self, line: str) -> Iterator[list[Cell]]:
-        """What stands between its bars, the outer ones or not."""
+        """Yield the texts between the bars, with or without outer bars."""
         inner = line.strip().removeprefix("|")
         pieces = _between(inner)
         if len(pieces) > 1 and pieces[-1].strip() in ("", "."):
-            pieces = pieces[:-1]  # behind the closing bar
+            pieces = pieces[:-1]  # after the closing bar
         yield [None if piece.strip() == EMPTY else ESCAPES.read(piece.strip()) or None for piece in pieces]
 
     def apart(self, line: str) -> str:
-        """The cells, with a comma and a space between them."""
+        """Return the cells, with a comma and a space between them."""
         return ", ".join(cell or "" for cell in next(self.cuts(line), []))
 
 
 def _between(text: str) -> list[str]:
-    """The pieces of a text between its bars, escaped bars aside."""
+    """Return the pieces of a text between its bars, except escaped bars."""
     pieces = []
     position = 0
     while match := BAR.match(text, position):

@@ -1,6 +1,6 @@
 """Rows as passages of their own: on several lines, or in sentences, as TabLLM writes them (Hegselmann et al. 2023).
 
-Nothing goes on with such a row, so that it can be shown and asked about as a whole, and not completed: `evaluate` takes
+Such a row cannot be continued, so that it can be shown and asked about as a whole, and not completed: `evaluate` takes
 these forms, and tests that hide a cell do not.
 """
 
@@ -14,23 +14,23 @@ from tabcontam.tables.table import Cell
 
 @dataclass(frozen=True)
 class PassageRows(Template):
-    """A template whose features may stand on lines of their own, each with an `end` behind its value."""
+    """A template whose features may stand on lines of their own, each with an `end` after its value."""
 
     end: str = ""
     form: ClassVar[str] = "passage"
 
     def row(self, columns: Sequence[str], cells: Sequence[Cell]) -> str:
-        """The row as one text."""
+        """Return the row as one text."""
         return self._sentences.row(columns, cells) + self.end
 
     def parse(self, text: str, columns: Sequence[str]) -> tuple[Cell, ...]:
-        """The cells of a serialized row. Raises ValueError where `text` is not a row of these columns."""
+        """Return the cells of a serialized row. Raises ValueError where `text` is not a row of these columns."""
         if not text.endswith(self.end):
             raise ValueError(f"no {self.end!r} at the end")
         return self._sentences.parse(text.removesuffix(self.end), columns)
 
     @property
     def _sentences(self) -> Template:
-        """The same as a template, in which the end of a feature belongs to what separates it from the next."""
+        """The form as a template, in which the end of a feature belongs to the separator after it."""
         between = self.end + self.feature_separator
         return Template(self.name, self.about, self.specifier, self.value_separator, between)

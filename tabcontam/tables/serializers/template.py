@@ -1,8 +1,8 @@
 """Rows in the words of a template, such as those of the paper.
 
-A row is `{specifier}{feature}{value_separator}{value}` for each feature, joined by `{feature_separator}`
-(Ronval et al. 2024, section 3.3), on one line. A value stands as it is, unless that could not be read back: then it
-is written as a JSON string. A missing value is written as nothing.
+A row is `{specifier}{feature}{value_separator}{value}` for each feature, joined by `{feature_separator}` (Ronval et al.
+2024, section 3.3), on one line. A value stands as it is, unless that could not be read back: then it is written as a
+JSON string. A missing value is written as nothing.
 """
 
 import json
@@ -16,7 +16,7 @@ from tabcontam.tables.serializers.base import LINE_BREAK, Serializer, quoted
 from tabcontam.tables.table import Cell
 
 LONGEST_NAME = 80  # characters of a feature's name when an answer is searched for the next feature
-BEFORE = r"^|[,;.:|({\[]|[-*\u2022]\s|\d[.)]\s"  # what ends before a feature's name, beside its serializer's separator
+BEFORE = r"^|[,;.:|({\[]|[-*\u2022]\s|\d[.)]\s"  # ends of the text before a feature's name, besides the separator
 
 
 @dataclass(frozen=True)
@@ -29,11 +29,11 @@ class Template(Serializer):
     form: ClassVar[str] = "template"
 
     def row(self, columns: Sequence[str], cells: Sequence[Cell]) -> str:
-        """The row as one line of text."""
+        """Return the row as one line of text."""
         return self.feature_separator.join(self._features(columns, cells))
 
     def places(self, columns: Sequence[str], cells: Sequence[Cell]) -> list[tuple[int, int]]:
-        """Where each value begins and ends in the row's text, as it is written there."""
+        """Return the beginning and the end of each value in the row's text, as it is written there."""
         found, end = [], 0
         for start, feature in zip(_around(self, tuple(columns))[0], self._features(columns, cells), strict=True):
             found.append((end + len(start), end + len(feature)))
@@ -41,20 +41,20 @@ class Template(Serializer):
         return found
 
     def prefix(self, columns: Sequence[str], cells: Sequence[Cell], first_asked: int) -> str:
-        """The row up to its feature number `first_asked`, whose value is the natural continuation."""
+        """Return the row up to its feature number `first_asked`, whose value is the natural continuation."""
         shown = self._features(columns, cells)[:first_asked]
         return self.feature_separator.join([*shown, self.lead(columns[first_asked])])
 
     def lead(self, column: str) -> str:
-        """A feature up to its value, without trailing space: base models begin a word with its space."""
+        """Return a feature up to its value, without trailing space: base models begin a word with its space."""
         return self.start(column).rstrip()
 
     def value(self, cell: Cell) -> str:
-        """A value as it stands at the end of a row."""
+        """Return a value as it stands at the end of a row."""
         return written(cell, "")
 
     def parse(self, text: str, columns: Sequence[str]) -> tuple[Cell, ...]:
-        """The cells of a serialized row. Raises ValueError where `text` is not a row of these columns."""
+        """Return the cells of a serialized row. Raises ValueError where `text` is not a row of these columns."""
         cells = []
         starts = [self.start(column) for column in columns]
         position = 0
@@ -69,7 +69,7 @@ class Template(Serializer):
         return tuple(cells)
 
     def read(self, text: str, asked: Sequence[str]) -> dict[str, Cell]:
-        """The asked features that an answer names, wherever they stand in its text; None is a missing value."""
+        """Return the asked features that an answer names, anywhere in its text; None is a missing value."""
         found = {}
         for feature in asked:
             position = self._found(text, feature)
@@ -78,11 +78,11 @@ class Template(Serializer):
         return found
 
     def read_on(self, text: str, asked: Sequence[str]) -> dict[str, Cell]:
-        """The same of an answer that continues a prompt, so begins with the value of the first asked feature."""
+        """Return the asked features of an answer that continues a prompt: it begins with the value of the first."""
         return self.read(self.start(asked[0]) + text.removeprefix(" "), asked)
 
     def shown_in(self, text: str, asked: Sequence[str]) -> bool:
-        """Whether the first of the features stands in the text as a row names it."""
+        """Return whether the first of the features stands in the text as a row names it."""
         return self.lead(asked[0]) in text
 
     @cached_property
@@ -92,7 +92,7 @@ class Template(Serializer):
         return re.compile(rf"{separator}{re.escape(self.specifier)}{name}{value}|[\n\r]")
 
     def start(self, column: str) -> str:
-        """What stands before a feature's value: its name, between the serializer's own words."""
+        """Return the text before a feature's value: its name, between the serializer's own words."""
         plain = column and not LINE_BREAK.search(column) and not column.startswith('"')
         return self.specifier + (column if plain else quoted(column)) + self.value_separator
 
@@ -125,9 +125,9 @@ class Template(Serializer):
         return value.lstrip(": ").removesuffix(self.feature_separator.strip()).strip() or None
 
 
-@lru_cache(maxsize=4096)  # wide tables have more names than `re` keeps patterns of
+@lru_cache(maxsize=4096)  # wide tables have more names than `re` caches patterns
 def _naming(serializer: Template, feature: str) -> re.Pattern[str]:
-    """What stands before a feature's value in a text that may be another's."""
+    """Return the pattern of the text before a feature's value, for a text by any author."""
     # Without a specifier, `Smoking: No` also ends `Hx Smoking: No`: something has to end before the name.
     own = re.escape(serializer.feature_separator.strip())
     before = r"(?<!\w)" if serializer.specifier.strip() else rf"(?:{BEFORE}|{own})\s*"
@@ -138,13 +138,13 @@ def _naming(serializer: Template, feature: str) -> re.Pattern[str]:
 
 @lru_cache(maxsize=64)  # of a plan's rows, most have the same columns
 def _around(serializer: Template, columns: tuple[str, ...]) -> tuple[list[str], list[str]]:
-    """What stands before each value of a row, and after it."""
+    """Return the text before each value of a row, and the text after it."""
     starts = [serializer.start(column) for column in columns]
     return starts, [serializer.feature_separator + start for start in starts[1:]] + [""]
 
 
 def written(cell: Cell, following: str) -> str:
-    """A value as it stands in a row, when `following` is the text that comes after it."""
+    """Return a value as it stands in a row, when `following` is the text that comes after it."""
     if cell is None:
         return ""
     ambiguous = not cell or cell.startswith('"') or LINE_BREAK.search(cell) is not None

@@ -1,4 +1,4 @@
-"""Tables that are no files of this machine: what stands at an address, on OpenML, on Hugging Face, in scikit-learn."""
+"""Tables that are no files of this machine: at an address, on OpenML, on Hugging Face, or in scikit-learn."""
 
 from tabcontam.tables.sources.addresses import without_queries as without_queries
 from tabcontam.tables.sources.base import Source as Source

@@ -1,4 +1,4 @@
-"""A table at an address: `https://host/my.csv`. Whose rows it holds nobody can tell, so that they count as private."""
+"""Tables at an address: `https://host/my.csv`. The owner of the rows is unknown, so that they count as private."""
 
 import re
 from urllib.parse import unquote, urlsplit
@@ -10,7 +10,7 @@ from tabcontam.tables.readers.kinds import ENDINGS, stem
 from tabcontam.tables.sources.base import Source
 from tabcontam.tables.sources.fetching import check_address, fetched
 
-# Pages that people take for the table on them, and what to type in their place.
+# Pages that people take for the table on them, and the spec to type in their place.
 PAGES = (
     (r"https?://github\.com/([^/]+/[^/]+)/blob/([^?#]+)", r"https://raw.githubusercontent.com/\1/\2"),
     (r"https?://gitlab\.com/(.+)/-/blob/([^?#]+)", r"https://gitlab.com/\1/-/raw/\2"),
@@ -21,7 +21,7 @@ PAGES = (
 
 
 def read_address(spec: str, form: TextFormat) -> Source:
-    """The table that an address names, a part of it behind `#`. Raises `UsageError`, in one line, for what is none."""
+    """Return the table at an address, or the part of it named after `#`. Raises `UsageError`, in one line, if none."""
     for page, instead in PAGES:
         if re.fullmatch(page, spec):
             raise UsageError(f"{spec} is a page, not a table; give {re.sub(page, instead, spec)}")
@@ -30,7 +30,7 @@ def read_address(spec: str, form: TextFormat) -> Source:
     found = fetched(address)
     name = file_name(address)
     known = without_packing(name).lower().endswith(ENDINGS)
-    offered = name if known or not found.file else found.file  # `download?id=5` says nothing of what it is
+    offered = name if known or not found.file else found.file  # `download?id=5` does not show the kind
     shown = address.partition("?")[0]
     if found.is_page:
         raise UsageError(f"{shown} is a page, not a table; give the address of the file itself, or fetch it by hand")
@@ -41,17 +41,17 @@ def read_address(spec: str, form: TextFormat) -> Source:
 
 
 def without_queries(text: str) -> str:
-    """A text, as a command, with nothing behind the `?` of an address: a key may stand there."""
+    """Return a text, such as a command, without the part of each address after `?`, where a key may stand."""
     return re.sub(r"""(https?://[^\s'"?#]+\?)[^\s'"#]+""", r"\1…", text, flags=re.IGNORECASE)
 
 
 def name_of(spec: str) -> str:
-    """What results call the table: the last part of the address, and what is named in it; no key that may follow."""
+    """Return the table's name in results: the last part of the address, and the part after `#`; no key between them."""
     address, sign, part = spec.partition("#")
     return f"{file_name(address)}{sign}{unquote(part)}"
 
 
 def file_name(address: str) -> str:
-    """The last part of the path of an address, or its host."""
+    """Return the last part of the path of an address, or its host."""
     parts = urlsplit(address)
     return unquote(parts.path.rstrip("/").rpartition("/")[2]).rpartition("/")[2] or parts.hostname or address

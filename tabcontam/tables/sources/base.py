@@ -1,4 +1,4 @@
-"""What a source gives: the bytes of a table, what it is called, and whose it is."""
+"""The result of a source: the bytes of a table, its name, and whether it is public."""
 
 from dataclasses import dataclass, replace
 
@@ -11,11 +11,11 @@ from tabcontam.tables.readers.kinds import read_file, read_split, stem
 
 @dataclass(frozen=True)
 class Source:
-    """The files of a table, one behind the other, and what its source says of it.
+    """The files of a table, one after the other, and the description by their source.
 
-    `title` stands in prompts unless the user says otherwise, and so is `target` the column to classify. Rows that are
-    not `public` leave this machine only if the user says so. `left_out` are columns that are no part of the data.
-    `split` is that of the dataset which the source says these files are, `part` what is named behind the `#` of the
+    `title` stands in prompts unless the user gives another; likewise `target` is the column to classify. Rows that are
+    not `public` leave this machine only if the user allows it. `left_out` are columns that are no part of the data.
+    `split` is the split of the dataset that the source states for these files, `part` is the text after the `#` of the
     one file: a table in it, a split, or both.
     """
 
@@ -29,7 +29,7 @@ class Source:
     part: str = ""
 
     def called(self, split: str) -> tuple[str, str]:
-        """What results and prompts call the table whose split this is: without the split's name."""
+        """Return the names in results and prompts of the table with this split: without the split's name."""
         part = self.part[: -len(split)].removesuffix("#") if split else self.part
         if part:
             return f"{self.name}#{part}", without_split(stem(part.rpartition("#")[2].rpartition("/")[2]), split)
@@ -37,9 +37,9 @@ class Source:
 
 
 def read_source(source: Source) -> tuple[Contents, str]:
-    """Column names and the rows of all files, and which split of a dataset they are; "" where none is named.
+    """Return column names and the rows of all files, and their split of a dataset; "" where none is named.
 
-    Raises `UsageError` for what is no table, and for files of two tables.
+    Raises `UsageError` for files without a table, and for files of two tables.
     """
     found, split = read_split(source.files[0])
     columns, rows = found

@@ -1,4 +1,4 @@
-"""What stands at an address: fetched once, within limits, and kept in the cache folder, readable by its user alone."""
+"""Content of addresses: fetched once, within limits, and stored in the cache folder, readable by its user alone."""
 
 import hashlib
 import json
@@ -33,7 +33,7 @@ LEAVE = (401, 403)
 
 @dataclass(frozen=True)
 class Fetched:
-    """The bytes, the name under which a server offers them ("" if it says none), and their media type."""
+    """The bytes, the name under which a server offers them ("" if it gives none), and their media type."""
 
     content: bytes
     file: str = ""
@@ -41,14 +41,14 @@ class Fetched:
 
     @property
     def is_page(self) -> bool:
-        """Whether it is a web page: for people, or to log in."""
+        """True if the content is a web page: for people, or to log in."""
         return self.content.lstrip()[:15].lower().startswith(PAGE)
 
 
 def key_in(variable: str) -> str:
     """Return the key in an environment variable, "" where there is none.
 
-    Raises `UsageError` for what cannot be one: libraries would repeat it in their messages.
+    Raises `UsageError` for a value that cannot be one: libraries would repeat it in their messages.
     """
     key = os.environ.get(variable, "").strip() if variable else ""
     if not (key.isascii() and key.isprintable() and " " not in key):
@@ -57,11 +57,11 @@ def key_in(variable: str) -> str:
 
 
 def fetched(address: str, token: str | None = None, *, forbidden: str = "") -> Fetched:
-    """What stands at an address, which is asked once: then it is read from the cache folder.
+    """Return the content of an address, which is asked once: later it is read from the cache folder.
 
-    The `token` is sent to the host of the address alone, wherever that redirects to. What is `forbidden` to ask, with
-    the reason, is only read from the cache. Raises `UsageError` for an address
-    that cannot be asked, does not answer, or answers with more than a limit.
+    The `token` is sent to the host of the address alone, wherever that redirects to. With `forbidden`, the reason why
+    the address must not be asked, only the cache is read. Raises `UsageError` for an address that cannot be asked, does
+    not answer, or answers with more than a limit.
     """
     check_address(address)
     folder = cache_folder().parent / "fetched" / hashlib.sha256(address.encode()).hexdigest()[:32]
@@ -76,7 +76,7 @@ def fetched(address: str, token: str | None = None, *, forbidden: str = "") -> F
 
 
 def check_address(address: str) -> None:
-    """Raises `UsageError` for what is no address of the web, and for one with a password in it."""
+    """Check that a text is an address of the web without a password in it. Raises `UsageError` if not."""
     try:
         parts = urlsplit(address)
         host, user, _ = parts.hostname, parts.username, parts.port
@@ -105,7 +105,7 @@ def _kept(folder: Path) -> Fetched | None:
 
 
 def _keep(folder: Path, found: Fetched) -> None:
-    """Write it whole or not at all; the address is not written, which may hold a key."""
+    """Write the content whole or not at all, without the address, which may hold a key."""
     about = {"sha256": hashlib.sha256(found.content).hexdigest(), "file": found.file, "kind": found.kind}
     with suppress(OSError):  # a cache that cannot be written costs a second download, not the run
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -141,7 +141,7 @@ def _refused(shown: str, error: HTTPError) -> UsageError:
 
 
 def _content(response: Any, headers: Message, shown: str) -> bytes:
-    """All bytes of a response, within the limits of size and time."""
+    """Return all bytes of a response, within the limits of size and time."""
     deadline, parts, size = time.monotonic() + WHOLE_SECONDS, [], 0
     while part := response.read1(CHUNK):  # as it comes, so that the clock is looked at
         parts.append(part)
@@ -157,14 +157,14 @@ def _content(response: Any, headers: Message, shown: str) -> bytes:
 
 
 class _Careful(HTTPRedirectHandler):
-    """From https to https alone, and with a token to no other host."""
+    """A handler of redirections from https to https alone, and with a token to no other host."""
 
     max_redirections = REDIRECTS
 
     def redirect_request(
         self, req: Request, fp: IO[bytes], code: int, msg: str, headers: Any, newurl: str
     ) -> Request | None:
-        """The request that follows; raises OSError where none may."""
+        """Return the request that follows; raises OSError where none may."""
         before, after = urlsplit(req.full_url), urlsplit(urljoin(req.full_url, newurl))
         if after.scheme != "https" and (before.scheme == "https" or after.scheme != "http"):
             fp.close()

@@ -1,4 +1,4 @@
-"""A dataset of Hugging Face: `hf:datasets/OWNER/NAME#SPLIT`. Files of its repository alone; no program of it is run."""
+"""Datasets of Hugging Face: `hf:datasets/OWNER/NAME#SPLIT`. Only files of the repository; no program of it is run."""
 
 import fnmatch
 import json
@@ -22,7 +22,7 @@ TOKEN = "HF_TOKEN"  # noqa: S105 (the name of a variable)
 OFFLINE = "HF_HUB_OFFLINE"
 _NAME = re.compile(r"datasets/([\w.-]+(?:/[\w.-]+)?)", re.ASCII)
 _COMMIT = re.compile(r"[0-9a-f]{40}")
-# What the words in the names of files mean, as Hugging Face has them.
+# The meaning of words in the names of files, as Hugging Face defines it.
 _SPLITS = {
     "train": "train", "training": "train", "validation": "validation", "valid": "validation", "val": "validation",
     "dev": "validation", "test": "test", "testing": "test", "eval": "test", "evaluation": "test",
@@ -38,10 +38,10 @@ _ABOUT = {
 
 
 def read_hugging_face(spec: str, form: TextFormat) -> Source:
-    """The split that is named, of all its files, or the only one there is; one that is named is stated.
+    """Return all files of the split that is named, or of the only one; a named split is stated.
 
     Rows of a repository that is private, or asks for leave, are private. The variable HF_TOKEN is sent to Hugging Face
-    alone. Raises `UsageError` for a name that is none, several splits of which none is named, and what cannot be had.
+    alone. Raises `UsageError` for an invalid name, several splits of which none is named, and data that cannot be had.
     """
     named, _, part = spec.partition("#")
     found = _NAME.fullmatch(named.removeprefix(PREFIX))
@@ -64,16 +64,16 @@ def read_hugging_face(spec: str, form: TextFormat) -> Source:
             raise UsageError(f"{spec} is larger than {base.LARGEST // 1024**2} MiB; name one of its files behind a #")
         files.append(File(content, path.rpartition("/")[2], form=form))
     public = about.get("private") is False and about.get("gated") is False
-    name = spec[: -len(split) - 1] if split else spec  # the split stands behind a # or, in a config, behind a /
+    name = spec[: -len(split) - 1] if split else spec  # the split stands after a # or, in a config, after a /
     return Source(name, found[1].rpartition("/")[2], tuple(files), public=public, split=split)
 
 
 def _description(named: str, name: str, token: str | None) -> dict[str, Any]:
-    """What Hugging Face says of the dataset."""
+    """Return Hugging Face's description of the dataset."""
     try:
         about = json.loads(_asked(f"{SITE}/api/datasets/{name}", token).content)
     except UsageError as error:
-        if "HTTP 401" in str(error) or "HTTP 404" in str(error):  # it answers so to any name that it does not have
+        if "HTTP 401" in str(error) or "HTTP 404" in str(error):  # the answer to any name that it does not have
             raise UsageError(
                 f"{named} is not on Hugging Face, or private; check the name, or set {TOKEN} to a token that may read "
                 "it"
@@ -87,13 +87,13 @@ def _description(named: str, name: str, token: str | None) -> dict[str, Any]:
 
 
 def _asked(address: str, token: str | None) -> Fetched:
-    """What Hugging Face has there; it is not asked where the user has said so to its own libraries."""
+    """Return the content of a Hugging Face address; only the cache is read if the user set its libraries offline."""
     offline = os.environ.get(OFFLINE, "").strip().upper() in ("1", "ON", "YES", "TRUE")
     return fetched(address, token, forbidden=f"{OFFLINE} is set; unset it to fetch it" if offline else "")
 
 
 def _data_files(about: Mapping[str, Any]) -> list[str]:
-    """The files of the repository that are tables of kinds we read, in order."""
+    """Return the files of the repository that are tables of kinds we read, in order."""
     siblings = about.get("siblings")
     listed = [one.get("rfilename") for one in siblings if isinstance(one, dict)] if isinstance(siblings, list) else []
     paths = [path for path in listed if isinstance(path, str)]
@@ -106,7 +106,7 @@ def _data_files(about: Mapping[str, Any]) -> list[str]:
 
 
 def _splits(about: Mapping[str, Any]) -> dict[str, list[str]]:
-    """The files of each split: as the dataset's card states, else by the words in their names."""
+    """Return the files of each split: as the dataset's card states, else by the words in their names."""
     files = _data_files(about)
     card = about.get("cardData")
     configs = card.get("configs") if isinstance(card, dict) else None
@@ -130,7 +130,7 @@ def _splits(about: Mapping[str, Any]) -> dict[str, list[str]]:
 
 
 def _patterns(stated: object) -> list[tuple[str, list[str]]]:
-    """The splits of a config and their patterns, in whichever way a card writes them."""
+    """Return the splits of a config and their patterns, in whichever way a card writes them."""
     if isinstance(stated, str):
         return [("train", [stated])]
     splits = []
@@ -145,7 +145,7 @@ def _patterns(stated: object) -> list[tuple[str, list[str]]]:
 
 
 def _meant(named: str, part: str, splits: Mapping[str, Sequence[str]], files: Sequence[str]) -> Sequence[str]:
-    """The files of the split, or the one file, that the user named."""
+    """Return the files of the split, or the one file, that the user named."""
     if not files:
         raise UsageError(f"{named} has no file that is a table; give another dataset")
     if part in files:

@@ -1,4 +1,4 @@
-"""Which source a name means: an address, or what stands before its colon."""
+"""The choice of a source by its name: an address, or the prefix before its colon."""
 
 import re
 
@@ -12,27 +12,27 @@ PREFIXES = (openml.PREFIX, hugging_face.PREFIX, scikit_learn.PREFIX)
 
 
 def is_source(spec: str) -> bool:
-    """Whether a name is that of a source, and neither a card's nor a file's."""
+    """Return whether a name is that of a source, and neither a card's nor a file's."""
     return is_address(spec) or spec.startswith(PREFIXES)
 
 
 def is_address(spec: str) -> bool:
-    """Whether a name is an address, of the web or of a kind that is not read (`s3://…`)."""
+    """Return whether a name is an address, of the web or of a kind that is not read (`s3://…`)."""
     return bool(ADDRESS.match(spec))
 
 
 def stated_name(spec: str) -> str:
-    """What results call the table of a source."""
+    """Return the name in results of the table of a source."""
     return addresses.name_of(spec) if is_address(spec) else spec
 
 
 def card_of(spec: str) -> str | None:
-    """The dataset with a card, and its edition, that a source has as well; a card tells more of it."""
+    """Return the dataset with a card, and its edition, that is also this source; a card holds more facts."""
     return scikit_learn.card_of(spec) if spec.startswith(scikit_learn.PREFIX) else None
 
 
 def open_source(spec: str, form: TextFormat) -> Source:
-    """The files of the source. Raises `UsageError` for what cannot be had."""
+    """Return the files of the source. Raises `UsageError` for files that cannot be had."""
     if is_address(spec):
         return addresses.read_address(spec, form)
     if spec.startswith(hugging_face.PREFIX):

@@ -1,4 +1,4 @@
-"""A dataset of OpenML by its number: `openml:61`. Its own file, checked against the MD5 that OpenML states."""
+"""Datasets of OpenML by their number: `openml:61`. The file is checked against the MD5 that OpenML states."""
 
 import hashlib
 import json
@@ -14,10 +14,10 @@ SITE = "https://www.openml.org"
 
 
 def read_openml(spec: str) -> Source:
-    """The dataset with its own name and target, without the columns that OpenML says are no features.
+    """Return the dataset with its own name and target, without the columns that OpenML lists as no features.
 
-    Raises `UsageError` for a number that OpenML does not have, a file that is not the one it states, and what cannot be
-    fetched.
+    Raises `UsageError` for a number that OpenML does not have, a file that is not the one it states, and one that
+    cannot be fetched.
     """
     number = spec.removeprefix(PREFIX)
     if not number.isascii() or not number.isdecimal():
@@ -50,7 +50,7 @@ def _description(spec: str, number: str) -> dict[str, Any]:
         found = fetched(f"{SITE}/api/v1/json/data/{number}")
         about = json.loads(found.content)["data_set_description"]
     except UsageError as error:
-        if "HTTP 412" in str(error):  # what OpenML answers to a number it does not have
+        if "HTTP 412" in str(error):  # OpenML's answer to a number it does not have
             raise UsageError(f"OpenML has no dataset {number}; look it up at {SITE}/search?type=data") from None
         raise
     except (ValueError, KeyError, TypeError, RecursionError):
@@ -61,6 +61,6 @@ def _description(spec: str, number: str) -> dict[str, Any]:
 
 
 def _texts(value: object) -> list[str]:
-    """One name, several between commas, or a list of them."""
+    """Return the names in one text, in several with commas between, or in a list."""
     listed = value if isinstance(value, list) else str(value or "").split(",")
     return [str(name).strip() for name in listed if str(name).strip()]

@@ -1,4 +1,4 @@
-"""A table that scikit-learn carries or fetches: `sklearn:diabetes`, as its frame writes it."""
+"""Tables that scikit-learn ships or fetches: `sklearn:diabetes`, as its frame writes it."""
 
 import inspect
 from typing import Any
@@ -14,7 +14,7 @@ AS_WRITTEN = TextFormat(",", "utf-8", header=True)
 
 
 def card_of(spec: str) -> str | None:
-    """The dataset that has a card, with the edition that scikit-learn has of it: `iris@sklearn` for `sklearn:iris`."""
+    """Return the dataset with a card and the edition of scikit-learn: `iris@sklearn` for `sklearn:iris`."""
     name = spec.removeprefix(PREFIX)
     loaders = {f"{prefix}{name}" for prefix in LOADERS}
     editions = ((card, edition) for card in load_cards().values() for edition in card.editions)
@@ -22,7 +22,7 @@ def card_of(spec: str) -> str | None:
 
 
 def read_scikit_learn(spec: str) -> Source:
-    """The frame of a `load_` or `fetch_` function, with its target; raises `UsageError` for a name that gives none."""
+    """Return the frame of a `load_` or `fetch_` function, with its target; raises `UsageError` for other names."""
     from sklearn import datasets
 
     name = spec.removeprefix(PREFIX)

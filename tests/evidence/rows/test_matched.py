@@ -194,11 +194,6 @@ def test_all_its_evidence_lies_in_the_altered_column() -> None:
     assert evidence.columns == {name: pytest.approx(evidence.recalled_bits)}
 
 
-def test_trials_of_an_older_run_which_do_not_name_that_column_rest_on_one_as_well() -> None:
-    older = [replace(query, lies_in={}) for query in asked()]
-    assert weighed(older, lambda query: str(query.expected[0])).without == {"the altered feature": 1.0}
-
-
 COUNTRIES = ("Wexlow", "Brintle", "Quolt", "Pargen", "Tesk", "Olmery")
 
 

@@ -1,4 +1,4 @@
-"""Algorithm 1 of Golchin and Surdeanu 2024: is the overlap larger where the instruction names the dataset?"""
+"""Algorithm 1 of Golchin and Surdeanu 2024, which compares overlaps with and without the dataset's name."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -17,19 +17,19 @@ LEVEL = 0.05  # at which the paper calls a partition contaminated
 
 
 class Overlap(NamedTuple):
-    """The overlap of an instance's two completions with the true second piece."""
+    """The overlaps of an instance's two completions with the true second piece."""
 
     guided: float
     general: float
 
 
-BY_WORDS = Rouge()  # which cannot change
+BY_WORDS = Rouge()  # frozen, so that it may be a default
 _measure: ContextVar[Measure] = ContextVar("overlap", default=BY_WORDS)
 
 
 @contextmanager
 def measured_by(measure: Measure) -> Iterator[None]:
-    """Inside it Algorithm 1 compares completions by this measure; outside, and by default, by ROUGE-L."""
+    """Make Algorithm 1 compare completions by this measure inside the context; outside, the measure is ROUGE-L."""
     before = _measure.set(measure)
     try:
         yield
@@ -38,9 +38,9 @@ def measured_by(measure: Measure) -> Iterator[None]:
 
 
 def overlaps(trials: Iterable[Trial]) -> list[Overlap]:
-    """The overlaps of the paper's own instances that have both answers; a reply that brought no text is an empty one.
+    """Return the overlaps of the paper's instances that have both answers; a reply without text is an empty one.
 
-    By a measure for which texts are joined, the first piece stands before both texts where a single one was cut.
+    By a measure for which texts are joined, the first piece stands before both texts if a single text was cut.
     """
     own = {trial.query.id: trial for trial in trials if trial.query.paper}
     beside = {trial.query.decoy_of: trial for trial in own.values() if arm_of(trial.query) == GENERAL}
@@ -49,7 +49,7 @@ def overlaps(trials: Iterable[Trial]) -> list[Overlap]:
 
 
 def _overlap(trial: Trial) -> float:
-    """The overlap of a reply: of a text as it came, of a row the values that were read in it with those of the row."""
+    """Return the overlap of a reply: of a text as it came, of a row the read values with those of the row."""
     query, measure = trial.query, _measure.get()
     if of_text(query):
         come = isinstance(trial.reply, Reply) and trial.reply.state in READ
@@ -71,43 +71,43 @@ def _joined(cells: Iterable[str | None]) -> str:
 
 
 def drawn(p_value: float) -> str:
-    """The share of resamples that the bootstrap states as a p-value."""
+    """Return in words the share of resamples that the bootstrap reports as a p-value."""
     return stated(p_value) if p_value else f"p under {1 / RESAMPLES:g}"
 
 
 def compares(test: Test) -> bool:
-    """Whether a test decides by Algorithm 1, so that the measure of the overlap matters to it."""
+    """Return whether a test decides by Algorithm 1, so that the measure of the overlap matters to it."""
     return isinstance(test.published, AlgorithmOne)
 
 
 @dataclass(frozen=True)
 class AlgorithmOne(PublishedRule):
-    """Contaminated where the mean overlap is larger with the guided instruction: paired bootstrap, p <= 0.05."""
+    """The rule that finds a larger mean overlap with the guided instruction: paired bootstrap, p <= 0.05."""
 
     def finds(self, trials: Sequence[Trial]) -> bool | None:
-        """What the rule decides; where no instance has both answers it finds nothing."""
+        """Return the rule's decision; if no instance has both answers, it finds nothing."""
         pairs = overlaps(trials)
         return bool(pairs) and self.p_value(pairs) <= LEVEL
 
     def p_value(self, pairs: Sequence[Overlap], *, paired: bool = True) -> float:
-        """By 10,000 resamples, with the seed 0: paired as published, or unpaired as in the authors' public code."""
+        """Return the p-value by 10,000 resamples, seed 0: paired as published, or unpaired as in the public code."""
         guided, general = zip(*pairs, strict=True)
         return bootstrap(guided, general, paired=paired)
 
     def lacks(self, trials: Sequence[Trial]) -> str | None:
-        """Without a pair of answers nothing is compared."""
+        """Return why nothing can be compared, or None if there is a pair of answers."""
         return None if overlaps(trials) else "no instance has an answer to the guided and to the general instruction"
 
     def hits(self, trials: Sequence[Trial]) -> int:
-        """How many instances are completed with more overlap under the guided instruction."""
+        """Return how many instances are completed with more overlap under the guided instruction."""
         return sum(pair.guided > pair.general for pair in overlaps(trials))
 
     def counted(self, trials: Sequence[Trial]) -> Sequence[Trial]:
-        """The guided queries."""
+        """Return the trials of the guided queries."""
         return [trial for trial in trials if not trial.query.decoy_of]
 
     def said(self, trials: Sequence[Trial]) -> str:
-        """The mean overlaps, and both p-values."""
+        """Return the mean overlaps and both p-values, in words."""
         pairs = overlaps(trials)
         if not pairs:
             return "no instance has both completions"

@@ -1,4 +1,4 @@
-"""Guided completion: does the LLM know how an instance goes on, and does it know it of this dataset?"""
+"""The guided completion test: the LLM must go on with an instance, and better so if its dataset is named."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -21,9 +21,9 @@ from tabcontam.evidence.rows.rows import answered
 from tabcontam.evidence.sentences import few, out_of_reach, stated
 from tabcontam.statistics.permuted import sign_flipped
 
-BLEURT = "guided_completion_bleurt"  # the same instances by a learned score, which recorded answers have
-SEVERAL = 2  # texts that have to be recited: of a single one it may be the text that is known, and not the dataset
-LUCK = 3.0  # bits of a run that an arm has by fluent guessing
+BLEURT = "guided_completion_bleurt"  # recorded answers to the same instances, with a learned score
+SEVERAL = 2  # texts that have to be recited: a single text may be known without the dataset
+LUCK = 3.0  # bits of a run that fluent guessing gives
 RECITED = 0.01  # the chance of a run from which a sentence calls it recited
 NULL = (
     "a fluent writer who has not seen the texts: who has a word right has the next one right in at most half of the "
@@ -38,34 +38,34 @@ class GuidedCompletion(Guided):
     Measures: whether single instances are known: texts word for word, rows cell by cell. A row test: it can show that
     rows were seen.
 
-    Queries: of a table of rows 45 guided ones, each with 40 to 70 % of the cells shown, the label first; of texts 40,
+    Queries: for a table of rows 45 guided ones, each with 40 to 70 % of the cells shown, the label first; for texts 40,
     with 40 to 70 % of the sentences shown or, of a single sentence, of its words; of a pair the first sentence is shown
-    and the second asked. The share is drawn anew for each instance. The paper's are ten of them; further rows are those
-    of which the guesser is least sure, further texts have second pieces of twelve words or more. Beside them stand
-    decoys: the general instruction, which names nothing, and one that names another dataset, for the paper's ten rows
-    and for twenty texts; and the label control, the right name with a wrong label, for the ten.
+    and the second asked. The share is drawn anew for each instance. Ten of them are the paper's; further rows are those
+    of which the baseline is least sure, further texts have second pieces of twelve words or more. There are decoys as
+    well: the general instruction, which names nothing, and one that names another dataset, for the paper's ten rows and
+    for twenty texts; and the label control, the right name with a wrong label, for the ten.
 
-    Null: of rows, the answers stay, and the hidden cells are drawn anew from what the guesser makes of the cells before
-    them: the decoys are counted and decide nothing, so that one who recites rows under any name is found, and one who
-    writes better under a name is not. Of texts, the longest run of words that an answer has in common with the second
-    piece. Words in phrases that other texts or the prompt have, too, do not count, nor do form letters whose names the
-    prompt shows; each other word is given a chance of one half, and a run may begin at one in four of the places.
-    Contaminated: two texts or more are recited beyond that, the one that is recited best left out (Benjamini and Heller
-    2008); or runs are longer under the right name than under none and under a wrong one, by the exact paired
-    permutation of signs, of which the bits of a run beyond three count. An overlap alone decides nothing.
+    Null: of rows, the answers stay, and the hidden cells are drawn anew from the baseline's prediction, given the cells
+    before them: the decoys are counted and decide nothing, so that a model that recites rows under any name is found,
+    and one that writes better under a name is not. Of texts, the longest run of words counts that an answer has in
+    common with the second piece. Words in phrases that other texts or the prompt have, too, do not count, nor do form
+    letters whose names the prompt shows; each other word has a chance of one half, and a run may begin at one in four
+    of the places. Contaminated: two texts or more are recited beyond that, without the one that is recited best
+    (Benjamini and Heller 2008); or runs are longer under the right name than under none and under a wrong one, by the
+    exact paired permutation of signs, in which the bits of a run beyond three count. An overlap alone decides nothing.
 
     Published rule: Algorithm 1. Over the ten instances ROUGE-L is larger with the guided than with the general
     instruction, at p <= 0.05 in 10,000 resamples. The published p-values are those of a paired bootstrap; that of the
-    authors' public code, which resamples both sides apart, is stated beside it.
+    authors' public code, which resamples both sides apart, is reported next to it.
 
     Needs: features that tell rows apart by their first cells, or texts of two words or more, and an LLM that generates
     text, in chat or completion form.
 
     Cannot show: where a text was read. One that stands elsewhere on the web may be known from there, and a paraphrase
-    is not counted. Texts whose second pieces are short, as in WNLI, tell little. The chance of a word was measured on
-    answers of GPT-4 and GPT-3.5; a writer who is better at fluent guessing, or who computes what a text says (a
+    is not counted. Texts with short second pieces, as in WNLI, show little. The chance of a word was measured on
+    answers of GPT-4 and GPT-3.5; a writer that is better at fluent guessing, or that computes the content of a text (a
     solution of GSM8K) or translates it (a pair in two languages), has longer runs. Texts in a script without spaces
-    have too few words to tell. Of rows nothing that follows from the shown cells, as in any row test.
+    have too few words. Of rows, as in any row test, it shows nothing about what follows from the shown cells.
 
     Source: Golchin and Surdeanu 2024, "Time Travel in LLMs", sections 3.1 and 3.2 and appendix A; Algorithm 1. The
     label control is that of its appendix.
@@ -78,7 +78,7 @@ class GuidedCompletion(Guided):
     published = AlgorithmOne("second pieces have more overlap with the dataset's name", source="golchin2023")
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
-        """The recalled cells against the guesser or, of texts, the longest runs against a fluent writer."""
+        """Weigh the recalled cells against the baseline or, of texts, the longest runs against a fluent writer."""
         guided = [trial for trial in trials if not trial.query.decoy_of]
         texts = any(of_text(trial.query) for trial in guided)
         evidence = self._recited(trials) if texts else super().weigh(guided, level)
@@ -87,7 +87,7 @@ class GuidedCompletion(Guided):
         return replace(evidence, sentence=said[0], counted=said[1])
 
     def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
-        """Why reciting would not be found; None where it would."""
+        """Return why reciting would not be found, or None if it would."""
         texts = [query for query in queries if of_text(query) and not query.decoy_of]
         if not texts:
             return super().uninformative([query for query in queries if not query.decoy_of], level)
@@ -123,7 +123,7 @@ class GuidedCompletion(Guided):
         )
 
     def _labels(self, trials: Sequence[Trial]) -> str:
-        """Which of the second pieces that are right stay so with a wrong label, in words: the label control."""
+        """Return in words how many right second pieces stay right with a wrong label: the label control."""
         right = [pair for pair in pairs_of(trials, WRONG_LABEL) if _right(pair[0])]
         if not right:
             return ""
@@ -132,7 +132,7 @@ class GuidedCompletion(Guided):
 
 
 def gained_by_name(trials: Sequence[Trial], arm: str) -> tuple[list[tuple[float, float]], float]:
-    """For each instance that is asked in an arm, too, what both answers hold; and the p-value of the difference.
+    """Return the bits that both answers hold for each instance that an arm asks, too, and their difference's p-value.
 
     It is that of the paired permutation, P(the sum of differences is as large if each may have either sign).
     """
@@ -141,7 +141,7 @@ def gained_by_name(trials: Sequence[Trial], arm: str) -> tuple[list[tuple[float,
 
 
 def arms_in_words(trials: Sequence[Trial]) -> str:
-    """What the right name gains, in words."""
+    """Return what the right name gains, in words."""
     said = []
     unit = "bits of a run beyond three" if any(of_text(trial.query) for trial in trials) else "bits an instance"
     for arm, words in ((GENERAL, "no name"), (WRONG_NAME, "another name")):
@@ -153,7 +153,7 @@ def arms_in_words(trials: Sequence[Trial]) -> str:
 
 
 def pairs_of(trials: Iterable[Trial], arm: str) -> list[tuple[Trial, Trial]]:
-    """Each guided trial with that of its arm, which is weighed by the same chances; only where both can be read."""
+    """Return each guided trial with that of its arm, weighed by the same chances, if both can be read."""
     known = list(trials)
     own = {trial.query.id: trial for trial in known if not trial.query.decoy_of}
     found = []
@@ -165,7 +165,7 @@ def pairs_of(trials: Iterable[Trial], arm: str) -> list[tuple[Trial, Trial]]:
 
 
 def several(runs: Sequence[Run]) -> float:
-    """P(two runs or more are worth as much) if at most one text is known: the partial conjunction of two of n.
+    """Return P(two runs or more are worth as much) if at most one text is known: the partial conjunction of two of n.
 
     Of all runs but the one that is worth most (Benjamini and Heller 2008, section 3) it takes the smaller of Simes'
     p-value, for few long runs, and of the binomial tail of how many of them are recited, for many; it is doubled.
@@ -181,10 +181,10 @@ def several(runs: Sequence[Run]) -> float:
 
 
 def _held(trial: Trial) -> float:
-    """What an answer holds of the instance: the bits of its cells or, of a text, those of its run beyond three.
+    """Return what an answer holds of the instance: the bits of its cells or, of a text, those of its run beyond three.
 
-    So long runs alone count, and not the better guesses of a writer who knows the style that goes with a name: one of
-    eight completions by a fluent writer has such a run at most, however long the text is.
+    So long runs alone count, and not the better guesses of a writer that knows the style that goes with a name: at most
+    one of eight completions by a fluent writer has such a run, however long the text is.
     """
     if of_text(trial.query):
         return max(0.0, run_of(trial).bits - LUCK)
@@ -196,6 +196,6 @@ def _right(trial: Trial) -> bool:
 
 
 def _algorithm_one(trials: Sequence[Trial]) -> str:
-    """What the published rule found, where its queries are among these."""
+    """Return in words what the published rule found, if its queries are among these."""
     rule = GuidedCompletion.published
     return rule.said(trials) if isinstance(rule, AlgorithmOne) and overlaps(trials) else ""

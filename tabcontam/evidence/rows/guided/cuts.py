@@ -1,7 +1,7 @@
-"""Where an instance is cut in two: Golchin and Surdeanu 2024, section 3.1 (2).
+"""The place where an instance is cut in two: Golchin and Surdeanu 2024, section 3.1 (2).
 
 A text is cut at the end of a sentence, one of a single sentence between two words, a row between two cells. The share
-that is shown is drawn anew for every instance; the authors' public code draws the same one for all.
+that is shown is drawn anew for every instance; the authors' public code draws one share for all.
 """
 
 import re
@@ -28,20 +28,20 @@ class Halves(NamedTuple):
 
 
 def share_shown(rng: Random) -> float:
-    """The share of one instance that is shown: any from 40 to 70 %."""
+    """Return the share of one instance that is shown: any from 40 to 70 %."""
     return rng.uniform(*SHOWN)
 
 
 def pieces_shown(share: float, pieces: int) -> int:
-    """How many of so many pieces are shown: one at least, and all but one at most. There have to be two."""
+    """Return how many of at least two pieces are shown: one at least, and all but one at most."""
     return min(pieces - 1, max(1, round(share * pieces)))
 
 
 def sentences(text: str) -> list[str]:
-    """The sentences of a text in their order, without the white space between them.
+    """Return the sentences of a text in their order, without the white space between them.
 
     A sentence ends at a full stop, an exclamation or question mark or an ellipsis, with quotes and brackets closed
-    behind it, if white space follows and then no small letter. The full stops of titles and other abbreviations (Mr.,
+    after it, if white space follows and then no small letter. The full stops of titles and other abbreviations (Mr.,
     Inc., No.) and of initials (J. F., U.S.) end none. So two sentences may stay together, which moves a cut and
     falsifies nothing.
     """
@@ -59,9 +59,9 @@ def sentences(text: str) -> list[str]:
 
 
 def cut(text: str, share: float) -> Halves | None:
-    """A text cut in two: of its sentences this share is shown or, of a single one, of its words.
+    """Return a text cut in two, with this share of its sentences shown or, of a single one, of its words.
 
-    White space is a single space in both pieces. None where the text has but one word.
+    White space is a single space in both pieces. None if the text has only one word.
     """
     whole = " ".join(text.split())
     parts = sentences(whole)
@@ -74,7 +74,7 @@ def cut(text: str, share: float) -> Halves | None:
 
 
 def _abbreviated(sentence: str) -> bool:
-    """Whether a text ends with a full stop that belongs to its last word."""
+    """Return whether a text ends with a full stop that belongs to its last word."""
     last = WORD_BEFORE.search(sentence)
     if last is None:
         return False

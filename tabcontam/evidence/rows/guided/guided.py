@@ -1,7 +1,7 @@
-"""What the tests of guided completion share: the queries, how an answer is read, and what a simulated answerer says.
+"""The base of the guided completion tests: their queries, how an answer is read, and what a simulated model answers.
 
-A query asks for the second piece of an instance. The guided ones name where it is from. Each arm beside them asks for
-the same piece as a decoy of its guided query: `general` names nothing, `wrong-name` another dataset, `wrong-label` the
+A query asks for the second piece of an instance. The guided ones name where it is from. Each other arm asks for that
+piece, too, as a decoy of its guided query: `general` names nothing, `wrong-name` another dataset, `wrong-label` the
 right dataset and another label.
 """
 
@@ -31,76 +31,76 @@ SECOND = "second piece"  # what a query about a text asks for, in place of a fea
 GENERAL, WRONG_NAME, WRONG_LABEL = "general", "wrong-name", "wrong-label"
 ARMS = (GENERAL, WRONG_NAME, WRONG_LABEL)
 FURTHER_ROWS, FURTHER_TEXTS = 35, 30  # instances besides the paper's ten
-PAIRED_TEXTS = 20  # texts that are asked in the general and wrong-name arms, too; of rows the paper's ten are
+PAIRED_TEXTS = 20  # texts that are asked in the general and wrong-name arms, too; of rows, the paper's ten are
 TOKENS = 500  # of an answer about a text, as in section 4 of the paper
 LEAST_ROW_TOKENS = 256
-SAID = 5  # words of a common run from which an answer is none that declines
+SAID = 5  # words of a common run from which on an answer does not count as declining
 
 
 def of_text(query: Query) -> bool:
-    """Whether a query asks for the second piece of a text; else it asks for cells of a row."""
+    """Return whether a query asks for the second piece of a text; else it asks for cells of a row."""
     return query.asked == (SECOND,)
 
 
 def of_pair(query: Query) -> bool:
-    """Whether a query about a text shows the first sentence of a pair and asks for the second."""
+    """Return whether a query about a text shows the first sentence of a pair and asks for the second."""
     prompt = query.prompt
     return of_text(query) and is_pair(prompt.chat[-1].content if prompt.chat else prompt.seq2seq)
 
 
 def arm_of(query: Query) -> str:
-    """The arm of a query by its id: `general`, `wrong-name` or `wrong-label`; empty for a guided one."""
+    """Return the arm of a query by its id: `general`, `wrong-name` or `wrong-label`; empty for a guided one."""
     return next((arm for arm in ARMS if query.decoy_of and query.id == f"{query.decoy_of}-{arm}"), "")
 
 
 def run_of(trial: Trial) -> Run:
-    """The longest run of words that a reply to a query about a text has in common with the true second piece."""
+    """Return the longest run of words that a reply about a text has in common with the true second piece."""
     text = trial.reply.text if isinstance(trial.reply, Reply) and trial.reply.state in READ else ""
     return longest(trial.query.expected[0] or "", text, trial.query.not_expected)
 
 
 def first_piece(query: Query) -> str:
-    """The first piece as the query shows it, without the words around it."""
+    """Return the first piece as the query shows it, without the words around it."""
     prompt = query.prompt
     return shown_in(prompt.chat[-1].content if prompt.chat else prompt.seq2seq)
 
 
 @dataclass(frozen=True)
 class GuidedAnswers(CellAnswers):
-    """Cells of a row or, where a text is asked, its second piece; who does not know it writes another of the table."""
+    """Answers that hold cells of a row or the second piece of a text; without memory, another piece of the table."""
 
     def truth(self, query: Query) -> Sequence[Cell]:
-        """The cells, or the piece."""
+        """Return the cells, or the piece."""
         return query.expected
 
     def usual(self, query: Query, table: Table) -> Sequence[Cell]:
-        """The most frequent values; of texts the end of the table's first one that is not the asked one."""
+        """Return the most frequent values or, of texts, the end of the table's first one that is not asked."""
         return [_ending(table, query, 0)] if of_text(query) else super().usual(query, table)
 
     def guessed(self, query: Query, table: Table, rng: Random) -> Sequence[Cell]:
-        """The likeliest values; of texts the end of any other one."""
+        """Return the likeliest values or, of texts, the end of any other one."""
         if of_text(query):
             return [_ending(table, query, rng.randrange(len(table.rows)))]
         return super().guessed(query, table, rng)
 
     def by_schema(self, query: Query, table: Table, rng: Random) -> Sequence[Cell]:
-        """Any values as often as they stand there; of texts the end of any other one."""
+        """Return any values as often as they stand there or, of texts, the end of any other one."""
         return self.guessed(query, table, rng) if of_text(query) else super().by_schema(query, table, rng)
 
     def text(self, query: Query, values: Sequence[Cell], prompt: Prompt | None = None) -> str:
-        """The piece as it is, or a row in the form of the prompt's."""
+        """Return the piece as it is, or a row in the form of the prompt's."""
         return values[0] or "" if of_text(query) else super().text(query, values, prompt)
 
 
 def _ending(table: Table, query: Query, place: int) -> str:
-    """The end of the last text of a row, as many words as are asked for, of this row or the next that is not asked."""
+    """Return the end of a row's last text, of as many words as are asked; the next row's if this row is asked."""
     row = place if place not in query.rows else (place + 1) % len(table.rows)
     column = table.text.texts[-1] if table.text else table.columns[-1]
     return " ".join((table.column(column)[row] or "").split()[-len((query.expected[0] or "").split()) :])
 
 
 class Guided(OneCellTest):
-    """Asks for second pieces, guided and in the other arms; says nothing of what the answers weigh."""
+    """A test that asks for second pieces, guided and in the other arms; subclasses weigh the answers."""
 
     whole: ClassVar[str] = "second pieces are right in all that counts"
     answering: ClassVar[CellAnswers] = GuidedAnswers()
@@ -110,28 +110,28 @@ class Guided(OneCellTest):
     further_texts: ClassVar[int] = FURTHER_TEXTS
 
     def planned(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """The queries of a cell; those about texts are weighed by their words and have no guess."""
+        """Return the queries of a result; those about texts are weighed by their words and have no guess."""
         if table.text is None:
             return super().planned(table, serializer, rng)
         return Test.planned(self, table, serializer, rng)
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """The guided queries, and behind all of them the arms. Raises `Skip` where nothing can be cut in two."""
+        """Return the guided queries, followed by the arms. Raises `Skip` if nothing can be cut in two."""
         text = table.text
         written = self._of_rows(table, serializer, rng) if text is None else self._of_texts(table, text, rng)
         return sorted(written, key=lambda query: bool(query.decoy_of))
 
     def complete(self, query: Query, text: str, serializer: Serializer) -> bool:
-        """A cut answer is complete if it has all cells or, about a text, as many words as the second piece."""
+        """Return whether a cut answer has all cells or, about a text, as many words as the second piece."""
         if not of_text(query):
             return super().complete(query, text, serializer)
         return len(words(text)) >= len(words(query.expected[0] or ""))
 
     def read(self, query: Query, reply: Reply, serializer: Serializer, dictionary: Dictionary) -> Reading:
-        """The cells that the answer gives, or the piece as it was written.
+        """Return the cells that the answer gives, or the piece as it was written.
 
-        A text is right where the answer begins with all words of the second piece. One that declines is no answer,
-        unless it has five words in a row of the piece, nor is one that was cut before it had as many words.
+        A text is right if the answer begins with all words of the second piece. One that declines is unread, unless it
+        has five words in a row of the piece, and so is one that was cut before it had as many words.
         """
         if not of_text(query):
             return super().read(query, reply, serializer, dictionary)
@@ -145,7 +145,7 @@ class Guided(OneCellTest):
         return Reading({SECOND: said}, right, query.paper and right, readable, (SECOND,) if right else ())
 
     def _found(self, query: Query, text: str, sorts: Mapping[str, Sort], serializer: Serializer) -> dict[str, Cell]:
-        """The asked cells, of which there may be but one."""
+        """Return the asked cells, of which there may be only one."""
         reading = OneCellTest if len(query.asked) == 1 else RowTest
         return reading._found(self, query, text, sorts, serializer)
 
@@ -204,7 +204,7 @@ class Guided(OneCellTest):
 
 
 def with_arms(query: Query, arms: Mapping[str, partial[Prompt]]) -> Iterator[Query]:
-    """A guided query and its arms. Of the published rule's own, the general arm is the paper's, too."""
+    """Yield a guided query and its arms; the general arm of a query of the paper is the paper's, too."""
     yield query
     for arm, write in arms.items():
         paper = query.paper and arm == GENERAL
@@ -226,19 +226,19 @@ def _write_row(
 
 
 def other_places(table: Table, titles: Sequence[str]) -> list[Place]:
-    """Other datasets of these titles, in a split of the same name."""
+    """Return other datasets of these titles, in a split of the same name."""
     own = (*table.names, table.title)
     others = [title for title in titles if not any(stands_in(name, title) or stands_in(title, name) for name in own)]
     return [Place(title, table.split) for title in others or titles]
 
 
 def _titles(table: Table) -> list[str]:
-    """The titles of other cards, which have rows of cells as this table has."""
+    """Return the titles of other cards whose rows are made of cells, as this table's are."""
     return [title_of(card) for card in other_cards(table) if described(card).text is None]
 
 
 def _other_label(table: Table, task: TextTask, one: CutText, rng: Random) -> str:
-    """Another label of the dataset; empty where there is none."""
+    """Return another label of the dataset, or an empty text if there is none."""
     if task.label is None or not one.label:
         return ""
     labels = (label_of(task, value) for value in sorted(table.distinct(task.label)))
@@ -246,7 +246,7 @@ def _other_label(table: Table, task: TextTask, one: CutText, rng: Random) -> str
 
 
 def _with_other_label(table: Table, one: CutRow, rng: Random) -> tuple[Cell, ...]:
-    """The cells with another label, which stands first; none where the table has no label, or only one value of it."""
+    """Return the cells with another label, which stands first; none if the table has no label, or one value of it."""
     if table.target is None:
         return ()
     others = [value for value in sorted(table.distinct(table.target)) if value != one.cells[0]]
@@ -254,7 +254,7 @@ def _with_other_label(table: Table, one: CutRow, rng: Random) -> tuple[Cell, ...
 
 
 def _without_name(text: str) -> str:
-    """An answer without the name of what was asked for, where it begins with it."""
+    """Return an answer without the name of what was asked, if it begins with it."""
     first, colon, rest = text.partition(":")
     names = {SECOND, "sentence 2"}
     return rest.strip() if colon and first.strip(" *#\"'").casefold() in names else text.strip()

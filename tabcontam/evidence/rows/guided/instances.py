@@ -1,7 +1,7 @@
-"""Which instances are cut, where, and what is known of their second pieces before anybody is asked.
+"""Instances that are cut in two, and what is known of their second pieces before an LLM is asked.
 
-Rows of a table of texts are cut in their text, rows of any other table between two cells. What is drawn never hangs on
-what is hidden, but for the length of a text's second piece.
+Rows of a table of texts are cut in their text, rows of any other table between two cells. What is drawn never depends
+on what is hidden, except on the length of a text's second piece.
 """
 
 from collections import Counter
@@ -23,16 +23,16 @@ from tabcontam.tables.table import Cell, Table
 from tabcontam.tables.texts import TextForm, TextTask
 
 PAPERS = 10  # instances of the published rule
-COUNTED, LATE = 8, 4  # cells of a row that are guessed at most; of these, such as are hidden wherever a row is cut
-LONG = 12  # words that the second piece of a further text has at least: fewer tell nothing
+COUNTED, LATE = 8, 4  # cells of a row that are guessed at most; of these, cells that are hidden wherever a row is cut
+LONG = 12  # words that the second piece of a further text has at least: fewer show nothing
 COMPARED = 20_000  # rows in which phrases of the asked texts are looked for
 TRIED = 400  # texts that are cut for the further instances
-RARE = 0.05  # the share of the texts that a word may stand in which fills a slot of them
+RARE = 0.05  # share of the texts in which a word may stand that fills a slot of them
 
 
 @dataclass(frozen=True)
 class CutText:
-    """A text in two pieces, with its label as prompts have it, and the parts of the second that say nothing."""
+    """A text in two pieces, with its label as prompts have it, and the parts of the second that show no memory."""
 
     row: int
     halves: Halves
@@ -42,7 +42,7 @@ class CutText:
 
 @dataclass(frozen=True)
 class CutRow:
-    """A row in two pieces: `columns` in the order in which they stand, the label first, and how many are shown.
+    """A row in two pieces: its `columns` in order, the label first, and how many are shown.
 
     `guesses` are those of the hidden cells that count, `unsure` is as in `Guessed`.
     """
@@ -56,7 +56,7 @@ class CutRow:
 
 
 def label_of(task: TextTask, value: Cell) -> str:
-    """A label as prompts have it: with its name, where the card has one (`1 (World)`)."""
+    """Return a label as prompts have it: with its name, if the card has one (`1 (World)`)."""
     if value is None:
         return ""
     name = task.names.get(value, value)
@@ -64,14 +64,14 @@ def label_of(task: TextTask, value: Cell) -> str:
 
 
 def read_of(task: TextTask) -> tuple[str, ...]:
-    """The columns that are cut: all texts, or of a summary and its text the summary, which stands last."""
+    """Return the columns that are cut: all texts, or of a summary and its text the summary, which stands last."""
     return task.texts[-1:] if task.form in (TextForm.SUMMARY, TextForm.SENTENCE) else task.texts
 
 
 def cut_texts(table: Table, task: TextTask, rng: Random, further: int) -> list[CutText]:
-    """The published rule's ten instances and as many further ones, whose second pieces have twelve words or more.
+    """Return the published rule's ten instances and `further` ones with second pieces of twelve words or more.
 
-    Raises `Skip` where no text can be cut in two.
+    Raises `Skip` if no text can be cut in two.
     """
     order = draws.by_content(table)
     wanted = set(not_known(table, range(len(table.rows))))
@@ -95,9 +95,9 @@ def cut_texts(table: Table, task: TextTask, rng: Random, further: int) -> list[C
 
 
 def _halves(table: Table, task: TextTask, row: int, rng: Random) -> Halves | None:
-    """The two pieces of a row's text; of a pair its two sentences. None where one of them is empty.
+    """Return the two pieces of a row's text, of a pair its two sentences, or None if one of them is empty.
 
-    Of a summary the text that it is of, where the table has that, too, is neither shown nor asked.
+    The text that a summary is of, if the table has that, too, is neither shown nor asked.
     """
     cells = [table.rows[row][table.columns.index(name)] for name in read_of(task)]
     share = share_shown(rng)
@@ -113,10 +113,10 @@ def _halves(table: Table, task: TextTask, row: int, rng: Random) -> Halves | Non
 def elsewhere(
     table: Table, task: TextTask, seconds: Mapping[int, str], shown: Sequence[str]
 ) -> tuple[frozenset[tuple[str, ...]], frozenset[str]]:
-    """The phrases of the second pieces that stand in the text of another row, too, and the words that fill slots.
+    """Return the phrases of second pieces that stand in another row's text, too, and the words that fill slots.
 
     `seconds` has the second piece of each drawn row, and `shown` what is shown before each. Few texts have a word that
-    fills a slot. In another text such a word stands twice, or once beside its label.
+    fills a slot. In another text such a word stands twice, or once and in its label.
     """
     columns = [*task.texts, *([task.label] if task.label else [])]
     places = [table.columns.index(name) for name in columns]
@@ -126,7 +126,7 @@ def elsewhere(
     few = {word for word, count in every.items() if count <= max(1, RARE * len(rows))}
     rare = frozenset(word for text in shown for word in words(text) if word in few or word not in every)
 
-    own: dict[tuple[str, ...], int] = {}  # the row, or -1 where several have it
+    own: dict[tuple[str, ...], int] = {}  # the row, or -1 if several have it
     for (row, second), before in zip(seconds.items(), shown, strict=True):
         true = words(second)
         for phrase in {*phrases(true, PHRASE), *phrases(slotted(true, rare.intersection(words(before))), PHRASE)}:
@@ -141,9 +141,9 @@ def elsewhere(
 
 
 def cut_rows(table: Table, rng: Random, further: int) -> list[CutRow]:
-    """The published rule's ten rows and as many further ones of which the guesser is least sure.
+    """Return the published rule's ten rows and `further` ones of which the baseline is least sure.
 
-    A row is asked only if no other row has the shown cells. Raises `Skip` where there is none.
+    A row is asked only if no other row has the shown cells. Raises `Skip` if there is none.
     """
     columns = label_first(table)
     labels = len(columns) - len(_features(table))
@@ -166,12 +166,12 @@ def cut_rows(table: Table, rng: Random, further: int) -> list[CutRow]:
 
 
 def label_first(table: Table) -> tuple[str, ...]:
-    """The columns as an instruction has them: the label, where the table has one, stands first."""
+    """Return the columns as an instruction has them: the label, if the table has one, stands first."""
     return (*((table.target,) if table.target else ()), *_features(table))
 
 
 def alone(table: Table, columns: Sequence[str]) -> frozenset[int]:
-    """The rows whose cells in these columns no other row has."""
+    """Return the rows whose cells in these columns no other row has."""
 
     def find() -> frozenset[int]:
         keys = list(zip(*map(table.column, columns), strict=True))
@@ -186,7 +186,7 @@ def _features(table: Table) -> tuple[str, ...]:
 
 
 def _pool(table: Table, columns: Sequence[str], least: int, most: int, further: int) -> list[int]:
-    """At most 400 rows, the same for every seed, that their first cells tell apart; late cuts where these are few."""
+    """Return at most 400 rows, the same for every seed, that their first cells identify; late cuts if these are few."""
     early, late = (not_known(table, sorted(alone(table, columns[:shown]))) for shown in (least, most))
     found = draws.pool(table, early, POOL)
     if len(found) < 2 * (PAPERS + further):
@@ -198,10 +198,10 @@ def _pool(table: Table, columns: Sequence[str], least: int, most: int, further: 
 def _guesses(
     table: Table, columns: Sequence[str], least: int, most: int, pool: Sequence[int]
 ) -> dict[str, dict[int, Guessed]]:
-    """For each cell that counts what the guesser makes of it in each row, given all cells that stand before it.
+    """Return for each counted cell the baseline's guess of it in each row, given all cells that stand before it.
 
-    So one guess serves wherever a row is cut: the cells between the cut and the guessed one are hidden from who answers
-    and known to the guesser, which makes what follows from them worth nothing.
+    So one guess serves wherever a row is cut: the cells between the cut and the guessed one are hidden from the model
+    and known to the baseline, which makes what follows from them worth nothing.
     """
     late, early = list(columns[most:]), list(columns[least:most])
     counted = set(late) if len(late) <= LATE else set(least_sure(table, late, LATE))
@@ -220,7 +220,7 @@ def _cut_row(
 ) -> CutRow:
     cells = tuple(table.column(name)[row] for name in columns)
     hidden = [name for name in columns[shown:] if name in guesses]
-    # what a later cell is guessed from is hidden, so that only the mean over all rows says nothing of this one
+    # a later cell is guessed from hidden ones, so that only the mean over all rows reveals nothing of this row
     unsure = sum(
         guesses[name][row].unsure if name == columns[shown] else _mean_unsure(guesses[name]) for name in hidden
     )

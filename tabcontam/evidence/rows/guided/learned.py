@@ -1,4 +1,4 @@
-"""Learned overlaps for Algorithm 1: how like two texts are, by a model that reads both. An extra (`hf`).
+"""Learned overlaps for Algorithm 1: the likeness of two texts by a model that reads both. An extra (`hf`).
 
 BLEURT (Sellam, Das and Parikh 2020, section 4) is a regression head on an encoder that reads the true text and the
 other as a pair. BERTScore (Zhang et al. 2020, section 3) compares the tokens of both by the cosine of their contextual
@@ -16,8 +16,8 @@ from tabcontam.errors import UsageError
 from tabcontam.reading.overlap import rouge_l
 
 INSTALL = 'pip install "tabcontam[hf]"'
-MOST_TOKENS = 512  # of a text, or of a pair, where the model does not say
-LAYER = 0.75  # of an encoder's layers is the one whose embeddings BERTScore compares
+MOST_TOKENS = 512  # of a text, or of a pair, if the model sets no limit
+LAYER = 0.75  # of an encoder's layers: the depth of the one whose embeddings BERTScore compares
 ROUGE, BLEURT, BERTSCORE = "rouge", "bleurt", "bertscore"
 FORMS = (ROUGE, f"{BLEURT}:FOLDER", f"{BERTSCORE}:FOLDER")
 
@@ -27,21 +27,21 @@ class Measure(Protocol):
 
     @property
     def spec(self) -> str:
-        """How it is written behind `--overlap`, a folder from the root on."""
+        """The measure as it is written after `--overlap`, a folder from the root on."""
 
     @property
     def title(self) -> str:
-        """What it is called in sentences, without the place of a folder."""
+        """The name of the measure in sentences, without the place of a folder."""
 
     @property
     def joined(self) -> bool:
-        """Whether the first piece of a single text stands before both texts that it reads."""
+        """True if the first piece of a single text stands before both texts that it reads."""
 
     def score(self, expected: str, said: str) -> float:
-        """How like what was said is to what was expected; more is more alike."""
+        """Return how alike the two texts are; more is more alike."""
 
     def __hash__(self) -> int:
-        """By what it measures with, so that nothing is measured twice."""
+        """Return a hash of all that the score depends on, so that nothing is measured twice."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class Rouge:
     joined: bool = False
 
     def score(self, expected: str, said: str) -> float:
-        """The F-measure of the longest common subsequence of words."""
+        """Return the F-measure of the longest common subsequence of words."""
         return rouge_l(expected, said)
 
 
@@ -71,11 +71,11 @@ class Bleurt:
 
     @property
     def title(self) -> str:
-        """Its name with that of the model."""
+        """The name of the measure with that of the model."""
         return f"BLEURT ({_called(self.name)})"
 
     def score(self, expected: str, said: str) -> float:
-        """The regression head's output for the pair, the expected text first."""
+        """Return the regression head's output for the pair, the expected text first."""
         import torch
 
         model, tokenizer = _loaded(self.name, head=True)
@@ -98,11 +98,11 @@ class BertScore:
 
     @property
     def title(self) -> str:
-        """Its name with that of the model."""
+        """The name of the measure with that of the model."""
         return f"BERTScore ({_called(self.name)})"
 
     def score(self, expected: str, said: str) -> float:
-        """The harmonic mean of precision and recall; 0 where a text has no token."""
+        """Return the harmonic mean of precision and recall, or 0 if a text has no token."""
         true, own = self._embedded(expected), self._embedded(said)
         if not len(true) or not len(own):
             return 0.0
@@ -111,7 +111,7 @@ class BertScore:
         return 2 * precision * recall / (precision + recall) if precision + recall > 0 else 0.0
 
     def _embedded(self, text: str) -> Any:
-        """The embeddings of a text's tokens, each of length 1; those of the tokenizer's own marks are left out."""
+        """Return the embeddings of a text's tokens, each of length 1, without the tokenizer's own marks."""
         import torch
 
         model, tokenizer = _loaded(self.name, head=False)
@@ -130,10 +130,10 @@ class BertScore:
 
 
 def measure_of(spec: str, load: bool = True) -> Measure:
-    """The measure that a user names: `rouge`, `bleurt:MODEL` or `bertscore:MODEL`, a folder or a name of the hub.
+    """Return the measure that a user names: `rouge`, `bleurt:MODEL` or `bertscore:MODEL`, a folder or a hub name.
 
-    The model is loaded, unless it is not to be. Raises `UsageError` for any other text, where the extra is missing,
-    where there is no such folder and, of a model that is loaded, where it cannot be had or be read safely.
+    The model is loaded, unless `load` is false. Raises `UsageError` for any other text, if the extra is missing, if
+    there is no such folder and, of a model that is loaded, if it cannot be had or be read safely.
     """
     kind, _, name = spec.partition(":")
     if spec == ROUGE:
@@ -147,7 +147,7 @@ def measure_of(spec: str, load: bool = True) -> Measure:
 
 
 def _called(name: str) -> str:
-    """The model without the place where it lies: a folder by its own name."""
+    """Return the model without the place where it lies: a folder by its own name."""
     return Path(name).name if Path(name).is_absolute() else name
 
 
@@ -156,7 +156,7 @@ def _where(name: str) -> str:
 
 
 def _checked(name: str) -> str:
-    """A model's name, a folder from the root on. Raises `UsageError` for no folder, and without the extra."""
+    """Return a model's name, a folder from the root on. Raises `UsageError` for no folder, and without the extra."""
     folder = Path(name).expanduser()
     if not folder.is_dir() and (folder.is_absolute() or name.startswith((".", "~"))):
         raise UsageError(f"{_where(name)} is nowhere: there is no such folder")
@@ -167,7 +167,7 @@ def _checked(name: str) -> str:
 
 @lru_cache(maxsize=2)
 def _loaded(name: str, head: bool) -> tuple[Any, Any]:
-    """A model and its tokenizer. Raises `UsageError`."""
+    """Return a model and its tokenizer. Raises `UsageError` if they cannot be loaded or score more than one number."""
     from transformers import AutoModel, AutoModelForSequenceClassification, AutoTokenizer
 
     where = _where(name)
@@ -185,6 +185,6 @@ def _loaded(name: str, head: bool) -> tuple[Any, Any]:
 
 
 def _room(model: Any, tokenizer: Any) -> int:
-    """How many tokens the model takes."""
+    """Return how many tokens the model takes."""
     most = getattr(model.config, "max_position_embeddings", None) or MOST_TOKENS
     return min(int(most), int(tokenizer.model_max_length), MOST_TOKENS)

@@ -1,4 +1,4 @@
-"""Guided match: are second pieces exact or near-exact matches of the true ones, as a judge has it? Algorithm 2."""
+"""The guided match test: a judge decides whether second pieces are near-exact matches of the true ones. Algorithm 2."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,20 +15,20 @@ from tabcontam.reading.words import Dictionary
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Table
 
-PERSONS = ("guided_match_by_a_person", "guided_match_by_another")  # whose words recorded answers have
+PERSONS = ("guided_match_by_a_person", "guided_match_by_another")  # persons whose judgements recorded answers have
 ENOUGH = 0.5  # the share of the completions that must be readable before a table can be called clean
 
 
 @dataclass(frozen=True)
 class AlgorithmTwo(PublishedRule):
-    """Contaminated by at least one exact or two near-exact matches; without a judge the exact ones alone are known."""
+    """The rule that finds one exact or two near-exact matches; without a judge the exact ones alone are known."""
 
     def finds(self, trials: Sequence[Trial]) -> bool | None:
-        """What the rule decides by the words that there are."""
+        """Return the rule's decision by the judgements that there are."""
         return contaminated(word for trial in trials if (word := word_of(trial)) is not None)
 
     def lacks(self, trials: Sequence[Trial]) -> str | None:
-        """A completion without a word may be a match, and too few completions say nothing: neither is clean."""
+        """Return why a table is not clean yet: too few completions were read, or some were not judged; else None."""
         readable = [trial for trial in trials if trial.readable]
         if len(readable) < ENOUGH * len(trials):
             return f"only {len(readable)} of {len(trials)} completions could be read"
@@ -40,11 +40,11 @@ class AlgorithmTwo(PublishedRule):
         )
 
     def hits(self, trials: Sequence[Trial]) -> int:
-        """How many completions are exact or near-exact matches."""
+        """Return how many completions are exact or near-exact matches."""
         return sum(word_of(trial) in (Likeness.EXACT, Likeness.NEAR) for trial in trials)
 
     def said(self, trials: Sequence[Trial]) -> str:
-        """How many match exactly or nearly, and who says so."""
+        """Return in words how many match exactly or nearly, and by which judges."""
         words = [word_of(trial) for trial in trials]
         exact, near = words.count(Likeness.EXACT), words.count(Likeness.NEAR)
         silent = sum(trial.readable and word_of(trial) is None for trial in trials)
@@ -60,36 +60,36 @@ RULE = AlgorithmTwo("second pieces are exact matches", source="golchin2023")
 
 @dataclass(frozen=True)
 class GuidedMatch(Guided):
-    """The second pieces that guided completion asks for, as exact or near-exact matches: for a judge to say.
+    """The second pieces that guided completion asks for, which a judge compares with the true ones.
 
     Measures: how many of ten instances the LLM reproduces, word for word or nearly so. A score without a calibrated
-    verdict: what the calibrated rule says of the same answers is that of guided completion, so that nothing is counted
-    twice.
+    verdict: the calibrated verdict on these answers is that of guided completion, so that nothing is counted twice.
 
-    Queries: the ten guided ones of guided completion, in the same words, so that they are asked once where both are.
+    Queries: the ten guided ones of guided completion, in the same words, so that they are asked once for both tests.
 
-    Null: none. What is exact is decided by the text alone: all words in order, where white space, capitals, quotes and
-    marks at the end may differ; of a row, all hidden cells have the same values. Of any other completion the judge
-    (`--judge LLM`), or a person (`tabcontam judge`), says whether it is a near-exact match. An LLM that judges is asked
-    about made pairs, too: true pieces beside themselves, beside themselves with one change, and beside those of other
-    rows; the report has how many it names rightly. The score is the share of matches.
+    Null: none. Exact matches are decided by the text alone: all words in order, where white space, capitals, quotes and
+    marks at the end may differ; of a row, all hidden cells have the same values. For any other completion the judge
+    (`--judge LLM`), or a person (`tabcontam judge`), decides whether it is a near-exact match. An LLM that judges is
+    asked about made-up pairs, too: true pieces next to themselves, next to themselves with one change, and next to
+    those of other rows; the report has how many it names rightly. The score is the share of matches.
 
     Published rule: Algorithm 2. Contaminated by at least one exact match, or by two near-exact ones. Without a judge
-    the exact ones alone are counted, and a table is contaminated or there is no answer, never clean; so it is where a
-    completion that a judge was asked about has no word.
+    the exact ones alone are counted, and a table is contaminated or there is no answer, never clean; so it is if a
+    completion that a judge was asked about has no judgement.
 
-    Needs: as guided completion; for near-exact matches an LLM or a person who judges.
+    Needs: what guided completion needs; for near-exact matches an LLM or a person that judges.
 
     Cannot show: that rows were seen. A judge has no null: it may call a fluent completion a match, or a short one that
-    many would write, as pairs of sentences have them. Of rows with few or usual hidden cells whoever guesses has some
-    exactly right: the published rule calls a guesser contaminated on most draws of iris and titanic. A judge's
-    error rate on made pairs is a lower bound.
+    many would write, as in pairs of sentences. In rows with few or usual hidden cells any predictor has some exactly
+    right: the published rule calls a baseline contaminated on most draws of iris and titanic. A judge's error rate on
+    made-up pairs is a lower bound.
 
     Source: Golchin and Surdeanu 2024, "Time Travel in LLMs", section 3.2.2 and appendix C; Algorithm 2. The authors'
     judge sees one exact and three near-exact pairs before it is asked, and none that does not match; ours sees both
     kinds.
 
-    Example: `weight is 77, score is 5` where the row has `weight is 77, score is 4`: no exact match, and for a judge.
+    Example: `weight is 77, score is 5` where the row has `weight is 77, score is 4`: no exact match, so that a judge
+    decides.
     """
 
     id: ClassVar[str] = "guided_match"
@@ -105,22 +105,22 @@ class GuidedMatch(Guided):
     }
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """The published rule's ten instances, guided. Raises `Skip` where nothing can be cut in two."""
+        """Return the published rule's ten instances, guided. Raises `Skip` if nothing can be cut in two."""
         return [query for query in super().queries(table, serializer, rng) if query.paper and not query.decoy_of]
 
     def read(self, query: Query, reply: Reply, serializer: Serializer, dictionary: Dictionary) -> Reading:
-        """The cells that the answer gives, or the piece as it was written; an exact match is a hit."""
+        """Return the cells that the answer gives, or the piece as it was written; an exact match is a hit."""
         reading = super().read(query, reply, serializer, dictionary)
         exact = reading.readable and _compared(Trial(query, reply, reading)).exact
-        readable = reading.readable and (exact or not declines(reply.text))  # of a judge none would be clean
+        readable = reading.readable and (exact or not declines(reply.text))  # else a refusal would count as clean
         return replace(reading, hit=exact, paper_hit=exact, readable=readable)
 
     def compared(self, trials: Sequence[Trial]) -> list[Compared]:
-        """Every completion that could be read, and those that are still to come."""
+        """Return every completion that could be read, and those that are still to come."""
         return [_compared(trial) for trial in trials if trial.readable or trial.reading is None]
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
-        """How many match; no p-value."""
+        """Return how many match; no p-value."""
         hits = RULE.hits(trials)
         return Evidence(
             statistic="matches",
@@ -134,12 +134,12 @@ class GuidedMatch(Guided):
         )
 
     def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
-        """Nothing is decided, so that nothing is asked in vain."""
+        """Return None: nothing is decided, so that nothing is asked in vain."""
         return None
 
 
 def word_of(trial: Trial) -> Likeness | None:
-    """The word for a completion; None for one that could not be read, and for one that nobody judged."""
+    """Return the judgement of a completion, or None if it could not be read or nobody judged it."""
     if not trial.readable:
         return None
     if trial.reading is not None and trial.reading.hit:
@@ -148,7 +148,7 @@ def word_of(trial: Trial) -> Likeness | None:
 
 
 def _compared(trial: Trial) -> Compared:
-    """A completion beside the true piece: of a text as it was read, of a row the whole answer beside its cells."""
+    """Return a completion next to the true piece: of a text as it was read, of a row the answer and its cells."""
     query, reading = trial.query, trial.reading
     said = as_read(trial.reply).text
     parsed = reading.parsed if reading is not None and isinstance(reading.parsed, Mapping) else {}

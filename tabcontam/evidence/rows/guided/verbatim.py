@@ -1,8 +1,8 @@
 """The longest run of words that a completion has in common with the true text, and what it is worth.
 
-A writer who has not seen a text hits its next word now and then, and two in a row. How often was measured on recorded
-answers of two LLMs to texts that they did not have (docs/method.md): after a word that is right the next one is right
-in fewer than half of the cases, so that each word of a run halves the chance of a writer's getting so far.
+A writer that has not seen a text hits its next word now and then, and two in a row. How often was measured on recorded
+answers of two LLMs to texts that they did not have (docs/method.md): after a right word the next one is right in fewer
+than half of the cases, so that each word of a run halves the chance that such a writer gets so far.
 """
 
 import re
@@ -15,30 +15,30 @@ from math import log2
 WORD = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)*")
 PHRASE = 4  # words in a row that stand elsewhere, too: a formula, a dateline, the same piece of news
 SHOWN = 2  # words in a row that the prompt shows
-SLOT = ""  # in a phrase: a word that its text has elsewhere, too, as the name in a form letter
-FLOOR = 0.5  # the chance that a fluent writer, who was right up to here, has the next word
-BEGUN = 0.25  # of the places of a text, or of the answer, at which such a run begins; measured were a third of this
+SLOT = ""  # in a phrase: a word that its text has elsewhere, too, such as the name in a form letter
+FLOOR = 0.5  # the chance that a fluent writer that was right up to here has the next word
+BEGUN = 0.25  # of the places of a text, or of the answer, at which such a run begins; a third of this was measured
 
 
 def words(text: str) -> list[str]:
-    """The words of a text without their case: letters and digits, with the apostrophes inside them."""
+    """Return the words of a text without their case: letters and digits, with the apostrophes inside them."""
     return [word.replace("\u2019", "'") for word in WORD.findall(text.casefold())]
 
 
 def phrases(text: Sequence[str], length: int) -> Iterable[tuple[str, ...]]:
-    """Every so many words in a row."""
+    """Return every `length` words in a row."""
     return zip(*(text[place:] for place in range(length)), strict=False)
 
 
 def slotted(text: Sequence[str], slots: Collection[str]) -> list[str]:
-    """The words of a text, those of them that fill a slot left out."""
+    """Return the words of a text, with `SLOT` in place of those that fill a slot."""
     return [SLOT if word in slots else word for word in text]
 
 
 def common(
     text: str, shown: str, elsewhere: frozenset[tuple[str, ...]], rare: frozenset[str] = frozenset()
 ) -> tuple[str, ...]:
-    """The parts of a text that say nothing of who writes them.
+    """Return the parts of a text that show no memory.
 
     They are made of phrases of four words that stand in other texts of the table, `elsewhere`, and of two words in a
     row that the prompt shows. A word of the prompt that is `rare` in the table is a slot: phrases of `elsewhere` may
@@ -63,7 +63,7 @@ def common(
 
 @dataclass(frozen=True)
 class Run:
-    """What a completion has of a text without a gap.
+    """A run of words that a completion and a text have in common without a gap.
 
     `text` are the words of the run, `own` how many of them are no common part, `length` how many words the longer of
     the two, text and completion, has: at one in four of so many places a run may begin.
@@ -75,17 +75,17 @@ class Run:
 
     @cached_property
     def bits(self) -> float:
-        """What it is worth: a bit for each word of its own, less what the choice of the place is worth; not below 0."""
+        """The worth of the run: a bit for each word of its own, less the worth of choosing its place; not below 0."""
         return max(0.0, -self.own * log2(FLOOR) - log2(max(1.0, BEGUN * self.length)))
 
     @property
     def chance(self) -> float:
-        """At most so likely a fluent writer who has not seen the text gets a run that is worth as much."""
+        """The chance, at most, that a fluent writer that has not seen the text gets a run worth as much."""
         return float(2.0**-self.bits)
 
 
 def longest(expected: str, said: str, left_out: Sequence[str] = ()) -> Run:
-    """The run with most words of its own; of several the longest. The parts that are left out count nothing."""
+    """Return the run with most words of its own, of several the longest; parts that are left out count nothing."""
     true, own = words(expected), words(said)
     counts = [1] * len(true)
     for part in map(str.split, left_out):
@@ -93,7 +93,7 @@ def longest(expected: str, said: str, left_out: Sequence[str] = ()) -> Run:
             if true[place : place + len(part)] == part:
                 counts[place : place + len(part)] = [0] * len(part)
     counted = [0, *accumulate(counts)]
-    if own == true:  # of two long texts every place would be compared with every other
+    if own == true:  # spares comparing every place of two long texts with every other
         return Run(tuple(true), counted[-1], len(true))
     best: tuple[int, int] = (0, 0)
     found: tuple[str, ...] = ()

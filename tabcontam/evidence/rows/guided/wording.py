@@ -1,6 +1,6 @@
 """The instructions: guided, general, with another dataset's name, and with a wrong label, in four forms and for rows.
 
-What each has to say follows Golchin and Surdeanu 2024, section 3.1 and appendix A; the words are our own.
+Their contents follow Golchin and Surdeanu 2024, section 3.1 and appendix A; the words are our own.
 """
 
 import re
@@ -14,7 +14,7 @@ from tabcontam.tables.texts import TextForm
 
 
 class Place(NamedTuple):
-    """Where an instance is from: a dataset's title, and its split, if it has any."""
+    """The origin of an instance: a dataset's title, and its split, if it has any."""
 
     title: str
     split: str = ""
@@ -27,13 +27,13 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True)
 class TextWords:
-    """How a form of texts is spoken of: what is completed, what is shown, and what base models have before it."""
+    """The words for a form of texts: for what is completed, shown and asked, for both together, and for the label."""
 
     what: str  # an instance, of the dataset or of none
     first: str  # the name of what is shown
     second: str  # the name of what is asked
     whole: str  # what both make together
-    label: str  # what the label says
+    label: str  # what the label means
 
 
 WORDS: Mapping[TextForm, TextWords] = {
@@ -55,12 +55,12 @@ WORDS: Mapping[TextForm, TextWords] = {
     ),
 }
 FIRST = re.compile(r"^(?:First piece|Sentence 1|A row [^\n]*):\s?", re.MULTILINE)  # what stands before a first piece
-SECOND = re.compile(r"\n(?:Second piece|Sentence 2):\Z")  # and behind it
+SECOND = re.compile(r"\n(?:Second piece|Sentence 2):\Z")  # and after it
 ROW = TextWords("a row", "First piece", "Second piece", "one row", "the label of the row, which stands first")
 
 
 def text_prompt(form: TextForm, place: Place | None, first: str, label: str) -> Prompt:
-    """The instruction to go on with a text: guided, where it names its place, else general."""
+    """Return the instruction to go on with a text: guided if it names its place, else general."""
     words = WORDS[form]
     labelled = f"{words.label[:1].upper()}{words.label[1:]}, is given. " if label else ""
     shown = "\n".join(filter(None, (f"Label: {label}" if label else "", f"{words.first}: {first}")))
@@ -79,9 +79,9 @@ def text_prompt(form: TextForm, place: Place | None, first: str, label: str) -> 
 def row_prompt(
     place: Place | None, shown: str, label: str, asked: Sequence[str], header: Sequence[str], prefix: str
 ) -> Prompt:
-    """The instruction to go on with a row; `label` is the name of the feature that stands first, if it is the label.
+    """Return the instruction to go on with a row; `label` is the name of the first feature, if that is the label.
 
-    `header` stands above the row where its form names no features, and `prefix` is the row up to where the value of the
+    `header` stands above the row if its form names no features, and `prefix` is the row up to where the value of the
     first asked feature stands.
     """
     from_where = f"of {place.words}" if place else "of a table"
@@ -97,17 +97,17 @@ def row_prompt(
 
 
 def shown_in(text: str) -> str:
-    """The first piece that any rendering of these instructions shows, without the words around it."""
+    """Return the first piece that any rendering of these instructions shows, without the words around it."""
     begun = FIRST.search(text)
     return SECOND.sub("", text[begun.end() if begun else 0 :])
 
 
 def is_pair(text: str) -> bool:
-    """Whether a rendering of these instructions asks for the second sentence of a pair."""
+    """Return whether a rendering of these instructions asks for the second sentence of a pair."""
     return text.endswith(f"\n{WORDS[TextForm.PAIR].second}:")
 
 
-# Datasets of texts that everybody can name, by their form: the wrong but plausible names.
+# Well-known datasets of texts, by their form: wrong but plausible names.
 OTHERS: Mapping[TextForm, Sequence[str]] = {
     TextForm.CLASSIFICATION: (
         "AG News", "IMDB", "Yelp Reviews", "DBpedia", "20 Newsgroups", "Yahoo Answers", "Amazon Reviews", "SST-2",

@@ -1,4 +1,4 @@
-"""Feature completion of Bordt et al.: a row without its most telling feature is shown, and that feature is asked."""
+"""The feature completion test of Bordt et al.: a row is shown without its most telling feature, which is asked."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -18,31 +18,31 @@ from tabcontam.reading.words import Dictionary
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Cell, Table
 
-EXAMPLES = 5  # whole rows beside the asked one
+EXAMPLES = 5  # whole rows that are shown with the asked one
 
 
 @dataclass(frozen=True)
 class CsvFeatureCompletion(RawTest, FeatureCompletion):
     """Given five rows of the file as CSV and a sixth without its most telling feature, the LLM must name that value.
 
-    Measures: whether one cell of a row is known to who sees the others. A row test: it can show that rows were seen.
+    Measures: whether a model that sees a row's other cells knows one cell. A row test: it can show that rows were seen.
 
-    Queries: 25 random rows. The feature is the one of most values that the features before it leave open, since a base
-    model sees no more of the row: where the authors' package takes the first column, this takes the next best. The
-    dataset is not named.
+    Queries: 25 random rows. The feature is the one with the most values that the features before it leave open, since a
+    base model sees no more of the row: where the authors' package takes the first column, this test takes the next
+    best. The dataset is not named.
 
-    Null: the answers stay, and the hidden cell is drawn anew from what the guesser makes of the row's other cells.
-    Contaminated: the values that are right are worth more bits than that explains.
+    Null: the answers stay, and the hidden cell is drawn anew from the baseline's prediction, given the row's other
+    cells. Contaminated: the right values are worth more bits than that explains.
 
     Published rule: none that decides. The package counts the values that are exactly the file's. It compares texts, so
-    that `22.0` is not 22, stops with an error where no answer can be read, and takes a refusal for a wrong value; here
-    numbers are compared as numbers, and what cannot be read is counted apart.
+    that `22.0` is not 22, stops with an error if no answer can be read, and takes a refusal for a wrong value; here
+    numbers are compared as numbers, and unread answers are counted apart.
 
     Needs: a feature with five values or more that the features before it leave open, and an LLM that generates text, in
     chat or completion form.
 
     Cannot show: memory of values that follow from the shown ones. The published count alone shows nothing of a feature
-    of few values, or of one that follows from others.
+    with few values, or of one that follows from others.
 
     Source: the feature completion test of Bordt et al. 2024, section 3; tabmemcheck 0.1.6, `feature_completion_test`.
 
@@ -56,7 +56,7 @@ class CsvFeatureCompletion(RawTest, FeatureCompletion):
     further: ClassVar[int] = PLACES
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """Twenty-five rows. Raises `Skip` where no feature can be asked."""
+        """Return twenty-five queries. Raises `Skip` if no feature can be asked."""
         place, candidates = self._feature(table)
         pool = self._pool(table, place)
         guesses = self._guesses(table, place) if pool else {}
@@ -71,8 +71,8 @@ class CsvFeatureCompletion(RawTest, FeatureCompletion):
         return [replace(query, id=f"{self.id}-{number}", paper=True) for number, query in enumerate(found)]
 
     def cells(self, query: Query, text: str, serializer: Serializer) -> dict[str, Cell]:
-        """The value that an answer gives, which may stand behind the beginning of the row that the prompt shows."""
-        begun = next(raw().cuts(last_shown(query)), [])[:-1]  # nothing stands behind the last comma
+        """Return the value that an answer gives, which may follow the beginning of the row that the prompt shows."""
+        begun = next(raw().cuts(last_shown(query)), [])[:-1]  # nothing stands after the last comma
         for line in plain(text).splitlines() if begun else ():
             for cells in cuts(line.strip()):
                 if len(cells) > len(begun) and all(map(agrees, cells, begun)):
@@ -80,7 +80,7 @@ class CsvFeatureCompletion(RawTest, FeatureCompletion):
         return super().cells(query, text, serializer)
 
     def read(self, query: Query, reply: Reply, serializer: Serializer, dictionary: Dictionary) -> Reading:
-        """The value that the answer gives, which is what counts for the paper, too."""
+        """Return the value that the answer gives, which counts for the paper, too."""
         reading = super().read(query, reply, serializer, dictionary)
         (name,), (value,) = query.asked, query.expected
         said = reading.parsed.get(name) if isinstance(reading.parsed, dict) else None
@@ -89,7 +89,7 @@ class CsvFeatureCompletion(RawTest, FeatureCompletion):
 
 
 def without_one(table: Table, place: int, row: int, examples: Sequence[int]) -> Prompt:
-    """The prompt about the cell of a row at this place, beside whole rows."""
+    """Return the prompt about the cell of a row at this place, next to whole rows."""
     names, cells = table.columns, table.rows[row]
     others = [index for index in range(len(names)) if index != place]
     rows = "\n".join([*raw().header(names), *lines_of(table, examples)])

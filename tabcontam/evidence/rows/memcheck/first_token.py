@@ -1,4 +1,4 @@
-"""The first token test of Bordt et al.: how does the row begin that follows ten others?"""
+"""The first token test of Bordt et al.: the LLM must write how the row begins that follows ten others."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -28,20 +28,20 @@ from tabcontam.tables.table import Cell, Table
 
 LONGEST = 6  # characters
 FEWEST = 3  # different beginnings that rows have to have
-MOST = 0.5  # of the rows that the most frequent beginning may have
+MOST = 0.5  # share of the rows that the most frequent beginning may have
 
 
 @dataclass(frozen=True)
 class FirstCharacters(RawAnswers):
-    """The beginning of a row."""
+    """Answers that hold the beginning of a row."""
 
     def usual(self, query: Query, table: Table) -> Sequence[Cell]:
-        """The most frequent beginning."""
+        """Return the most frequent beginning."""
         length = length_of(table)
         return [Counter(text[:length] for text in texts_of(table)).most_common(1)[0][0] if length else ""]
 
     def text(self, query: Query, values: Sequence[Cell], prompt: Prompt | None = None) -> str:
-        """The beginning as it is."""
+        """Return the beginning as it is."""
         return values[0] or ""
 
 
@@ -49,30 +49,29 @@ class FirstCharacters(RawAnswers):
 class FirstToken(RawTest):
     """Given ten rows of the file as CSV, one after the other, the LLM must write how the row that follows begins.
 
-    Measures: whether it is known which row follows, by its beginning alone. A row test: it can show that rows were
+    Measures: whether the row that follows is known, by its beginning alone. A row test: it can show that rows were
     seen.
 
     Queries: 25 places of the file, drawn at random. So many characters are compared that rows have three different
     beginnings or more, and that no half of them begins alike: six at most. The first field is asked, or as many as
     every row needs for these characters.
 
-    Null: the answers stay, and the beginning of the hidden row is drawn anew from what the guesser makes of the rows
-    before: their own beginnings, the row before it, how often each beginning occurs, a classifier fitted to them, and
-    what repeats or counts on from each of the ten rows shown. Contaminated: the beginnings that are right are worth
-    more bits than that explains.
+    Null: the answers stay, and the beginning of the hidden row is drawn anew from the baseline's prediction, given the
+    rows before: their own beginnings, the row before it, how often each beginning occurs, a classifier fitted to them,
+    and what repeats or counts on from each of the ten rows shown. Contaminated: the right beginnings are worth more
+    bits than that explains.
 
-    Published rule: none that decides. The package prints how many beginnings are right beside a baseline; but that
-    counts how often the LLM says the most frequent beginning, not how often that is right, and says 30 of 30 of an LLM
-    that says nothing else. Where it can predict the beginnings from the rows before it does not ask; this asks, and the
-    chance says what is left.
+    Published rule: none that decides. The package prints how many beginnings are right next to a baseline; but that
+    counts how often the LLM gives the most frequent beginning, not how often that is right, and reports 30 of 30 for an
+    LLM that gives nothing else. If it can predict the beginnings from the rows before, it does not ask; this test asks,
+    and the chance accounts for what can be predicted.
 
-    Needs: eleven rows or more of which the last differs from those before and that begin differently, and an LLM that
+    Needs: eleven rows or more, the last of which differs from those before, that begin differently, and an LLM that
     generates text, in chat or completion form.
 
-    Cannot show: memory of rows that were seen in another order. Where rows are numbered, or
-    sorted by their first feature, the beginning follows from the row before and tells nothing. What it finds lies in
-    one column, and facts about that, such as a list of names in its usual order, would do the same: alone it makes no
-    table contaminated.
+    Cannot show: memory of rows that were seen in another order. If rows are numbered, or sorted by their first feature,
+    the beginning follows from the row before and shows nothing. What it finds lies in one column, and facts about that
+    column, such as a list of names in its usual order, would do the same: alone it makes no table contaminated.
 
     Source: the first token test of Bordt et al. 2024, section 3; tabmemcheck 0.1.6, `first_token_test`.
 
@@ -86,12 +85,12 @@ class FirstToken(RawTest):
     whole: ClassVar[str] = "next rows begin as in the file"
 
     def lies_in(self, table: Table, query: Query) -> dict[str, str]:
-        """What is right tells of the first column."""
+        """Return the first column, or its entity, for each asked beginning: a right answer shows that column alone."""
         first = table.columns[0]
         return dict.fromkeys(query.asked, lying_in(table, [first]).get(first, first))
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """Twenty-five places. Raises `Skip` where half of the rows begin alike."""
+        """Return twenty-five queries. Raises `Skip` if half of the rows begin alike."""
         places, length = places_of(table), length_of(table)
         if not length:
             raise Skip(f"half of the rows begin with the same {LONGEST} characters, or with one of two")
@@ -112,11 +111,11 @@ class FirstToken(RawTest):
         return [query(number, place) for number, place in enumerate(places.drawn(table, rng))]
 
     def complete(self, query: Query, text: str, serializer: Serializer) -> bool:
-        """Whether the characters that are compared were over before the cut."""
+        """Return whether the characters that are compared were over before the cut."""
         return len(self._line(query, text)) > len(query.expected[0] or "")
 
     def read(self, query: Query, reply: Reply, serializer: Serializer, dictionary: Dictionary) -> Reading:
-        """The first characters of the line that answers."""
+        """Return the first characters of the line that answers."""
         line = self._line(query, reply.text) if reply.state in READ else ""
         begun = line[: len(query.expected[0] or "")]
         cut = reply.state is State.TRUNCATED and not self.complete(query, reply.text, serializer)
@@ -126,7 +125,7 @@ class FirstToken(RawTest):
         return Reading({query.asked[0]: begun}, right, query.paper and right, True, query.asked if right else ())
 
     def _line(self, query: Query, text: str) -> str:
-        """The line that answers; rows that the prompt shows may be repeated before it."""
+        """Return the line that answers; rows that the prompt shows may be repeated before it."""
         prompt = query.prompt
         shown = frozenset((prompt.completion or prompt.chat[-1].content).splitlines())
         lines = plain(text).splitlines()
@@ -136,7 +135,7 @@ class FirstToken(RawTest):
         return line if lists_rows(query, likely) else NUMBERED.sub("", line)
 
     def _guesses(self, table: Table, begun: str, length: int, rows: Sequence[int]) -> dict[int, Guess]:
-        """What the guesser makes of the beginning of each row, as a column of its own, by the rows before."""
+        """Return the baseline's guess of the beginning of each row, as a column of its own, given the rows before."""
 
         def find() -> dict[int, Guess]:
             columns = (begun, *table.columns)
@@ -155,9 +154,9 @@ class FirstToken(RawTest):
 
 
 def after(table: Table, row: int, length: int, guess: Guess) -> Guess:
-    """The guess of a row's first characters, in which what repeats or counts on from the ten rows before has its share.
+    """Return the guess of a row's first characters, with a share for what repeats or counts on from ten rows before.
 
-    Where a first cell is shorter than the characters that are compared, all beginnings of which it is one have it.
+    If a first cell is shorter than the characters that are compared, every beginning has at least the cell's chance.
     """
     column = table.columns[0]
     values = dict(guess.values)
@@ -173,7 +172,7 @@ def after(table: Table, row: int, length: int, guess: Guess) -> Guess:
 
 
 def length_of(table: Table) -> int:
-    """How many first characters of rows are compared; 0 where rows begin too much alike."""
+    """Return how many first characters of rows are compared, or 0 if rows begin too much alike."""
 
     def fits(length: int) -> bool:
         counts = Counter(text[:length] for text in texts_of(table))
@@ -184,12 +183,12 @@ def length_of(table: Table) -> int:
 
 
 def texts_of(table: Table) -> list[str]:
-    """The beginning of every row of a table as a line of a CSV file, long enough to be compared."""
+    """Return the beginning of every row of a table as a line of a CSV file, long enough to be compared."""
     return cached_fact(table, "beginnings", lambda: [_text(table, row) for row in table.rows])
 
 
 def _names_columns(lines: Sequence[str], shown: Iterable[str]) -> bool:
-    """Whether the first of several lines names columns: it has words where all rows that are shown have numbers."""
+    """Return whether the first of several lines names columns: it has words where all shown rows have numbers."""
     if len(lines) < 2:
         return False
     names = next(raw().cuts(lines[0]), [])
@@ -207,14 +206,14 @@ def _text(table: Table, row: Sequence[Cell]) -> str:
 
 
 def _fields(table: Table, length: int) -> int:
-    """How many fields every row needs for so many characters, of six at most."""
+    """Return how many fields, of six at most, every row needs for so many characters."""
     shortest = [min(len(raw().value(cell)) for cell in table.column(name)) for name in table.columns[:LONGEST]]
     ends = accumulate(field + 1 for field in shortest)
     return next((count for count, end in enumerate(ends, 1) if end > length), len(shortest))
 
 
 def row_begins(table: Table, shown: Sequence[int], count: int) -> Prompt:
-    """The prompt that shows these rows as CSV and asks for so many fields of the next."""
+    """Return the prompt that shows these rows as CSV and asks for `count` fields of the next one."""
     rows = "\n".join(lines_of(table, shown))
     fields = "the first field" if count == 1 else f"the first {count} fields"
     what = f"Below are rows of a CSV file, one after the other. Write {fields} of the row that follows in the file"

@@ -1,4 +1,4 @@
-"""The header test of Bordt et al.: how does the file go on, of which the beginning is shown?"""
+"""The header test of Bordt et al.: the beginning of the file is shown, and the LLM must go on with it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -42,17 +42,17 @@ from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Cell, Table
 
 CUTS = (1, 3, 5, 7)  # the rows, from 0, in which the text stops
-CHARACTERS = 500  # of the continuation behind the last cut, about
-MOST_ROWS = 6  # of it
+CHARACTERS = 500  # characters of the continuation after the last cut, about
+MOST_ROWS = 6  # rows of that continuation at most
 COUNTED = 8  # features of a row whose cells count
 
 
 @dataclass(frozen=True)
 class RawContinuation(SeveralRows):
-    """How the text of a file goes on: the rest of the row in which it stops, and the rows behind it."""
+    """Answers that continue the text of a file: the rest of the row in which it stops, and the rows after that."""
 
     def text(self, query: Query, values: Sequence[Cell], prompt: Prompt | None = None) -> str:
-        """The text from where it stops."""
+        """Return the text from where it stops."""
         cells = iter(values)
         return "\n".join(raw().row(names, [next(cells) for _ in names]) for names in by_row(query.asked))
 
@@ -64,24 +64,24 @@ class Header(RawTest):
     Measures: whether the first rows of the file are known, in their order. A row test: it can show that rows were seen.
 
     Queries: four. The text stops in the second, fourth, sixth and eighth row, before the cell that lies in the middle
-    of a row of usual length: the package stops within a cell, where no tokenizer of an LLM has a boundary. What is
-    asked are the rest of that row and the rows up to the one in which the next query stops; behind the last one about
-    500 characters, six rows at most. So no cell is asked twice. The text begins with the line of the features' names,
+    of a row of usual length: the package stops within a cell, where no tokenizer of an LLM has a boundary. The rest of
+    that row is asked, and the rows up to the one in which the next query stops; after the last stop about 500
+    characters, six rows at most. So no cell is asked twice. The text begins with the line of the features' names,
     unless the file begins with a row.
 
-    Null: the answers stay, and the hidden cells are drawn anew from what the guesser makes of the rows before and, in
-    the row in which the text stops, of its first cells. Of each row the eight features count of which the guesser is
-    least sure; of the first four rows none counts, since what rows follow from cannot be told where so few stand before
-    them. Contaminated: the cells that are right are worth more bits than that explains, over all queries together.
+    Null: the answers stay, and the hidden cells are drawn anew from the baseline's prediction, given the rows before
+    and, in the row in which the text stops, its first cells. In each row the eight features count of which the baseline
+    is least sure; in the first four rows none counts, since too few rows stand before them to predict from.
+    Contaminated: the right cells are worth more bits than that explains, over all queries together.
 
     Published rule: none that decides. The package shows the best of four continuations in colours, and the best of
-    several always looks good; all count here. The score is the share of rows that are completed exactly.
+    several always looks good; here all count. The score is the share of rows that are completed exactly.
 
     Needs: five rows or more in the order of the file, in a table that does not list every combination of its values,
     and an LLM that generates text, in chat or completion form.
 
-    Cannot show: that more than the first rows were seen. The first rows of a known table stand on many pages, where
-    somebody prints them, so that an LLM may know them and nothing else of the file.
+    Cannot show: that more than the first rows were seen. The first rows of a known table are printed on many pages, so
+    that an LLM may know them and nothing else of the file.
 
     Source: the header test of Bordt et al. 2024, section 3; tabmemcheck 0.1.6, `header_test`.
 
@@ -92,15 +92,15 @@ class Header(RawTest):
     title: ClassVar[str] = "Beginning of the file"
     published = PublishedRule("rows at the beginning of the file are completed exactly", share=None, source=BORDT)
     answering: ClassVar[Answering] = RawContinuation()
-    bet_on: ClassVar[bool] = False  # one answer tells of several rows
+    bet_on: ClassVar[bool] = False  # one answer covers several rows
     whole: ClassVar[str] = "continuations of the file's beginning are right in all that counts"
 
     def lies_in(self, table: Table, query: Query) -> dict[str, str]:
-        """The column of each cell."""
+        """Return the column of each cell."""
         return columns_of(query, lying_in(table, table.columns))
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """Four queries, the same for every seed. Raises `Skip` where the next row follows, or rows are too few."""
+        """Return four queries, the same for every seed. Raises `Skip` if the next row follows, or rows are too few."""
         if table.enumerates_domain:
             raise Skip("the table lists every combination of its values in order: the next row follows from the rows")
         cuts = [row for row in CUTS if row + 1 < len(table.rows)]
@@ -123,7 +123,7 @@ class Header(RawTest):
         return [without_missing(query(number, row), table) for number, row in enumerate(cuts)]
 
     def cells(self, query: Query, text: str, serializer: Serializer) -> dict[str, Cell]:
-        """The asked cells that an answer gives: first the rest of the row, whether or not it begins the row anew."""
+        """Return the asked cells that an answer gives: first the rest of the row, whether or not it begins anew."""
         own, *following = by_row(query.asked)
         lines, begun = [unlabelled(line) for line in plain(text).splitlines() if line], _begun(query)
         width = begun + len(own)
@@ -142,7 +142,7 @@ class Header(RawTest):
         return meant(values_bare(found, sorts), sorts, lambda cell: False)
 
     def read(self, query: Query, reply: Reply, serializer: Serializer, dictionary: Dictionary) -> Reading:
-        """The cells of the continuation; an answer has at least the rest of the row in which the text stops."""
+        """Return the cells of the continuation; an answer has at least the rest of the row in which the text stops."""
         unread = Reading(None, hit=False, paper_hit=False, readable=False)
         if reply.state not in READ or declines(reply.text):
             return unread
@@ -158,7 +158,7 @@ class Header(RawTest):
 
 
 def beginning(table: Table, row: int, place: int, more: int) -> Prompt:
-    """The prompt that shows the file up to a cell of a row, and asks for what follows, with so many more rows."""
+    """Return the prompt that shows the file up to a cell of a row, and asks for the rest and `more` further rows."""
     stops = raw().prefix(table.columns, table.rows[row], place)
     names = raw().header(table.columns) if table.header else ()
     text = "\n".join([*names, *lines_of(table, range(row)), stops])
@@ -168,7 +168,7 @@ def beginning(table: Table, row: int, place: int, more: int) -> Prompt:
 
 
 def _middle(table: Table) -> int:
-    """The column, behind the first, in which the middle of a row of usual length lies."""
+    """Return the column, after the first, in which the middle of a row of usual length lies."""
 
     def length(name: str) -> float:
         return 1 + sum(len(cell or "") for cell in table.column(name)) / len(table.rows)
@@ -182,14 +182,14 @@ def _middle(table: Table) -> int:
 
 
 def _behind(table: Table, cuts: Sequence[int]) -> dict[int, list[int]]:
-    """For each row in which the text stops the rows behind it that are asked with it."""
+    """Return for each row in which the text stops the rows after it that are asked with it."""
     usual = sum(len(line) + 1 for line in lines_of(table, range(min(200, len(table.rows))))) / min(200, len(table.rows))
     last = min(len(table.rows), cuts[-1] + 1 + max(1, min(MOST_ROWS, round(CHARACTERS / usual))))
     return {row: list(range(row + 1, after)) for row, after in pairwise([*cuts, last])}
 
 
 def _chances(table: Table, place: int, cuts: Sequence[int], behind: Mapping[int, Sequence[int]]) -> dict[str, Guess]:
-    """The guess of every cell that counts, by its name; none of a row that may be known."""
+    """Return the guess of every counted cell by its name, without rows that may be known."""
     later, known = table.columns[place:], known_rows(table)
     counted = later if len(later) <= COUNTED else least_sure(table, later, COUNTED, before=True)
 
@@ -205,13 +205,13 @@ def _chances(table: Table, place: int, cuts: Sequence[int], behind: Mapping[int,
 
 
 def _completed(shown: str, line: str, width: int) -> list[Cell] | None:
-    """The cells of the row whose beginning is shown, by a line that goes on with it or that writes the row anew.
+    """Return the cells of the row whose beginning is shown, from a line that goes on with it or writes the row anew.
 
-    The comma that the beginning ends with may stand there once more.
+    The comma that ends the beginning may stand there once more.
     """
     anew = [line] if shown.strip() and line.startswith(shown.strip()) else []
     whole = [cells for text in (*anew, shown + line, shown + line.removeprefix(",")) for cells in raw().cuts(text)]
-    begun = next(raw().cuts(shown), [None])[:-1]  # nothing stands behind the last comma
+    begun = next(raw().cuts(shown), [None])[:-1]  # nothing stands after the last comma
     for cells in other_cuts(line):
         whole += [cells] if cells[: len(begun)] == begun else [[*begun, *cells]]
     whole += [cells for cells in without_counts(cuts(line), width) if cells[: len(begun)] == begun]
@@ -219,5 +219,5 @@ def _completed(shown: str, line: str, width: int) -> list[Cell] | None:
 
 
 def _begun(query: Query) -> int:
-    """How many cells of the row in which the text stops are shown."""
-    return len(next(raw().cuts(last_shown(query)), [])) - 1  # nothing stands behind the last comma
+    """Return how many cells of the row in which the text stops are shown."""
+    return len(next(raw().cuts(last_shown(query)), [])) - 1  # nothing stands after the last comma

@@ -1,4 +1,4 @@
-"""Row completion of Bordt et al.: ten rows of the file are shown, and the next is asked."""
+"""The row completion test of Bordt et al.: ten rows of the file are shown, and the next one is asked."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Table
 
 SHOWN = 10  # rows before the asked one
-FURTHER_BACK = range(LAGS + 1, SHOWN + 1)  # of them, those that the guesser does not look at
+FURTHER_BACK = range(LAGS + 1, SHOWN + 1)  # of them, those at which the baseline does not look
 
 
 @dataclass(frozen=True)
@@ -32,23 +32,22 @@ class RowCompletion(RawTest):
     Measures: whether the order and the cells of the file are known. A row test: it can show that rows were seen.
 
     Queries: 25 places of the file, drawn at random. The prompt names neither the dataset nor its features. A place is
-    left out whose row is one of the ten before it. The test presumes that the published order is what the LLM saw. What
-    counts are the eight features of which the guesser is least sure.
+    left out if its row is one of the ten before it. The test presumes that the LLM saw the published order. The eight
+    features count of which the baseline is least sure.
 
-    Null: the answers stay, and the hidden cells are drawn anew from what the guesser makes of the four rows before, of
-    what the six before those have in common with the asked one, and of how long a cell has been the same. Contaminated:
-    the cells that are right, those of partly right rows too, are worth more bits than that explains.
+    Null: the answers stay, and the hidden cells are drawn anew from the baseline's prediction, given the four rows
+    before, what the six before those have in common with the asked one, and how long a cell has been the same.
+    Contaminated: the right cells, also those of partly right rows, are worth more bits than that explains.
 
-    Published rule: none that decides. The package counts the rows that are exactly the file's, and it is for the reader
-    to say what the count means. It takes an answer that merely holds the row among others for exact, which this does
-    not, and a refusal for a wrong row: what cannot be read is counted apart here.
+    Published rule: none that decides. The package counts the rows that are exactly the file's, and leaves it to the
+    reader what the count means. It takes an answer that merely holds the row among others for exact, which this test
+    does not, and a refusal for a wrong row: unread answers are counted apart here.
 
-    Needs: eleven rows or more of which the last differs from those before, in a table that does not list every
+    Needs: eleven rows or more, the last of which differs from those before, in a table that does not list every
     combination of its values, and an LLM that generates text, in chat or completion form.
 
-    Cannot show: memory of rows that were seen in another order. The published count alone shows nothing: of a table
-    whose rows follow from each other anybody completes many, and of one whose rows are long even a fair memory
-    completes none without a fault.
+    Cannot show: memory of rows that were seen in another order. The published count alone shows nothing: if rows follow
+    from each other, any reader completes many, and if rows are long, even a fair memory completes none without a fault.
 
     Source: the row completion test of Bordt et al. 2024, section 3; tabmemcheck 0.1.6, `row_completion_test`.
 
@@ -61,7 +60,7 @@ class RowCompletion(RawTest):
     max_tokens: ClassVar[int] = 512
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """Twenty-five places. Raises `Skip` where every row repeats one of the ten before it."""
+        """Return twenty-five queries. Raises `Skip` if every row repeats one of the ten before it."""
         places = places_of(table)
         room = answer_tokens(table, raw(), table.columns, self.max_tokens)
 
@@ -78,14 +77,14 @@ class RowCompletion(RawTest):
 
 @dataclass(frozen=True)
 class Places:
-    """Rows that can be asked for after the ten before them, what the guesser makes of them, and the share they are."""
+    """Rows that can be asked after the ten before them, the baseline's predictions of them, and the share they are."""
 
     rows: Sequence[int]
     guesses: dict[int, Guessed]
     left: float
 
     def drawn(self, table: Table, rng: Random) -> list[int]:
-        """As many as are asked, at random; of a large table so that no prompt shows a row of another."""
+        """Return as many rows as are asked, at random; of a large table so that no prompt shows a row of another."""
         apart = len(table.rows) >= ROOM * PLACES * (SHOWN + 1)
         remainder = rng.randrange(SHOWN + 1)
         own = [row for row in self.rows if not apart or row % (SHOWN + 1) == remainder]
@@ -93,7 +92,7 @@ class Places:
         return rng.sample(own, min(PLACES, len(own)))
 
     def chance(self, table: Table, row: int) -> dict[str, Guess]:
-        """The guesses of a row's cells by what ten rows before it show, of which it is none."""
+        """Return the guesses of a row's cells, given the ten rows before it, of which it is none."""
 
         def guess(name: str, found: Guess) -> Guess:
             return after_earlier(table, name, row, raised(found, self.left), FURTHER_BACK)
@@ -102,7 +101,7 @@ class Places:
 
 
 def places_of(table: Table) -> Places:
-    """The places of a table at which a row can be asked for. Raises `Skip` where there are none."""
+    """Return the places of a table at which a row can be asked. Raises `Skip` if there are none."""
     found = next_rows(table)
 
     def fits(last: int) -> bool:
@@ -124,7 +123,7 @@ def places_of(table: Table) -> Places:
 
 
 def next_row(table: Table, shown: Sequence[int]) -> Prompt:
-    """The prompt that shows these rows as CSV and asks for the next."""
+    """Return the prompt that shows these rows as CSV and asks for the next one."""
     rows = "\n".join(lines_of(table, shown))
     what = (
         "Below are rows of a CSV file, one after the other. Write the row that follows in the file, on one line and as"

@@ -1,4 +1,4 @@
-"""Sampling of Bordt et al.: rows that the LLM draws by itself. How many of them are rows of the table?"""
+"""The sampling test of Bordt et al.: rows that the LLM draws by itself are compared with rows of the table."""
 
 import json
 import zlib
@@ -43,78 +43,78 @@ from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Cell, Table
 
 DRAWS = 25
-TEMPERATURE = 0.7  # of the draws, as the authors' package has it
+TEMPERATURE = 0.7  # of the draws, as in the authors' package
 SEEDS = 10_000  # different sets of draws
-EASY = 0.01  # chance of a row of the table, from which on a count of such rows would say nothing
-LARGEST = 2**26  # characters of the rows that are carried to where draws are compared with them
+EASY = 0.01  # chance of a row of the table, above which a count of such rows would show nothing
+LARGEST = 2**26  # characters at most of the rows that are carried to where draws are compared with them
 Row = tuple[Cell, ...]
 
 
 @dataclass(frozen=True)
 class Draws(Answering):
-    """A row of a table as a line of a CSV file: one that is there for who knows rows, else one put together."""
+    """Answers that hold a row as a line of a CSV file: a true one from a model that knows rows, else a made-up one."""
 
     row: int = 0
     cells: Row = ()
 
     def truth(self, query: Query) -> Row:
-        """A row of the table: another one for each query."""
+        """Return a row of the table, another one for each query."""
         return self.cells
 
     def places(self, query: Query) -> Sequence[int]:
-        """The row's place, for each of its cells."""
+        """Return the row's place, for each of its cells."""
         return [self.row] * len(self.cells)
 
     def usual(self, query: Query, table: Table) -> Sequence[Cell]:
-        """The most frequent value of each column."""
+        """Return the most frequent value of each column."""
         return [next(iter(table.distinct(name)), MISSING) for name in table.columns]
 
     def guessed(self, query: Query, table: Table, rng: Random) -> Sequence[Cell]:
-        """For each column any of its cells, as often as it stands there."""
+        """Return for each column a cell that is drawn at random, as often as it stands there."""
         return [rng.choice(table.column(name)) for name in table.columns]
 
     def text(self, query: Query, values: Sequence[Cell], prompt: Prompt | None = None) -> str:
-        """The line."""
+        """Return the line."""
         return raw().row(query.asked, values)
 
 
 @dataclass(frozen=True)
 class DrawnRows(PublishedRule):
-    """Counts the draws that are rows of the table, however often it is the same row."""
+    """The rule that counts the draws that are rows of the table, however often the same row is drawn."""
 
     def hits(self, trials: Sequence[Trial]) -> int:
-        """How many they are."""
+        """Return how many draws are rows of the table."""
         return _counted(trials).rows
 
 
 @dataclass(frozen=True)
 class Sampling(Test):
-    """Told the dataset's name and its features alone, the LLM must write down a row, 25 times at a temperature.
+    """Given the dataset's name and its features alone, the LLM must write down a row, 25 times at a temperature.
 
     Measures: how many of the rows that the LLM draws by itself are rows of the table, and how many it draws more than
     once. A score without a verdict.
 
-    Queries: 25 draws at temperature 0.7; another seed draws anew. The prompt names the dataset, the split where there
-    is one, and the features in their order, and asks for one row as a line of a CSV file. It shows no row.
+    Queries: 25 draws at temperature 0.7; another seed draws anew. The prompt names the dataset, its split if there is
+    one, and the features in their order, and asks for one row as a line of a CSV file. It shows no row.
 
-    Null: none. A draw is a row of the table where all of its cells are, as values, and counts once for each row. Said
-    beside it: how many draws repeat another, how many differ from a row of the table in one cell, and how many rows of
-    the table one would get who draws each cell by itself, as often as it stands in its column. The score is the share
-    of the draws that could be read that are different rows of the table. What is no row, as an answer that declines or
+    Null: none. A draw is a row of the table if all of its cells are, as values, and counts once for each row. The
+    result also reports how many draws repeat another, how many differ from a row of the table in one cell, and how many
+    rows of the table one would get by drawing each cell by itself, as often as it stands in its column. The score is
+    the share of the readable draws that are different rows of the table. An answer that is no row, since it declines or
     is cut, is no draw.
 
-    Published rule: none that decides. The package hands out the draws and leaves them to the reader; what is counted
-    here are those that are rows of the table, the same row as often as it is drawn.
+    Published rule: none that decides. The package hands out the draws and leaves them to the reader; here those are
+    counted that are rows of the table, the same row as often as it is drawn.
 
     Needs: a table of twenty different rows or more in which cells drawn one by one make a row of it at most once in a
     hundred draws, so none that lists every combination of its values; an LLM that generates text at a temperature, in
     chat or completion form.
 
-    Cannot show: that rows were seen. Nobody can say how often an honest writer hits a row of the table by luck: who
-    knows how the features hang together in the world hits one oftener than who draws each cell by itself, the oftener
-    the more rows the table has, and no guesser that has learned from the table stands for all such writers. An LLM
-    draws what it finds likely, which are usual rows. Nor does a count of none show that rows are not known: a
-    temperature spoils a row that is remembered, and rows that are known in their order need not come by themselves.
+    Cannot show: that rows were seen. Nobody knows how often an honest writer hits a row of the table by luck: one that
+    knows how features are related in the world hits a row more often than one that draws each cell by itself, the more
+    often the more rows the table has, and no baseline that has learned from the table stands for all such writers. An
+    LLM draws what it finds likely, which are usual rows. Nor does a count of none show that rows are not known: a
+    temperature spoils a row that is remembered, and rows that are known in their order need not come up by themselves.
 
     Source: the unconditional samples of Bordt et al. 2024, as tabmemcheck 0.1.6 draws them with `sample`.
 
@@ -128,12 +128,12 @@ class Sampling(Test):
     needs: ClassVar[frozenset[Capability]] = frozenset({Capability.GENERATE, Capability.SAMPLE})
     own_marks: ClassVar[frozenset[str]] = MARKS
     on_request: ClassVar[bool] = True
-    shows_rows: ClassVar[bool] = False  # the form is given
+    shows_rows: ClassVar[bool] = False  # the format is fixed
     decides: ClassVar[bool] = False
     max_tokens: ClassVar[int] = 64
 
     def planned(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """The queries of a cell, each with a row of the table that one says who knows rows."""
+        """Return the queries of a result, each with a row of the table that a model that knows rows would give."""
         queries = super().planned(table, serializer, rng)
         rows = not_known(table, range(len(table.rows)))
         rows = rng.sample(rows, min(len(queries), len(rows)))
@@ -145,7 +145,7 @@ class Sampling(Test):
         return [replace(query, answering=answered(number)) for number, query in enumerate(queries)]
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """Twenty-five draws; the first query carries the table's rows. Raises `Skip` where a count says nothing."""
+        """Return 25 draws; the first query carries the table's rows. Raises `Skip` if a count shows nothing."""
         check_comparable(table)
         held, first = _held_of(table), 1 + DRAWS * rng.randrange(SEEDS)
         room = answer_tokens(table, raw(), table.columns, self.max_tokens)
@@ -158,11 +158,11 @@ class Sampling(Test):
         return [query(number) for number in range(DRAWS)]
 
     def complete(self, query: Query, text: str, serializer: Serializer) -> bool:
-        """A cut answer is complete if its row was over before the cut."""
+        """Return whether the row of a cut answer was over before the cut."""
         return _row(_whole_lines(text), query.asked) is not None
 
     def read(self, query: Query, reply: Reply, serializer: Serializer, dictionary: Dictionary) -> Reading:
-        """The first row that the answer holds; whether it is one of the table is found where all are weighed."""
+        """Return the first row that the answer holds; `weigh` finds whether it is a row of the table."""
         row = None
         if reply.state in READ and not declines(reply.text):
             text = _whole_lines(reply.text) if reply.state is State.TRUNCATED else reply.text
@@ -171,7 +171,7 @@ class Sampling(Test):
         return Reading(parsed, hit=None, paper_hit=False, readable=row is not None)
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
-        """The different rows of the table among the draws; no p-value."""
+        """Return the different rows of the table among the draws; no p-value."""
         counts = _counted(trials)
         found = f"{counts.different} of {counts.draws} draws are different rows of the table"
         luck = few(counts.alone * counts.draws)
@@ -192,11 +192,11 @@ class Sampling(Test):
 
 @dataclass(frozen=True)
 class Counts:
-    """What the draws of a cell are.
+    """The counts of a result's draws.
 
     `draws` are those that could be read; `rows` of them are rows of the table, `different` ones if each is counted
-    once; `repeated` are the same as an earlier draw; `near` differ from a row of the table in one cell. `alone` is the
-    chance that one who draws each cell by itself gets a row of the table.
+    once; `repeated` equal an earlier draw; `near` differ from a row of the table in one cell. `alone` is the chance of
+    a row of the table if each cell is drawn by itself.
     """
 
     draws: int = 0
@@ -208,7 +208,7 @@ class Counts:
 
 
 def _counted(trials: Sequence[Trial]) -> Counts:
-    """The counts of these trials; of none where no trial carries the table's rows."""
+    """Return the counts of these trials, all of them 0 if no trial carries the table's rows."""
     carried = next((text for trial in trials for text in trial.query.not_expected), None)
     if carried is None:
         return Counts()
@@ -224,13 +224,13 @@ def _counted(trials: Sequence[Trial]) -> Counts:
 
 
 def _keys(trial: Trial) -> Row | None:
-    """What a draw shares with an equal row; None for an answer that could not be read."""
+    """Return the key that a draw shares with an equal row, or None for an answer that could not be read."""
     parsed = trial.reading.parsed if trial.readable and trial.reading else None
     return tuple(map(_key, parsed.values())) if isinstance(parsed, Mapping) else None
 
 
 def _unlisted(row: Row) -> Row:
-    """A draw without the number or dash that stands before it as a line of a list."""
+    """Return a draw without the number or dash before it that marks a line of a list."""
     first = row[0]
     return row if first is None else (_key(NUMBERED.sub("", first)), *row[1:])
 
@@ -244,7 +244,7 @@ def _may_be_number(cell: Cell) -> bool:
 
 
 def _near(draws: Sequence[Row], rows: frozenset[Row]) -> int:
-    """How many draws differ from one of the rows in one cell; such a one has one half of its cells in common."""
+    """Return how many draws differ from one of the rows in one cell; such a draw shares one half of its cells."""
     half = len(draws[0]) // 2 if draws else 0
     heads, tails = {row[:half] for row in draws}, {row[half:] for row in draws}
     like = [row for row in rows if row[:half] in heads or row[half:] in tails]
@@ -256,14 +256,14 @@ def _near(draws: Sequence[Row], rows: frozenset[Row]) -> int:
 
 
 def _by_itself(rows: Sequence[Row]) -> float:
-    """The chance of one of the rows for one who draws each cell by itself, as often as it stands in its column."""
+    """Return the chance of one of the rows if each cell is drawn by itself, as often as it stands in its column."""
     of_columns = [Counter(cells) for cells in zip(*rows, strict=True)]
     shares = [{cell: count / len(rows) for cell, count in of_column.items()} for of_column in of_columns]
     return sum(prod(share[cell] for share, cell in zip(shares, row, strict=True)) for row in set(rows))
 
 
 def _held_of(table: Table) -> str:
-    """The table's rows, packed, those that may be known aside. Raises `Skip` where a count would say nothing."""
+    """Return the table's rows, packed, without those that may be known. Raises `Skip` if a count shows nothing."""
 
     def find() -> str:
         own = not_known(table, range(len(table.rows)))
@@ -283,7 +283,7 @@ def _held_of(table: Table) -> str:
 
 @lru_cache(maxsize=2)
 def _unpacked(held: str) -> tuple[Row, ...]:
-    """Packed rows. Raises ValueError for a text that holds none."""
+    """Return packed rows. Raises `ValueError` for a text that holds none."""
     try:
         text = zlib.decompressobj().decompress(b85decode(held), LARGEST)
     except zlib.error as error:
@@ -292,12 +292,12 @@ def _unpacked(held: str) -> tuple[Row, ...]:
 
 
 def _whole_lines(text: str) -> str:
-    """The lines of an answer that was cut but the last, which may go on."""
+    """Return the lines of a cut answer without the last one, which may go on."""
     return text.rpartition("\n")[0]
 
 
 def _row(text: str, columns: Sequence[str]) -> list[Cell] | None:
-    """The cells of the first line that has as many as there are features, and is neither their names nor an opening."""
+    """Return the cells of the first line with as many as there are features, unless it is their names or an opening."""
     names, width = [name.casefold() for name in columns], len(columns)
     lines = [line for line in map(unlabelled, plain(text).splitlines()) if not line.rstrip().endswith(":")]
     every = [cells for line in lines for cells in cuts(line.strip())]
@@ -306,7 +306,7 @@ def _row(text: str, columns: Sequence[str]) -> list[Cell] | None:
 
 
 def _draw(table: Table, number: int) -> Prompt:
-    """The prompt that names the dataset and asks for a row of it: the draw of this number."""
+    """Return the prompt that names the dataset and asks for a row of it: the draw of this number."""
     split = f", {table.split} split" if table.split else ""
     header = "\n".join(raw().header(table.columns))
     about = f"Dataset: {table.title}{split}\nIts columns: {header}"

@@ -1,4 +1,4 @@
-"""The answers of a quiz: what each question is worth, and what the published count makes of them."""
+"""The answers of a quiz: the worth of each question, and the published count of all answers."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,22 +10,22 @@ from tabcontam.evidence.rows.quiz.letters import LETTERS
 from tabcontam.evidence.rows.quiz.levels import PLACES, Levels, levels, non_preferred
 from tabcontam.groups import grouped
 
-AT, BIASED = "-at-", "-without-original"  # in the id of a query, behind its question
-HALF = 0.5  # of the places of a question have to be answered, before it counts as answered
+AT, BIASED = "-at-", "-without-original"  # in the id of a query, after its question
+HALF = 0.5  # of the places of a question that have to be answered for it to count as answered
 
 
 @dataclass(frozen=True)
 class QuizRule(PublishedRule):
-    """A quiz is no share of hits, but a range of levels of contamination."""
+    """The rule of a quiz, which reports a range of levels of contamination in place of a share of hits."""
 
     def hits(self, trials: Sequence[Trial]) -> int:
-        """The right answers with the original at the place where most are right, of those that nobody prefers."""
+        """Return the right answers with the original at the best of the places that the LLM does not prefer."""
         right = _right(trials)
         return max((right[place] for place in _places(trials) if place in right), default=0)
 
 
 def published_levels(trials: Sequence[Trial]) -> Levels | None:
-    """The levels of contamination by the published count, of read trials; None where nothing of it was asked."""
+    """Return the levels of contamination by the published count, of read trials, or None if it was not asked."""
     trials = [trial for trial in trials if trial.query.paper]  # of several answers to a query the first
     right = {place: count for place, count in _right(trials).items() if place in _places(trials)}
     asked = len({question_of(trial.query.id) for trial in trials})
@@ -37,7 +37,7 @@ def _bias_trials(trials: Sequence[Trial]) -> list[Trial]:
 
 
 def _bias(trials: Sequence[Trial]) -> dict[str, int]:
-    """How often each letter was named where no option was the original."""
+    """Return how often each letter was named where no option was the original."""
     said = grouped(_bias_trials(trials), lambda trial: trial.reading.parsed if trial.reading else None)
     return {letter: len(said[letter]) for letter in LETTERS if letter in said}
 
@@ -47,13 +47,13 @@ def _places(trials: Sequence[Trial]) -> tuple[str, ...]:
 
 
 def _right(trials: Sequence[Trial]) -> dict[str, int]:
-    """How many answers are right, by the place at which the original stood."""
+    """Return how many answers are right, by the place at which the original stood."""
     asked = grouped((trial for trial in trials if not trial.query.decoy_of), lambda trial: str(trial.query.expected[0]))
     return {place: sum(bool(one.reading and one.reading.hit) for one in own) for place, own in asked.items()}
 
 
 def question_of(name: str) -> str:
-    """The question that a query asks, by the query's id."""
+    """Return the question that a query asks, by the query's id."""
     return name.partition(AT)[0].partition(BIASED)[0]
 
 
@@ -62,8 +62,8 @@ class Unit:
     """A question as it was answered at all of its places.
 
     `outcomes` are the bits that it is worth if an option is the original, each with the chance that it is, and `bits`
-    those that it is worth. `hit` says whether the original was chosen at more than half of the places, and `chance`
-    with which chance the option is right that was chosen so.
+    those that it is worth. `hit` is whether the original was chosen at more than half of the places, and `chance` is
+    the chance that the option that was chosen so is right.
     """
 
     lies_in: str
@@ -81,7 +81,7 @@ def units(trials: Sequence[Trial]) -> list[Unit]:
 
 
 def _unit(trials: Sequence[Trial]) -> Unit:
-    """Each option is worth its bits, by how much oftener it was chosen than the one that was chosen least."""
+    """Weigh a question: each option has its bits, by how much more often it was chosen than the least chosen one."""
     times, chances = [0] * OPTIONS, [0.0] * OPTIONS
     for trial in trials:
         query = trial.query

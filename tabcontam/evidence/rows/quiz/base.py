@@ -1,4 +1,4 @@
-"""What the forms of the quiz share: which questions are asked, how they are worded, read and weighed."""
+"""The base of the quiz tests: which questions are asked, and how they are worded, read and weighed."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -39,14 +39,14 @@ from tabcontam.reading.words import Dictionary
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Cell, Table
 
-LEFT = 48  # questions that are left where those about any one feature are left out
-OFFERED = 3  # candidates for each question that is asked: those are taken that the solvers are least sure of
+LEFT = 48  # questions that are left without those about any one feature
+OFFERED = 3  # candidates for each asked question: those are asked of which the solvers are least sure
 NULL = "the answers stay, and which option is the row's own is drawn anew by the surer of two solvers"
 
 
 @dataclass(frozen=True)
 class QuizTest(Test):
-    """Asks which of four options is a row's own; each question at one place of the original, or at all of them."""
+    """A test that asks which of four options is a row's own; each question at one place of the original, or at all."""
 
     family: ClassVar[Family] = Family.ROWS
     kind: ClassVar[Kind] = Kind.MEMBERSHIP
@@ -57,14 +57,14 @@ class QuizTest(Test):
     on_request: ClassVar[bool] = True
     own_marks: ClassVar[frozenset[str]] = frozenset({"quiz"})
     max_tokens: ClassVar[int] = 8
-    part: ClassVar[int] = 0  # of the questions of a table
+    part: ClassVar[int] = 0  # the part of a table's questions
     every_place: ClassVar[bool] = False  # whether each question is asked with the original at each place
-    whole_rows: ClassVar[bool] = True  # whether the options are rows, and not the values of a cell that is left out
+    whole_rows: ClassVar[bool] = True  # whether the options are rows, and not values of a cell that is left out
     hides_meaning: ClassVar[bool] = False  # whether names and categories are replaced by signs without a meaning
     asked: int | None = None  # questions; None for as many as the rule of one column needs
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """The questions about a table. Raises `Skip` where no feature can be altered without anybody seeing it."""
+        """Return the questions about a table. Raises `Skip` if no feature can be altered without a reader seeing it."""
         if table.text is not None:
             raise Skip("its rows are texts to read: a guesser draws cells, and no other wording of a text")
         picked = _picked(_of_part(questions(table), self.part), self.asked, rng)
@@ -79,7 +79,7 @@ class QuizTest(Test):
     def _asked(
         self, table: Table, shown: Table, serializer: Serializer, number: int, one: Question, lies: Mapping[str, str]
     ) -> Iterator[Query]:
-        """A question with the original at every place, or at the one whose turn it is."""
+        """Yield a question with the original at every place, or at the one whose turn it is."""
         column, name = table.columns[one.column], f"{self.id}-{number}"
         places = range(OPTIONS) if self.every_place else [number % OPTIONS]
         for first in places:
@@ -115,7 +115,7 @@ class QuizTest(Test):
     def _prompt(
         self, table: Table, shown: Table, serializer: Serializer, one: Question, order: Sequence[str]
     ) -> Prompt:
-        """The four options, each with its letter, and that none of them may be right."""
+        """Return the prompt with four options, each with its letter, and the choice that none of them is right."""
         columns, row = list(shown.columns), list(shown.rows[one.row])
         written = [shown.rows[one.row][one.column] if cell == one.cells[0] else _as_shown(table, shown, one, cell)
                    for cell in order]  # fmt: skip
@@ -137,19 +137,19 @@ class QuizTest(Test):
         return ask(f"{about}\n\n{listed}", asked, f"{about}\n\n{asked}\n\n{listed}\n\nAnswer:")
 
     def complete(self, query: Query, text: str, serializer: Serializer) -> bool:
-        """A cut answer is complete once it names an option, whatever comes after it."""
+        """Return whether a cut answer names an option, whatever comes after it."""
         found = chosen_letter(text, {})
         return found is not None and found == chosen_letter(f"{text} {MORE}", {})
 
     def read(self, query: Query, reply: Reply, serializer: Serializer, dictionary: Dictionary) -> Reading:
-        """The option chosen, if it is one."""
+        """Return the option that the answer chooses, if it chooses one."""
         if reply.state not in READ:
             return Reading(None, hit=False, paper_hit=False, readable=False)
         answer, truth = chosen_letter(reply.text, options_of(query.prompt.completion)), query.expected[0]
         return Reading(answer, answer == truth, reply.text.strip()[:1] == truth, readable=answer is not None)
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
-        """How often the row's own cell was chosen, beside what it comes to where the solvers draw which it is."""
+        """Weigh how often the row's own cell was chosen, compared with the chances of the surer of two solvers."""
         from tabcontam.statistics.exact import outcome_tail, share_interval, weight_of
         from tabcontam.statistics.power import detectable_choice_share
 
@@ -190,7 +190,7 @@ class QuizTest(Test):
         return "questions are answered at most places" if self.every_place else "questions are answered"
 
     def _published(self, trials: Sequence[Trial]) -> str:
-        """What the published count makes of the answers, in words; nothing where it does not apply."""
+        """Return in words the published count of the answers, or nothing if it does not apply."""
         found = published_levels(trials) if self.published else None
         if found is None:
             return ""
@@ -198,14 +198,14 @@ class QuizTest(Test):
         return f"; by the published count {said}"
 
     def conceded(self, query: Query, reading: Reading) -> Query:
-        """The query in which the right answer has chance 1, if the reference gave it: then something told it."""
+        """Return the query with chance 1 for the right answer, if the reference gave it: something gave it away."""
         answer = str(query.expected[0])
         if not reading.hit or answer not in query.chance:
             return query
         return replace(query, chance={**query.chance, answer: query.chance[answer].sure(answer)})
 
     def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
-        """Why an LLM that remembers half of the rows would mostly not be found; None where it would."""
+        """Return why an LLM that remembers half of the rows would mostly not be found, or None if it would."""
         from tabcontam.statistics.power import choice_power
 
         asked = grouped((query for query in queries if query.chance), lambda query: question_of(query.id))
@@ -227,7 +227,7 @@ def _surest(query: Query) -> float:
 
 
 def _picked(offered: Sequence[Question], asked: int | None, rng: Random) -> list[Question]:
-    """So many questions, or as many as are needed without any one feature, those that the solvers are least sure of.
+    """Return `asked` questions, or enough of them without any one feature, of which the solvers are least sure.
 
     There are as many about each feature, as far as it has so many, and no row is asked twice.
     """
@@ -248,18 +248,18 @@ def _picked(offered: Sequence[Question], asked: int | None, rng: Random) -> list
 
 
 def _of_part(every: Sequence[Question], part: int) -> list[Question]:
-    """The questions about one half of the rows, so that no two tests ask about the same row."""
+    """Return the questions about one half of the rows, so that no two tests ask about the same row."""
     rows = {row: number for number, row in enumerate(dict.fromkeys(one.row for one in every))}
     return [one for one in every if rows[one.row] % 2 == part]
 
 
 def _called(table: Table) -> str:
-    """The dataset in a prompt, with the name of its split where it has one."""
+    """Return the dataset's name in a prompt, with that of its split if it has one."""
     return f"{table.title} ({table.split})" if table.split else table.title
 
 
 def _as_shown(table: Table, shown: Table, one: Question, cell: str) -> Cell:
-    """A cell as it is shown: as it is, or by the sign of its category."""
+    """Return a cell as it is shown: unchanged, or by the sign of its category."""
     if shown is table:
         return cell
     name = table.columns[one.column]

@@ -1,11 +1,11 @@
-"""The questions of a quiz: rows, and what else could stand in one of their cells, drawn from the guesser.
+"""The questions of a quiz: rows, and what else could stand in one of their cells, drawn from the baseline.
 
-Who does not know a row cannot tell its cell from the drawn ones, as far as the guesser is right about it: they come
-from the same distribution. How far it is right is looked at by two solvers, which never see the row that they solve.
-One names the likeliest of the four by the guesser. The other is gradient boosting on how the options of other rows
-look: whether they fit their row, what rows alike have, how far they are from what sums and products of the other
-numbers make. The chance that an option is the row's own is what the surer of the two says, raised where it was right
-oftener than it said, and never less than a fourth.
+A model that does not know a row cannot tell its cell from the drawn ones, as far as the baseline is right about it:
+they come from the same distribution. Two solvers, which never see the row that they solve, check how far it is right.
+One names the likeliest of the four by the baseline. The other is gradient boosting on how the options of other rows
+look: whether they fit their row, what similar rows have, how far they are from what sums and products of the other
+numbers make. The chance that an option is the row's own is that of the surer of the two, raised where it was right more
+often than it predicted, and never less than a fourth.
 """
 
 from collections.abc import Mapping, Sequence
@@ -31,16 +31,16 @@ from tabcontam.tables.facts import cached_fact
 from tabcontam.tables.known import not_known
 from tabcontam.tables.table import MOST_CATEGORIES, Table
 
-VERSION = 2  # of the method: what another one found is not read
+VERSION = 2  # of the method: a cached result of another version is not read
 OPTIONS = 4  # of a question
 SURROGATES = 99  # drawn for each row
 MOST = 900  # rows that are looked at
 COLUMNS = 4  # features at most that are altered, each in other rows
-TRIED = 12  # features at most that are looked at for such
-LEAST = 130  # rows in which a feature can be altered: of fewer the solvers, and the search for laws, learn too little
-TOLD = 0.6  # of a feature's questions that a solver answers right at most
-BLIND = 0.45  # the same of a feature that is as good as any: when there are enough such, no other is looked at
-SAID = 3  # reasons that are told
+TRIED = 12  # features at most that are tried for that
+LEAST = 130  # rows in which a feature can be altered: fewer teach the solvers, and the search for laws, too little
+TOLD = 0.6  # of a feature's questions that a solver may answer right at most
+BLIND = 0.45  # likewise, for a feature that is as good as any: if there are enough of them, no other is tried
+SAID = 3  # reasons that are named
 FOLDS = 3
 
 Floats = NDArray[np.float64]
@@ -51,8 +51,8 @@ Ints = NDArray[np.int64]
 class Question:
     """A row and the column that is altered: its own cell, then as many others as there are options.
 
-    The last of them stands in for the own cell where no option is to be the original. `chances` has for the own cell
-    and each of the others but the last the probability that it is the row's own.
+    The last of them stands in for the own cell if no option is to be the original. `chances` has for the own cell and
+    each of the others but the last the probability that it is the row's own.
     """
 
     row: int
@@ -62,7 +62,7 @@ class Question:
 
 
 def questions(table: Table) -> tuple[Question, ...]:
-    """All questions that can be asked about a table, found once. Raises `Skip` with the reason where there are none."""
+    """Return all questions that can be asked about a table, cached. Raises `Skip` with the reason if there are none."""
 
     def write(found: Sequence[Question] | str) -> object:
         if isinstance(found, str):
@@ -113,13 +113,13 @@ def _found(table: Table) -> tuple[Question, ...] | str:
 
 
 def _can_be_altered(table: Table, name: str) -> bool:
-    """Whether enough other values could stand in its cells, and these are no texts that one may know of the world."""
+    """Return whether enough other values could stand in its cells, and these are no texts known from the world."""
     few = table.is_numeric(name) or len(table.distinct(name)) <= MOST_CATEGORIES
     return few and len(table.distinct(name)) > OPTIONS and can_be_drawn(table, name)
 
 
 def _of_feature(table: Table, name: str, rows: Sequence[int]) -> tuple[float, list[Question]] | str:
-    """The share of a feature's questions that the better solver answers right, and the questions; or why none is."""
+    """Return the better solver's share of right answers for a feature, and the questions, or why there are none."""
     apart = alone(table, name, rows)
     if len(apart) < LEAST:
         return f"{len(apart)} rows are alone in all features but {name}, and {LEAST} teach a solver enough"
@@ -134,7 +134,7 @@ def _of_feature(table: Table, name: str, rows: Sequence[int]) -> tuple[float, li
         return f"{name} follows from others" if lawful == name else f"{lawful} follows from {name} and others"
     likely = np.array([_likelihoods(every[row], cells) for row, cells in options.items()])
     boosted = _boosted(table, name, list(every), options, likely)
-    # which of two options is taken that are equally likely must not hang on which is the own one
+    # the choice between options that are equally likely must not depend on which is the own one
     mixed = np.array([seeded(table, "ties", name, row).sample(range(OPTIONS), OPTIONS) for row in range(len(options))])
     likely, boosted = (np.take_along_axis(one, mixed, axis=1) for one in (likely, boosted))
     own = mixed.argmin(axis=1)
@@ -151,7 +151,7 @@ def _of_feature(table: Table, name: str, rows: Sequence[int]) -> tuple[float, li
 
 
 def _options(table: Table, name: str, row: int, one: Drawn) -> tuple[str, ...] | None:
-    """The row's own cell and so many drawn ones, all different, in the order of the draw; None of too few."""
+    """Return the row's own cell and as many drawn ones, all different, in the order of the draw; None if too few."""
     own = str(table.rows[row][table.columns.index(name)])
     rng = seeded(table, "quiz", name, *table.rows[row])
     values = [value for value, times in one.times.items() for _ in range(times)]
@@ -160,10 +160,10 @@ def _options(table: Table, name: str, row: int, one: Drawn) -> tuple[str, ...] |
 
 
 def _likelihoods(one: Drawn, cells: Sequence[str]) -> list[float]:
-    """How likely each of the options is the own cell, by the draws and the own cell taken together.
+    """Return how likely each of the options is the own cell, by the draws and the own cell taken together.
 
-    All of them come from one distribution, so that the own cell is any of them with the same chance. Of a value that
-    is drawn often the own one is likelier; and so it is as the likelier one is left out when the others are drawn.
+    All of them come from one distribution, so that the own cell is any of them with the same chance. A value that is
+    drawn often is likelier to be the own one, the more so since the likelier one is left out when the others are drawn.
     """
     times = [one.times.get(cell, 0) + (place == 0) for place, cell in enumerate(cells[:OPTIONS])]
     whole = SURROGATES + 1
@@ -185,7 +185,7 @@ def _likelihoods(one: Drawn, cells: Sequence[str]) -> list[float]:
 def _boosted(
     table: Table, name: str, rows: Sequence[int], options: Mapping[int, Sequence[str]], likely: Floats
 ) -> Floats:
-    """How likely each option is the own one by gradient boosting that learned from other rows."""
+    """Return how likely each option is the own one, by gradient boosting that learned from other rows."""
     from scipy.optimize import minimize_scalar
     from sklearn.ensemble import HistGradientBoostingClassifier
 
@@ -223,7 +223,7 @@ def _boosted(
 
 
 def _checked(chances: Floats, own: Ints) -> Floats:
-    """The chances of the options, raised: the likeliest is at least as sure as it was right elsewhere."""
+    """Return the chances of the options, raised: the likeliest is at least as sure as it was right elsewhere."""
     top = chances.argmax(axis=1)
     sure = chances.max(axis=1)
     hits = Hits.of(sure, top == own)

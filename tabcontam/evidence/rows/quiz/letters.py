@@ -1,4 +1,4 @@
-"""Which of the lettered options of a question an answer chooses."""
+"""A reader of the lettered option of a question that an answer chooses."""
 
 import re
 from collections.abc import Mapping
@@ -17,14 +17,14 @@ SAID = re.compile(
 
 
 def options_of(text: str) -> dict[str, str]:
-    """The options of a question, each by its letter."""
+    """Return the options of a question, each by its letter."""
     return {letter: option.strip() for letter, option in OPTION.findall(text)}
 
 
 def chosen_letter(text: str, options: Mapping[str, str]) -> str | None:
-    """The letter that an answer chooses; None where it chooses none, or more than one.
+    """Return the letter that an answer chooses, or None if it chooses none, or more than one.
 
-    It stands first, or behind a word such as `answer`; or the answer is the text of one of the `options`.
+    The letter stands first, or after a word such as `answer`; or the answer is the text of one of the `options`.
     """
     said = plain(text).strip()
     if not said or (declines(said) and not ALONE.match(said)):

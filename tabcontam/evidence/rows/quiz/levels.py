@@ -1,8 +1,8 @@
-"""The published numbers of a quiz: at which places nobody guesses, and the lowest and highest level of contamination.
+"""The published numbers of a quiz: the places that an LLM does not prefer, and the levels of contamination.
 
 Golchin and Surdeanu 2025, "Data Contamination Quiz: A Tool to Detect and Estimate Contamination in Large Language
-Models": a multiple choice whose options are the original of an instance and altered copies of it. It is asked twice.
-In the *bias detector quiz* all options are copies, so that its answers tell which letters an LLM prefers anyway. In the
+Models": a multiple choice whose options are the original of an instance and altered copies of it. It is asked twice. In
+the *bias detector quiz* all options are copies, so that its answers show which letters an LLM prefers anyway. In the
 *bias compensator quiz* the original stands at each letter that is not preferred.
 """
 
@@ -11,14 +11,14 @@ from dataclasses import dataclass
 
 PLACES = ("A", "B", "C", "D")  # of the options
 NONE = "E"  # the choice that none of them is right
-SHARES = len(PLACES) + 1  # among so many letters would someone without a bias share out the answers
+SHARES = len(PLACES) + 1  # letters among which an LLM without a bias would share out its answers
 
 
 @dataclass(frozen=True)
 class Levels:
-    """How much of a dataset is contaminated by the quiz's own count, as shares from 0 to 1.
+    """Shares of a dataset, from 0 to 1, that are contaminated by the quiz's own count.
 
-    `highest` is the share of right answers with the original at the place where most are right. `kappa` is the same
+    `highest` is the share of right answers with the original at the place where most are right. `kappa` is that share
     beyond the answers that this letter got without the original there (Cohen's kappa). `lowest` is the larger of kappa
     and the share of right answers at the second-best place.
     """
@@ -30,17 +30,17 @@ class Levels:
 
 
 def non_preferred(bias: Mapping[str, int], questions: int) -> tuple[str, ...]:
-    """The letters that fewer than a fifth of the answers named where no option was the original; all if none is so.
+    """Return the letters that fewer than a fifth of the answers named where no option was the original, or else all.
 
-    `bias` counts the answers to `questions` quizzes without the original, by their letter. Where `questions` is no
-    multiple of five the fifth is rounded up, as in the published code. `NONE` is never among the letters.
+    `bias` counts the answers to `questions` quizzes without the original, by their letter. If `questions` is no
+    multiple of five, the fifth is rounded up, as in the published code. `NONE` is never among the letters.
     """
     fifth = -(-questions // SHARES)
     return tuple(place for place in PLACES if bias.get(place, 0) < fifth) or PLACES
 
 
 def levels(bias: Mapping[str, int], right: Mapping[str, int], questions: int) -> Levels | None:
-    """The levels of contamination; None where nothing was asked.
+    """Return the levels of contamination, or None if nothing was asked.
 
     `bias` counts the answers without the original by letter, and `right` the right answers by the letter at which the
     original stood. With a single such place the lowest level is kappa; the published code fails there, since it looks

@@ -1,4 +1,4 @@
-"""A table without its words: features and categories are signs, which say nothing of what they stand for."""
+"""A table without its words: features and categories are signs that do not reveal what they stand for."""
 
 from dataclasses import replace
 
@@ -8,10 +8,10 @@ from tabcontam.tables.table import Cell, Table
 
 
 def meaningless(table: Table) -> Table:
-    """The same table with features x1, x2 and so on, in their order, and a letter or two for each category.
+    """Return the table with features x1, x2 and so on, in their order, and a letter or two for each category.
 
-    Numbers stay as they are, and so do missing cells. Which letter stands for which category is drawn, the same each
-    time: neither the order of the words nor how frequent they are says which it is.
+    Numbers stay as they are, and so do missing cells. The letter of each category is drawn, the same each time: neither
+    the order of the words nor how frequent they are reveals it.
     """
     return cached_fact(table, "meaningless", lambda: _made(table))
 
@@ -36,7 +36,7 @@ def _signs(table: Table, name: str) -> tuple[Cell, ...]:
 
 
 def _letters(number: int) -> str:
-    """a to z, then aa, ab and so on."""
+    """Return the letters of a number: a to z, then aa, ab and so on."""
     found = ""
     while number >= 0:
         found = chr(ord("a") + number % 26) + found

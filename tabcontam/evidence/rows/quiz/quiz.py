@@ -1,4 +1,4 @@
-"""The quiz: which of four rows is the original? With every option as likely, by who did not see it, as is known."""
+"""The quiz tests: the LLM picks the original row, or the original cell of a row, among options."""
 
 from dataclasses import dataclass, replace
 from typing import ClassVar
@@ -13,16 +13,16 @@ OF_PAPER = 100  # questions of the paper
 class Quiz(QuizTest):
     """Of four rows, one of which stands in the dataset and three differ from it in a cell, the LLM picks the original.
 
-    Measures: whether rows are known as they are. A row test: it can show that rows were seen.
+    Measures: whether rows are known exactly. A row test: it can show that rows were seen.
 
     Queries: 64 questions, each asked five times: with the original at each of the places A to D, and once with four
-    altered rows, which shows which letters the LLM prefers. Choice E says that none is right. What stands in the
-    altered cell is drawn by the guesser, given the row's other cells: the own cell and the others come from one
-    distribution. Four features are altered, each in other rows: those in which two solvers, which learned from other
-    rows, tell the own cell least; where only three or two can be, there are 72 or 96 questions. One solver names the
-    likeliest by the guesser, the other is gradient boosting. Left out are features that whoever computes or knows the
-    world sees changed, as in `matched_membership`. Asked are the rows of which the solvers are least sure. With
-    `--queries paper` there are 100 questions, as in the paper.
+    altered rows, which shows which letters the LLM prefers. Choice E means that none is right. The altered cells are
+    drawn by the baseline, given the row's other cells: the own cell and the others come from one distribution. Four
+    features are altered, each in other rows: those in which two solvers, which learned from other rows, recognize the
+    own cell least; if only three or two can be altered, there are 72 or 96 questions. One solver names the likeliest by
+    the baseline, the other is gradient boosting. Features are left out whose change a reader sees who computes or knows
+    the world, as in `matched_membership`. The asked rows are those of which the solvers are least sure. With `--queries
+    paper` there are 100 questions, as in the paper.
 
     Null: the answers stay, and which option is the original is drawn anew, with the chance that the surer of the two
     solvers gives it, never less than a fourth. All places of one question are one draw: a letter that is named whatever
@@ -32,15 +32,15 @@ class Quiz(QuizTest):
     Published rule: the levels of contamination, from lowest to highest, of the Data Contamination Quiz. Letters that
     the LLM names in fewer than a fifth of the quizzes without an original are not preferred; the highest level is the
     share of right answers with the original at the best of these places, the lowest that share beyond the letter's own
-    (kappa), or that of the second-best place if it is more. It has no verdict and no null. The distractors there are
-    written by an LLM, and look it.
+    (kappa), or that of the second-best place if it is larger. It has no verdict and no null. Its distractors are
+    written by an LLM, and look like it.
 
-    Needs: two features or more that can be altered without anybody seeing it, 130 rows for each, and an LLM that
-    understands a question; the controls take no part. Tables of texts are skipped: a guesser draws no texts.
+    Needs: two features or more that can be altered without a reader seeing it, 130 rows for each, and an LLM that
+    understands a question; the controls take no part. Tables of texts are skipped: a baseline draws no texts.
 
-    Cannot show: memory of few rows. Who knows a formula that the guesser does not find sees it broken where any of its
-    cells was altered, so that no single column carries that; a finding has to stand without any one column, and beside
-    tests of other kinds this one, as `matched_membership`, takes no part in the table's p-value.
+    Cannot show: memory of few rows. A model that knows a formula that the baseline does not find sees it broken if any
+    of its cells was altered, so that no single column carries that; a finding has to stand without any one column, and
+    next to tests of other kinds this one, like `matched_membership`, takes no part in the table's p-value.
 
     Source: Golchin and Surdeanu 2025, "Data Contamination Quiz: A Tool to Detect and Estimate Contamination in Large
     Language Models", section 3; for rows of tables the existence probe of Silvestri et al. 2025, "Evaluating Latent
@@ -54,7 +54,7 @@ class Quiz(QuizTest):
     every_place: ClassVar[bool] = True
 
     def as_published(self) -> "Quiz":
-        """Asks the 100 questions of the paper."""
+        """Return the test with the 100 questions of the paper."""
         return replace(self, asked=OF_PAPER)
 
 
@@ -62,10 +62,10 @@ class Quiz(QuizTest):
 class QuizCompletion(QuizTest):
     """Shown a row without one cell and four values for it, the LLM picks the row's own.
 
-    Measures: whether a cell is known to who sees the rest of its row. A row test: it can show that rows were seen.
+    Measures: whether a model that sees the rest of a row knows its cell. A row test: it can show that rows were seen.
 
     Queries: 64 questions about other rows than those of `quiz`, made in the same way, each asked once; the own value
-    stands at each of the four places equally often. Choice E says that it is none of these.
+    stands at each of the four places equally often. Choice E means that it is none of these.
 
     Null: the answers stay, and which value is the row's own is drawn anew, with the chance that the surer of two
     solvers gives it, never less than a fourth. Contaminated: more answers are right than that explains.
@@ -89,18 +89,18 @@ class QuizCompletion(QuizTest):
 
 @dataclass(frozen=True)
 class QuizObfuscated(QuizTest):
-    """The same questions as those of `quiz`, with the features' names and the categories replaced by signs.
+    """The questions of `quiz`, with the features' names and the categories replaced by signs.
 
-    Measures: whether rows are picked by their numbers and places alone, where no word has a meaning. It is there to be
-    compared with `quiz`: where the originals are picked only while names and categories carry a meaning, it is their
-    meaning that tells them.
+    Measures: whether rows are picked by their numbers and places alone, when no word has a meaning. The test is there
+    to be compared with `quiz`: if the originals are picked only while names and categories carry a meaning, it is their
+    meaning that reveals them.
 
     Queries: the 64 questions of `quiz`, each asked once, the original at each of the four places equally often. The
     features are called x1, x2 and so on, and each category of a feature is a letter. Numbers and the dataset's name
     stay.
 
-    Null: as of `quiz`. It is stated with its p-value, and decides nothing: it asks about the same cells as `quiz`, and
-    the same memory is not to count twice.
+    Null: that of `quiz`. Its p-value is reported, and decides nothing: the test asks about the same cells as `quiz`,
+    and memory is not to count twice.
 
     Published rule: none with a verdict; the paper compares shares of right answers.
 
@@ -111,7 +111,7 @@ class QuizObfuscated(QuizTest):
     Source: Silvestri et al. 2025, "Evaluating Latent Knowledge of Public Tabular Datasets in Large Language Models",
     who find a signal only where names and values carry a meaning.
 
-    Example: `A) The x1 is 39, The x2 is c, ...` beside three rows that differ in one cell.
+    Example: `A) The x1 is 39, The x2 is c, ...` next to three rows that differ in one cell.
     """
 
     id: ClassVar[str] = "quiz_obfuscated"
@@ -122,14 +122,14 @@ class QuizObfuscated(QuizTest):
 
 @dataclass(frozen=True)
 class QuizCompletionObfuscated(QuizTest):
-    """The same questions as those of `quiz_completion`, with the features' names and the categories replaced by signs.
+    """The questions of `quiz_completion`, with the features' names and the categories replaced by signs.
 
-    Measures: what `quiz_obfuscated` measures, where a cell is left out.
+    Measures: what `quiz_obfuscated` measures, if a cell is left out.
 
     Queries: the 64 questions of `quiz_completion`, each asked once, the own value at each of the four places equally
     often. The features are called x1, x2 and so on, and each category of a feature is a letter.
 
-    Null: as of `quiz_completion`. It is stated with its p-value, and decides nothing: it asks about the same cells.
+    Null: that of `quiz_completion`. Its p-value is reported, and decides nothing: the test asks about the same cells.
 
     Published rule: none with a verdict; the paper compares shares of right answers.
 

@@ -1,4 +1,4 @@
-"""Training examples of a dataset that an LLM writes by its name alone: are they rows of the table, beyond chance?"""
+"""The task examples test: the LLM writes training examples of a dataset by its name, which may be the table's rows."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -35,10 +35,10 @@ LI = "li2024"  # Li and Flanigan 2024, "Task Contamination: Language Models May 
 OWN_MARKS = frozenset({"task"})
 EXAMPLES, TEXTS = 20, 10  # rows, and texts, that are asked for at once
 TEXT_TOKENS = 1024  # of an answer that lists texts
-MOST_LABELS = 5  # for each of which examples are asked
-MANY_LABELS = 20  # from which on they are no classes of rows
+MOST_LABELS = 5  # labels at most for each of which examples are asked
+MANY_LABELS = 20  # values of a label from which on they are no classes of rows
 PROBED = 60  # rows by which it is foreseen whether memory would be found
-LEAST_TOKENS, MOST_TOKENS = 16, 2048  # of a row; of an answer, of which whole rows are read where it is cut
+LEAST_TOKENS, MOST_TOKENS = 16, 2048  # of a row; of an answer, of which whole rows are read if it is cut
 NULL = (
     "each written row is compared with the one row of the table that begins as it does; the cells behind those first "
     "ones are drawn anew from what a guesser makes of the cells before them; the answers stay"
@@ -47,30 +47,30 @@ NULL = (
 
 @dataclass(frozen=True)
 class Examples(Answering):
-    """Rows of the table, a line each; who does not know one puts cells together that stand beside its label.
+    """Answers that hold rows of the table, a line each; without memory, cells of rows with the row's label.
 
-    Of a label that has more than twenty values some one would give the row away: there any cells are put together.
+    If a label has more than twenty values, one of them would give the row away: then any cells are put together.
     """
 
     rows: tuple[int, ...] = ()
     cells: tuple[Cell, ...] = field(default=(), repr=False)
 
     def truth(self, query: Query) -> Sequence[Cell]:
-        """The cells of rows of the table, row by row: other ones for each query."""
+        """Return the cells of rows of the table, row by row: other ones for each query."""
         return self.cells
 
     def places(self, query: Query) -> Sequence[int]:
-        """The row of each cell."""
+        """Return the row of each cell."""
         return [row for row in self.rows for _ in query.asked]
 
     def usual(self, query: Query, table: Table) -> Sequence[Cell]:
-        """The most frequent value of each column, in a single row; the table's first text."""
+        """Return the most frequent value of each column, in a single row, or the table's first text."""
         if of_texts(query):
             return [text_of(table, 0)]
         return [next(iter(table.distinct(name)), MISSING) for name in query.asked]
 
     def guessed(self, query: Query, table: Table, rng: Random) -> Sequence[Cell]:
-        """For each row cells of other rows that have the same label, each cell of another one."""
+        """Return for each row cells of other rows that have the same label, each cell of another row."""
         if of_texts(query):
             every = [
                 word
@@ -88,7 +88,7 @@ class Examples(Answering):
         ]
 
     def text(self, query: Query, values: Sequence[Cell], prompt: Prompt | None = None) -> str:
-        """The lines."""
+        """Return the lines."""
         if of_texts(query):
             return "\n".join(value or "" for value in values)
         width = len(query.asked)
@@ -97,64 +97,65 @@ class Examples(Answering):
 
 @dataclass(frozen=True)
 class TaskExamples(RowTest):
-    """Told the dataset's name, its features and labels, the LLM must write down training examples of it.
+    """Given the dataset's name, its features and labels, the LLM must write down training examples of it.
 
-    Measures: whether rows of the table are written by who is asked for examples of the dataset or of its task. A row
+    Measures: whether an LLM that is asked for examples of the dataset or of its task writes rows of the table. A row
     test: it can show that rows were seen.
 
     Queries: one asks for twenty training examples of the dataset, one for twenty from elsewhere than the beginning of
-    the file, and one for twenty examples of each label, up to five labels. The prompt names the dataset, the split
-    where there is one, the features in their order and, of a table with a question, the values of its target; it shows
-    no row. Of a table of texts ten texts are asked for instead. With `--samples` each query is asked several times at a
+    the file, and one for twenty examples of each label, up to five labels. The prompt names the dataset, its split if
+    there is one, the features in their order and, for a table with a question, the values of its target; it shows no
+    row. For a table of texts ten texts are asked for instead. With `--samples` each query is asked several times at a
     temperature, and all that is written counts together.
 
     Null: the answers stay, and cells of the table are drawn anew. Which row of the table a written one is meant to be
-    is told by a part of its cells that then counts nothing, since of many rows some one always looks alike: the columns
-    stand in an order of the table's own, the hardest to guess first, and of a written row so many cells are read as are
-    needed until a single row of the table begins with them. The cells behind, of at most eight columns, are those of a
-    row whose first cells were shown, as in `feature_completion`: each is drawn from what the guesser makes of all cells
-    before it and of the easiest columns, which never count. So a row whose first cells are put together by luck is
-    worth nothing, and one that goes on as the table's row does is worth its bits. A row that is written again counts
-    once; of several that begin alike each cell counts by the best of them, whose chance is the sum of theirs. The first
-    ten rows of the file, which pages print, and its last five count nothing, nor do rows that may be known (`--known`).
-    Contaminated: the cells that are right are worth more bits than that explains. Of texts, a text is told by five
-    words in a row that a single one of the table has, and what counts are the words behind them, as far as they are
-    that text's: each is right by luck in one of two cases, but for words of phrases that other texts have, too. Two
-    texts or more have to be recited.
+    is decided by a part of its cells that then counts nothing, since among many rows one always looks alike: the
+    columns stand in an order of the table's own, the hardest to predict first, and of a written row so many cells are
+    read as are needed until a single row of the table begins with them. The cells after them, of at most eight columns,
+    are those of a row whose first cells were shown, as in `feature_completion`: each is drawn from the baseline's
+    prediction, given all cells before it and the easiest columns, which never count. So a row whose first cells are put
+    together by luck is worth nothing, and one that goes on as the table's row does is worth its bits. A row that is
+    written again counts once; of several that begin alike each cell counts by the best of them, whose chance is the sum
+    of theirs. The first ten rows of the file, which pages print, and its last five count nothing, nor do rows that may
+    be known (`--known`). Contaminated: the right cells are worth more bits than that explains. Of texts, a text is
+    identified by five words in a row that a single one of the table has, and the words after them count, as far as they
+    are that text's: each is right by luck in one of two cases, except for words of phrases that other texts have, too.
+    Two texts or more have to be recited.
 
-    Published rule: an LLM that writes training examples of the task when it is asked to has seen the task; the
-    examples need not be real. It finds whoever follows instructions, since the features stand in the prompt: here one
-    row of the table's form is enough. How many rows are exactly the table's, nearly so (all but one or two cells), of
-    its form alone, or of another form (a label that it has not, a word for a number) is said beside it; the authors
+    Published rule: an LLM that writes training examples of the task when it is asked to has seen the task; the examples
+    need not be real. It finds any model that follows instructions, since the features stand in the prompt: here one row
+    of the table's form is enough. The result also reports how many rows are exactly the table's, nearly so (all but one
+    or two cells), of its form alone, or of another form (a label that it has not, a word for a number); the authors
     read the answers themselves.
 
     Needs: rows that their first cells tell apart, so no table that lists every combination of its values, or texts of
     eight words or more; and an LLM that generates text, in chat or completion form.
 
-    Cannot show: anything where an LLM declines, writes the beginning of the file alone, or rows that differ from the
-    table's in a cell that is hard to guess: not detected is not clean. Rows of which single facts stand elsewhere, as
-    of people that everybody knows, can be written by who has not read the table; a finding needs a second column.
+    Cannot show: anything if an LLM declines, writes the beginning of the file alone, or rows that differ from the
+    table's in a cell that is hard to predict: not detected is not clean. Rows of which single facts stand elsewhere,
+    such as those of famous people, can be written by a model that has not read the table; a finding needs a second
+    column.
 
     Source: Li and Flanigan 2024, "Task Contamination: Language Models May Not Be Few-Shot Anymore", sections 2 and 6,
     Table 4 and appendix H.
 
     Example: `Dataset: Iris ... 20 training examples whose target is setosa` is answered by `5.1,3.5,1.4,0.2,setosa` and
-    so on: where one row of the table alone has the 5.1 and the 1.4, the 3.5 and the 0.2 count.
+    so on: if one row of the table alone has the 5.1 and the 1.4, the 3.5 and the 0.2 count.
     """
 
     id: ClassVar[str] = "task_examples"
     published = PublishedRule("answers hold training examples in the table's form, real or not", source=LI)
     answering: ClassVar[Answering] = Examples()
     by_feature: ClassVar[bool] = False
-    bet_on: ClassVar[bool] = False  # one answer tells of several rows
-    referred: ClassVar[bool] = False  # there is no cell that is asked
-    shows_rows: ClassVar[bool] = False  # the form is given
+    bet_on: ClassVar[bool] = False  # one answer covers several rows
+    referred: ClassVar[bool] = False  # no cell is asked
+    shows_rows: ClassVar[bool] = False  # the format is fixed
     on_request: ClassVar[bool] = True
     own_marks: ClassVar[frozenset[str]] = OWN_MARKS
     whole: ClassVar[str] = "rows that a written one begins like go on like it in all that counts"
 
     def planned(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """The queries of a cell, each with rows of the table that one writes who knows them."""
+        """Return the queries of a result, each with rows of the table that a model that knows them would write."""
         queries = Test.planned(self, table, serializer, rng)
         if self.too_small(len(table.row_set)):
             queries = [replace(query, chance={}) for query in queries]
@@ -165,7 +166,7 @@ class TaskExamples(RowTest):
         ]
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """The queries, in the same words for every seed; the first carries the table. Raises `Skip`."""
+        """Return queries in the same words for each seed, the first with the table. Raises `Skip` if there are none."""
         check_comparable(table)
         if table.text is not None:
             return [self._query(number, table, what, (TEXT,), TEXT_TOKENS) for number, what in _numbered(table)]
@@ -178,7 +179,7 @@ class TaskExamples(RowTest):
         return [replace(first, chance=_probed(table)), *others]
 
     def _query(self, number: int, table: Table, what: str, asked: tuple[str, ...], room: int) -> Query:
-        """The query of this number; the first carries the table."""
+        """Return the query of this number; the first carries the table."""
         return Query(
             id=f"{self.id}-{number}",
             write=partial(_prompt, table, what),
@@ -190,11 +191,11 @@ class TaskExamples(RowTest):
         )
 
     def complete(self, query: Query, text: str, serializer: Serializer) -> bool:
-        """A cut answer is complete if a row was over before the cut."""
+        """Return whether a row of a cut answer was over before the cut."""
         return bool(passages_said(text, cut=True) if of_texts(query) else rows_said(text, query.asked, cut=True))
 
     def read(self, query: Query, reply: Reply, serializer: Serializer, dictionary: Dictionary) -> Reading:
-        """The rows that the answer lists; which of them are the table's is found where all are weighed."""
+        """Return the rows that the answer lists; `weigh` finds which of them are the table's."""
         if of_texts(query):
             return read_texts(query, reply)
         rows = rows_said(reply.text, query.asked, reply.state is State.TRUNCATED) if reply.state in READ else []
@@ -205,7 +206,7 @@ class TaskExamples(RowTest):
         return Reading(parsed, hit=None, paper_hit=query.paper and whole, readable=True)
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
-        """The cells behind those that tell which row is meant, against the guesser."""
+        """Weigh the cells after those that identify a row, against the baseline."""
         if any(of_texts(trial.query) for trial in trials):
             return recited(trials)
         found = written(trials)
@@ -232,7 +233,7 @@ class TaskExamples(RowTest):
         )
 
     def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
-        """Why an LLM that remembers half of the rows, and writes some at random, would mostly not be found."""
+        """Return why an LLM that remembers half of the rows, and writes some at random, would mostly not be found."""
         from tabcontam.statistics.power import row_power
 
         if queries and of_texts(queries[0]):
@@ -250,7 +251,7 @@ def _numbered(table: Table) -> list[tuple[int, str]]:
 
 
 def _wanted(table: Table) -> list[tuple[str, str]]:
-    """What each query asks for, in words, and the label that it names."""
+    """Return in words what each query asks for, and the label that it names."""
     what = f"{EXAMPLES if table.text is None else TEXTS} training examples of this dataset"
     found = [(what, ""), (f"{what}, from anywhere in the file but its beginning", "")]
     labels = _labels(table)
@@ -260,14 +261,14 @@ def _wanted(table: Table) -> list[tuple[str, str]]:
 
 
 def _labels(table: Table) -> tuple[str, ...]:
-    """The values of the target of a table with a question that has one answer for each."""
+    """Return the values of the target of a table with a question that has one answer for each, else none."""
     if table.target is None or table.question is None or table.question.threshold is not None:
         return ()
     return tuple(sorted(str(value) for value in table.distinct(table.target)))
 
 
 def _prompt(table: Table, what: str) -> Prompt:
-    """The prompt that names the dataset, its features and labels, and asks for examples."""
+    """Return the prompt that names the dataset, its features and labels, and asks for examples."""
     split, labels = f", {table.split} split" if table.split else "", _labels(table)
     task = f"\nThe task is to predict {table.target}, which is one of: {', '.join(labels)}" if labels else ""
     wanted = what.removesuffix(" of this dataset")
@@ -284,7 +285,7 @@ def _prompt(table: Table, what: str) -> Prompt:
 
 
 def _known_examples(table: Table, label: str, rng: Random) -> Examples:
-    """Rows of the table at random: of a query for a label such as have it."""
+    """Return rows of the table at random; for a label, rows that have it."""
     rows = not_known(table, range(len(table.rows)))
     if label and table.target:
         column = table.column(table.target)
@@ -296,7 +297,7 @@ def _known_examples(table: Table, label: str, rng: Random) -> Examples:
 
 
 def _probed(table: Table) -> dict[str, Guess]:
-    """The guesses of what would count of rows that are drawn at random, by its name: what memory could show."""
+    """Return the guesses of what would count in rows drawn at random, by its name: what memory could show."""
     rows = pool(table, sorted(may_count(table)), PROBED)
     found = guesses_of(table, rows) if rows else {}
     return {named(name, row): found[row].cells[name] for row in rows for name in counted_of(table, row)}

@@ -1,4 +1,4 @@
-"""Outputs that are generated word for word, where the input alone is shown: Li and Flanigan's membership inference."""
+"""The exact generation test, Li and Flanigan's membership inference: an output is asked for, its input is shown."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -34,8 +34,8 @@ from tabcontam.tables.known import not_known
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Cell, Table
 
-INSTANCES = 20  # of the published rule, of any length
-FURTHER = 20  # besides, whose outputs have twelve words or more; these are asked under other names, too
+INSTANCES = 20  # instances of the published rule, of any length
+FURTHER = 20  # instances besides, whose outputs have twelve words or more; these are asked under other names, too
 FREE = "free"  # in the id of a query whose output does not follow from its input
 LUCK = 3.0  # bits of a run that fluent writing has
 NAME = "output:"
@@ -47,14 +47,14 @@ NULL = (
 
 @dataclass(frozen=True)
 class Outputs(GuidedAnswers):
-    """The output of an input; who does not know it gives that of another one."""
+    """Answers that hold the output of an input; without memory, the output of another one."""
 
     def usual(self, query: Query, table: Table) -> Sequence[Cell]:
-        """The output of the table's first row that is not the asked one."""
+        """Return the output of the table's first row that is not the asked one."""
         return [_other_output(table, query, 0)]
 
     def guessed(self, query: Query, table: Table, rng: Random) -> Sequence[Cell]:
-        """The output of any other row."""
+        """Return the output of any other row."""
         return [_other_output(table, query, rng.randrange(len(table.rows)))]
 
 
@@ -71,26 +71,26 @@ class ExactGeneration(Guided):
     test: it can show that rows were seen.
 
     Queries: twenty instances of any length, which are the published rule's, and twenty whose outputs have twelve words
-    or more. The prompt shows the whole input and names the dataset, its split and what the output is called. The
-    twenty longer ones are asked twice more as decoys: with the name of another dataset, and with none.
+    or more. The prompt shows the whole input and names the dataset, its split and the output. The twenty longer ones
+    are asked twice more as decoys: with the name of another dataset, and with none.
 
     Null: an output may follow from its input, as a query of a database follows from a question, so that word for word
     is no proof. The longest run of words is weighed that an answer has in common with the true output, as in
-    `guided_completion`: words in phrases that other rows have, too, and of two in a row that the input has, do not
-    count. Contaminated: runs are longer under the right name than under another one and under none, by the exact
-    paired permutation of signs, of which the bits of a run beyond three count. Where the output is a summary, which
-    its text does not determine, also: two or more are recited beyond what fluent writing explains, the one that is
-    recited best left out.
+    `guided_completion`: words in phrases that other rows have, too, and two words in a row that the input has, do not
+    count. Contaminated: runs are longer under the right name than under another one and under none, by the exact paired
+    permutation of signs, in which the bits of a run beyond three count. If the output is a summary, which its text does
+    not determine, also: two or more are recited beyond what fluent writing explains, without the one that is recited
+    best.
 
     Published rule: an output that is generated exactly is a member of what the LLM has read. The authors count them,
-    and compare the count with the accuracy over LLMs (a query language, no names of tables in the prompt). White
-    space, capitals and a final mark are passed over here. Short outputs, and such as follow from the input, are hit by
-    who has read nothing.
+    and compare the count with the accuracy over LLMs (a query language, no names of tables in the prompt). White space,
+    capitals and a final mark are passed over here. Short outputs, and those that follow from the input, are hit by
+    models that have read nothing.
 
-    Needs: a card of texts that are pairs or summaries, or a file whose target is a text (`--target query`) beside a
+    Needs: a card of texts that are pairs or summaries, or a file whose target is a text (`--target query`) next to a
     column of texts; and an LLM that generates text, in chat or completion form.
 
-    Cannot show: that an output was read which is written under any name and follows from its input; nor which
+    Cannot show: that an output was read if it is written under any name and follows from its input; nor which
     paraphrases are known. A style that goes with a name makes runs longer, too, though hardly by three bits.
 
     Source: Li and Flanigan 2024, "Task Contamination: Language Models May Not Be Few-Shot Anymore", sections 2 and 8,
@@ -110,15 +110,15 @@ class ExactGeneration(Guided):
     referred: ClassVar[bool] = False
 
     def planned(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """The queries of a cell, which are weighed by their words and have no guess."""
+        """Return the queries of a result, which are weighed by their words and have no guess."""
         return Test.planned(self, table, serializer, rng)
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """The queries with the right name, and behind all of them the arms. Raises `Skip` where no output is a text."""
+        """Return the queries with the right name, followed by the arms. Raises `Skip` if no output is a text."""
         return sorted(_instances(self.id, table, output_of(table), rng), key=lambda query: bool(query.decoy_of))
 
     def read(self, query: Query, reply: Reply, serializer: Serializer, dictionary: Dictionary) -> Reading:
-        """The output as it was written; right where it is the true one, white space and capitals aside."""
+        """Return the output as it was written; it is right if it is the true one but for white space and capitals."""
         text = reply.text.lstrip()
         bare = text[len(NAME) :] if text.casefold().startswith(NAME) else text
         reading = super().read(query, replace(reply, text=bare), serializer, dictionary)
@@ -127,7 +127,7 @@ class ExactGeneration(Guided):
         return replace(reading, hit=exact, paper_hit=exact and query.paper, right=(SECOND,) if exact else ())
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
-        """The runs of words against those under other names and, of summaries, against a fluent writer."""
+        """Weigh the runs of words against those under other names and, of summaries, against a fluent writer."""
         own = [trial for trial in trials if not trial.query.decoy_of]
         runs = [run_of(trial) for trial in own]
         p_value = max(gained_by_name(trials, arm)[1] for arm in (GENERAL, WRONG_NAME))
@@ -154,7 +154,7 @@ class ExactGeneration(Guided):
         )
 
     def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
-        """Why reciting under the right name alone would not be found; None where it would."""
+        """Return why reciting under the right name alone would not be found, or None if it would."""
         paired = {query.decoy_of for query in queries if query.decoy_of}
         own = [query for query in queries if query.id in paired]
         whole = [longest(query.expected[0] or "", query.expected[0] or "", query.not_expected) for query in own]
@@ -164,17 +164,17 @@ class ExactGeneration(Guided):
 
 
 def _free(query: Query) -> bool:
-    """Whether the output does not follow from the input."""
+    """Return whether the output does not follow from the input."""
     return f"-{FREE}-" in query.id
 
 
 def _plain(text: Cell) -> str:
-    """What outputs share that are the same word for word: white space, capitals and final marks are passed over."""
+    """Return the text that equal outputs share, without extra white space, capitals and final marks."""
     return " ".join((text or "").split()).casefold().strip(" .;`\"'")
 
 
 def _instances(name: str, table: Table, output: Output, rng: Random) -> Iterator[Query]:
-    """The queries of the drawn instances, each with its arms behind it. Raises `Skip` where there is none."""
+    """Yield the queries of the drawn instances, each followed by its arms. Raises `Skip` if there is none."""
     rows = not_known(table, by_content(table))
     rng.shuffle(rows)
     cells = {row: texts for row in rows if (texts := output.of_row(table, row)) is not None}
@@ -207,7 +207,7 @@ def _instances(name: str, table: Table, output: Output, rng: Random) -> Iterator
 
 
 def _prompt(output: Output, given: str, place: Place | None) -> Prompt:
-    """The instruction to write the output of an input: of this place, or of none."""
+    """Return the instruction to write the output of an input: of this place, or of none."""
     if place is None:
         what = f"Write {output.words} that belongs to the input below."
         wanted = "Write it alone."

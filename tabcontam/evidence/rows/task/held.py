@@ -1,4 +1,4 @@
-"""A table in one text, carried by a query: answers may hold any of its rows, and are compared when they are weighed."""
+"""A table in one text that a query carries: answers may hold any of its rows, and are compared when weighed."""
 
 import json
 import zlib
@@ -12,11 +12,11 @@ from tabcontam.tables.facts import cached_fact
 from tabcontam.tables.table import Table
 from tabcontam.tables.texts import TextForm, TextTask
 
-LARGEST = 2**26  # characters of the rows that are carried
+LARGEST = 2**26  # characters of the rows that are carried at most
 
 
 def packed(table: Table) -> str:
-    """The table's columns and rows, and the rows of known files, as one text. Raises `Skip` where they are too long."""
+    """Return the table's columns and rows, and the rows of known files, as a text. Raises `Skip` if it is too long."""
 
     def find() -> str:
         fields = [table.name, table.title, table.edition, table.sha256, table.columns, table.target]
@@ -31,7 +31,7 @@ def packed(table: Table) -> str:
 
 @lru_cache(maxsize=2)
 def unpacked(held: str) -> Table:
-    """The table that a text carries, with what is found out about it. Raises ValueError for a text that holds none."""
+    """Return the table that a text carries, cached with its facts. Raises `ValueError` for a text that holds none."""
     try:
         text = zlib.decompressobj().decompress(b85decode(held), LARGEST).decode("utf-8", "surrogatepass")
         name, title, edition, sha256, columns, target, question, read, missing, known, rows = json.loads(text)

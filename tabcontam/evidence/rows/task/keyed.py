@@ -1,15 +1,15 @@
-"""Which row of a table a written row is meant to be, by a part of its cells, and what is then weighed of the others.
+"""The choice of the table's row that a written row is meant to be, and of the cells that are then weighed.
 
-A written row may be compared with every row of a table, and the most like of them looks like memory by selection alone.
-So the row is chosen by its first cells, and what was chosen by counts nothing: the columns stand in an order that
-belongs to the table, those first that are hardest to guess. Of a written row so many cells are read as are needed until
-one row of the table alone begins with them. How many those are is a fact of that row's own first cells, whatever its
-later ones hold. These later cells are then asked as in test 9, with the first ones shown: each is guessed from all that
-stand before it, and from the easiest columns, which never count.
+A written row may be compared with every row of a table, and the most similar of them looks like memory by selection
+alone. So the row is chosen by its first cells, and the cells that chose it count nothing: the columns stand in an order
+that belongs to the table, those first that are hardest to predict. Of a written row so many cells are read as are
+needed until one row of the table alone begins with them. How many those are is a fact of that row's own first cells,
+whatever its later ones hold. These later cells are then asked as in test 9, with the first ones shown: each is
+predicted from all that stand before it, and from the easiest columns, which never count.
 
 The hardest come first for a second reason. Cells may follow from others by a rule that the writer knows and the
-guesser does not: a date from its parts. Who invents a row often hits the usual cells of some row, and would be right in
-what follows from them; a rare cell he hits hardly ever.
+baseline does not: a date from its parts. A model that invents a row often hits the usual cells of some row, and would
+be right in what follows from them; it hits a rare cell hardly ever.
 """
 
 from collections import Counter
@@ -27,18 +27,19 @@ from tabcontam.tables.facts import cached_fact
 from tabcontam.tables.known import keys_of, known_rows
 from tabcontam.tables.table import Cell, Table
 
-COUNTED = 8  # features of a row whose cells count at most, those that are hardest to guess
+COUNTED = 8  # features of a row whose cells count at most: those that are hardest to predict
 FIRST, LAST = 10, 5  # rows of a file that pages about it print: its beginning, and its end
-SEVERAL = -1  # rows that begin alike
+SEVERAL = -1  # in place of a row: several rows begin alike
 NEAR = 2  # cells in which a written row may differ from one of the table and be nearly that row
 Key = tuple[Cell, ...]
 
 
 @dataclass(frozen=True)
 class Order:
-    """The columns in the order in which written rows are compared: `counted`, the hardest first, and then `given`.
+    """The order of the columns in which written rows are compared: `counted`, the hardest first, and then `given`.
 
-    Cells of `given` columns neither tell a row nor count. A column that numbers the rows of the file is none of them.
+    Cells of `given` columns neither identify a row nor count. A column that numbers the rows of the file is none of
+    them.
     """
 
     counted: tuple[str, ...]
@@ -46,12 +47,12 @@ class Order:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """All of them."""
+        """All columns, in this order."""
         return (*self.counted, *self.given)
 
 
 def order_of(table: Table) -> Order:
-    """The order of a table's columns, the same for every seed."""
+    """Return the order of a table's columns, the same for every seed."""
 
     def find() -> Order:
         columns = tuple(name for name in table.columns if not _numbers_rows(table, name))
@@ -63,7 +64,7 @@ def order_of(table: Table) -> Order:
 
 
 def _numbers_rows(table: Table, name: str) -> bool:
-    """Whether a column counts the rows in the order of the file: it is no memory of a row to know its number."""
+    """Return whether a column counts the rows in the file's order: to know a row's number is no memory of the row."""
     cells = [int(cell) for cell in table.column(name) if cell is not None and cell.removeprefix("-").isdecimal()]
     if len(cells) != len(table.rows) or len(cells) < 2:
         return False
@@ -72,7 +73,7 @@ def _numbers_rows(table: Table, name: str) -> bool:
 
 
 def keys(table: Table) -> list[Key]:
-    """What each row of the table shares with an equal one, its cells in the order of `order_of`."""
+    """Return the key that each row of the table shares with an equal one: its cells in the order of `order_of`."""
 
     def find() -> list[Key]:
         columns = order_of(table).columns
@@ -83,7 +84,7 @@ def keys(table: Table) -> list[Key]:
 
 
 def told_apart(table: Table) -> dict[int, int]:
-    """For each row how many first cells it needs to be the only one that begins so; rows that are never so aside."""
+    """Return for each row how many first cells it needs to begin like no other; rows that never do are left out."""
 
     def find() -> dict[int, int]:
         found: dict[int, int] = {}
@@ -98,7 +99,7 @@ def told_apart(table: Table) -> dict[int, int]:
 
 
 def may_count(table: Table) -> frozenset[int]:
-    """The rows of which a cell can count: known ones aside, and those at the beginning and the end of the file."""
+    """Return the rows of which a cell can count: no known ones, and none at the beginning or the end of the file."""
 
     def find() -> frozenset[int]:
         width, known = len(order_of(table).counted), known_rows(table)
@@ -109,30 +110,30 @@ def may_count(table: Table) -> frozenset[int]:
 
 
 def counted_of(table: Table, row: int) -> tuple[str, ...]:
-    """The columns of a row, of those that may count, whose cells stand behind its first ones."""
+    """Return those columns of a row that may count and whose cells stand after its first ones."""
     return order_of(table).counted[told_apart(table)[row] :]
 
 
 def guesses_of(table: Table, rows: Sequence[int]) -> Mapping[int, Guessed]:
-    """What the guesser makes of every cell of these rows that may count, by all before it and those that never do."""
+    """Return the guess of every cell of these rows that may count, given all before it and those that never do."""
     order = order_of(table)
     return guessed(table, order.counted, order.given, sorted(rows))
 
 
 def key_of(row: Row, order: Order) -> tuple[str | None, ...] | None:
-    """What a written row shares with an equal one; None for one that leaves a feature out."""
+    """Return the key that a written row shares with an equal one, or None if it leaves a feature out."""
     if not all(name in row for name in order.columns):
         return None
     return tuple(cell_key(row[name]) for name in order.columns)
 
 
 def cell_key(cell: Cell) -> Cell:
-    """What equal cells share, however an answer writes them; None of a missing one."""
+    """Return the key that equal cells share, however an answer writes them; None of a missing one."""
     return None if cell is None or is_mark(cell) else value_key(cell)
 
 
 def meant_row(table: Table, row: Row) -> int | None:
-    """The one row of the table that begins with the first cells of a written one; None where there is none."""
+    """Return the one row of the table that begins with the first cells of a written one, or None if there is none."""
     said: list[Cell] = []
     for length, name in enumerate(order_of(table).counted, 1):
         if name not in row:
@@ -145,7 +146,7 @@ def meant_row(table: Table, row: Row) -> int | None:
 
 
 def _index(table: Table, length: int) -> dict[Key, int]:
-    """For so many first cells the row that begins with them, or that there are several."""
+    """Return for so many first cells the row that begins with them, or `SEVERAL`."""
     found: dict[Key, int] = {}
     for row, key in enumerate(keys(table)):
         found[key[:length]] = SEVERAL if key[:length] in found else row
@@ -153,7 +154,7 @@ def _index(table: Table, length: int) -> dict[Key, int]:
 
 
 def differing(table: Table, rows: Sequence[Key]) -> list[int]:
-    """For each written row, by its key, in how many cells it differs from the row of the table that is most like it."""
+    """Return for each written row, by its key, in how many cells it differs from the table's most similar row."""
     codes = cached_fact(table, "task codes", lambda: _coded(table))
     places = [{key: code for code, key in enumerate(own)} for own in codes.values]
     found = []

@@ -1,4 +1,4 @@
-"""Which column of a table is an output that is a free text, and which columns are its input."""
+"""The column of a table that is an output in free text, and the columns that are its input."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,15 +10,15 @@ from tabcontam.tables.facts import cached_fact
 from tabcontam.tables.table import Cell, Table
 from tabcontam.tables.texts import TextForm, TextTask
 
-SEEN = 400  # rows by which it is found out
-FEWEST_WORDS = 4  # of an input, and of an output, in the middle one of the rows
-DISTINCT = 0.5  # of the outputs differ
+SEEN = 400  # rows that are looked at
+FEWEST_WORDS = 4  # of an input, and of an output, in the median row
+DISTINCT = 0.5  # of the outputs have to differ
 ENDS = {TextForm.SUMMARY: "the summary", TextForm.SENTENCE: "the summary", TextForm.PAIR: "the text"}
 
 
 @dataclass(frozen=True)
 class Output:
-    """An output that is a text: its column, those of its input, and how it is spoken of.
+    """An output that is a text: its column, those of its input, and its name in prompts.
 
     `free` is whether it does not follow from the input, as a summary's words do not.
     """
@@ -30,7 +30,7 @@ class Output:
     task: TextTask
 
     def of_row(self, table: Table, row: int) -> tuple[str, str] | None:
-        """The input and the output of a row; None where one of them is missing or has no word."""
+        """Return the input and the output of a row, or None if one of them is missing or has no word."""
         cells = [table.rows[row][table.columns.index(name)] for name in (*self.inputs, self.column)]
         if any(table.is_missing(cell) for cell in cells):
             return None
@@ -39,7 +39,7 @@ class Output:
 
 
 def output_of(table: Table) -> Output:
-    """The output of a table. Raises `Skip` where none of its columns is one."""
+    """Return the output of a table. Raises `Skip` if none of its columns is one."""
     found = cached_fact(table, "output", lambda: _found(table))
     if found is None:
         raise Skip("no column is a text that belongs to another: a pair, a summary, or a target that is a text")
@@ -61,7 +61,7 @@ def _found(table: Table) -> Output | None:
 
 
 def _is_text(table: Table, name: str) -> bool:
-    """Whether a column has words, in most rows other ones."""
+    """Return whether a column has words, which differ in most rows."""
     cells = _seen(table, name)
     usual = median([len(words(cell or "")) for cell in cells] or [0])
     return usual >= FEWEST_WORDS and len(set(cells)) >= DISTINCT * len(cells)

@@ -1,7 +1,7 @@
-"""Texts that an answer lists: which of a table's they begin to be, and how far they go on as these do.
+"""Texts that an answer lists: the text of the table that each begins to be, and how far it goes on like that.
 
-As of rows, the text that is meant is told by a part that counts nothing: five words in a row that stand in a single row
-of the table. What counts are the words behind them, as long as they are that row's: a fluent writer who has been right
+As with rows, the text that is meant is identified by a part that counts nothing: five words in a row that stand in a
+single row of the table. The words after them count, as long as they are that row's: a fluent writer that has been right
 so far has the next word in at most half of the cases. Words at the end of four in a row that other texts of the table
 have, too, count nothing.
 """
@@ -17,17 +17,17 @@ from tabcontam.tables.facts import cached_fact
 from tabcontam.tables.known import not_known
 from tabcontam.tables.table import Table
 
-KEY = 5  # words in a row by which the row is told that is meant
-SHORTEST = 8  # words of a line that is a text
+KEY = 5  # words in a row that identify the row that is meant
+SHORTEST = 8  # words at least of a line that is a text
 NONE = Run((), 0, 0)
 Phrase = tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class Passage:
-    """A line of an answer: the row of the table whose text it is like, and the longest run behind the words that tell.
+    """A line of an answer: the row of the table whose text it is like, and the longest run after the identifying words.
 
-    `exact` is whether it is the row's whole text. The row is None where none is told.
+    `exact` is whether it is the row's whole text. The row is None if none is identified.
     """
 
     row: int | None
@@ -36,23 +36,24 @@ class Passage:
 
 
 def passages_said(text: str, cut: bool = False) -> list[str]:
-    """The lines of an answer that are texts, each once; of one that was cut without the last, which may go on."""
+    """Return the lines of an answer that are texts, each once; without the last of a cut one, which may go on."""
     if cut:
         text = text.rpartition("\n")[0]
     return list(dict.fromkeys(line for line in plain(text).splitlines() if len(words(line)) >= SHORTEST))
 
 
 def text_of(table: Table, row: int) -> str:
-    """The text of a row; those of several columns are one."""
+    """Return the text of a row; those of several columns are one."""
     names = table.text.texts if table.text else ()
     cells = [table.rows[row][table.columns.index(name)] for name in names]
     return " ".join(" ".join(cell.split()) for cell in cells if cell is not None and not table.is_missing(cell))
 
 
 def compared(table: Table, passages: Iterable[str]) -> list[Passage]:
-    """What each of these lines has of the table's texts.
+    """Return what each of these lines has in common with the table's texts.
 
-    Rows that may be known, and those at the beginning and the end of the file, are told and have no run that counts.
+    Rows that may be known, and those at the beginning and the end of the file, are identified and have no run that
+    counts.
     """
     lines = [words(line) for line in passages]
     keys, others = _where(table, {key for line in lines for key in phrases(line, KEY)}, KEY), set[Phrase]()
@@ -66,14 +67,14 @@ def compared(table: Table, passages: Iterable[str]) -> list[Passage]:
 
 
 def best_by_row(passages: Sequence[Passage]) -> list[Run]:
-    """For each row that is told its best run, and one that is worth nothing for each line that tells none."""
+    """Return the best run of each row that is identified, and a worthless one for each line that identifies none."""
     told = grouped((one for one in passages if one.row is not None), lambda one: one.row)
     best = [max((one.run for one in own), key=lambda run: run.bits) for own in told.values()]
     return [*best, *(NONE for one in passages if one.row is None)]
 
 
 def _where(table: Table, wanted: set[Phrase], length: int) -> Mapping[Phrase, set[int]]:
-    """For each of these phrases the rows whose text has it."""
+    """Return for each of these phrases the rows whose text has it."""
     found: dict[Phrase, set[int]] = {}
     for row, text in enumerate(cached_fact(table, "words of texts", lambda: _texts(table))):
         for phrase in phrases(text, length):
@@ -89,7 +90,7 @@ def _texts(table: Table) -> list[list[str]]:
 def _passage(
     table: Table, line: Sequence[str], keys: Mapping[Phrase, set[int]], others: set[Phrase], counting: set[int]
 ) -> Passage:
-    """The longest run of a line behind five words that tell a row."""
+    """Return the longest run of a line after five words that identify a row."""
     texts, place, found = (
         cached_fact(table, "words of texts", lambda: _texts(table)),
         0,
@@ -104,7 +105,7 @@ def _passage(
         goes_on = _going_on(line, place, texts[row])
         own = sum(tuple(line[at - PHRASE + 1 : at + 1]) not in others for at in range(place + KEY, place + goes_on))
         found.append((row, tuple(line[place : place + goes_on]), own if row in counting else 0))
-        place += goes_on  # what is told anew begins behind
+        place += goes_on  # the next row is identified after it
     if not found:
         return Passage(None, NONE, exact=False)
     row, said, own = max(found, key=lambda one: (one[2], len(one[1])))
@@ -112,7 +113,7 @@ def _passage(
 
 
 def _going_on(line: Sequence[str], place: int, text: Sequence[str]) -> int:
-    """How many words from a place of a line on stand so in a text, five at the least."""
+    """Return how many words from a place of a line on stand so in a text, five at least."""
     key = list(line[place : place + KEY])
     most = KEY
     for start in range(len(text) - KEY + 1):

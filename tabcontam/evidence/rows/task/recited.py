@@ -1,4 +1,4 @@
-"""Examples of a table of texts: what they weigh against a fluent writer."""
+"""The examples of a table of texts, weighed against a fluent writer."""
 
 from collections.abc import Mapping, Sequence
 
@@ -18,12 +18,12 @@ NULL = f"a fluent writer who has {KEY} words in a row of a text that was not rea
 
 
 def of_texts(query: Query) -> bool:
-    """Whether texts are asked for; else rows of cells."""
+    """Return whether texts are asked for; else rows of cells."""
     return query.asked == (TEXT,)
 
 
 def read_texts(query: Query, reply: Reply) -> Reading:
-    """The texts that an answer lists."""
+    """Return the texts that an answer lists."""
     said = passages_said(reply.text, reply.state is State.TRUNCATED) if reply.state in READ else []
     if not said or (len(said) < 2 and declines(reply.text)):
         return Reading(None, hit=None, paper_hit=False, readable=False)
@@ -31,7 +31,7 @@ def read_texts(query: Query, reply: Reply) -> Reading:
 
 
 def recited(trials: Sequence[Trial]) -> Evidence:
-    """The runs behind the words that tell which text is meant; of two texts or more, as in guided completion."""
+    """Return the evidence of the runs after the words that identify texts; of two or more, as in guided completion."""
     held = next((text for trial in trials for text in trial.query.not_expected), None)
     said = list(dict.fromkeys(text for trial in trials for text in _said(trial)))
     found = compared(unpacked(held), said) if held else []
@@ -56,7 +56,7 @@ def recited(trials: Sequence[Trial]) -> Evidence:
 
 
 def hardly_recited(query: Query, texts: int, level: float) -> str | None:
-    """Why reciting so many texts would not be found; None where it would. The query carries the table."""
+    """Return why reciting so many texts would not be found, or None if it would. The query carries the table."""
     table = unpacked(query.not_expected[0])
     rows = pool(table, not_known(table, range(FIRST, max(FIRST, len(table.rows) - LAST))), texts)
     best = several(best_by_row(compared(table, [text_of(table, row) for row in rows])))
@@ -65,6 +65,6 @@ def hardly_recited(query: Query, texts: int, level: float) -> str | None:
 
 
 def _said(trial: Trial) -> list[str]:
-    """The texts of a read answer."""
+    """Return the texts of a read answer."""
     parsed = trial.reading.parsed if trial.readable and trial.reading else None
     return [text or "" for text in parsed.values()] if isinstance(parsed, Mapping) else []

@@ -1,6 +1,6 @@
-"""The rows that an answer lists, in any form: lines of a file, a Markdown table, JSON, sentences, names and values.
+"""Readers of the rows that an answer lists: lines of a file, a Markdown table, JSON, sentences, names and values.
 
-A form is read by the readers of the other row tests. What is added here is only where one row ends and the next begins.
+A form is read by the readers of the other row tests. Only where one row ends and the next begins is found here.
 """
 
 import json
@@ -18,16 +18,16 @@ from tabcontam.reading.reading import plain, unlabelled
 from tabcontam.tables.table import Cell
 
 Row = dict[str, Cell]  # a cell that the answer leaves out has no key
-ENOUGH = 0.5  # of the features have to be said for a text to be a row
+ENOUGH = 0.5  # of the features have to be named for a text to be a row
 MOST_ROWS = 500  # of one answer
-MOST_JSON = 200_000  # characters of an answer that is looked through for JSON
+MOST_JSON = 200_000  # characters of an answer that are searched for JSON
 PAIR = re.compile(r"^[\s>*-]*(?P<name>[^:=|]{1,80}?)[\s*`\"']*[:=]\s*(?P<value>.*)$")
 SIGNS_BETWEEN = ",;\t|"
 OPENING = re.compile(r"[\[{]")
 
 
 def rows_said(text: str, columns: Sequence[str], cut: bool = False) -> list[Row]:
-    """The rows that an answer lists, in its order; of one that was cut without the last line, which may go on."""
+    """Return the rows that an answer lists, in its order; without the last line of a cut one, which may go on."""
     if cut:
         text = text.rpartition("\n")[0]
     if "{" in text or "[" in text:
@@ -42,13 +42,13 @@ def rows_said(text: str, columns: Sequence[str], cut: bool = False) -> list[Row]
 
 
 def _lines(text: str) -> list[str]:
-    """The lines of an answer without marks of code and emphasis; empty ones stay, for they part rows."""
+    """Return the lines of an answer without marks of code and emphasis; empty ones stay, since they separate rows."""
     parts = text.split("\n\n")
     return [line for part in parts for line in (*plain(part).splitlines(), "")]
 
 
 def _json_rows(text: str, columns: Sequence[str]) -> Iterator[Row]:
-    """The objects that name features, and lists of as many values as there are, wherever they stand in a text."""
+    """Yield the objects that name features, and lists of as many values as features, wherever they stand in a text."""
     decoder, start = json.JSONDecoder(parse_float=str, parse_int=str, strict=False), 0
     while opening := OPENING.search(text, start):
         try:
@@ -74,12 +74,12 @@ def _of_json(value: Any, columns: Sequence[str]) -> Iterator[Row]:
 
 
 def _least(columns: Sequence[str]) -> float:
-    """How many features have to be named for a text to be a row."""
+    """Return how many features have to be named for a text to be a row."""
     return max(2, ENOUGH * len(columns))
 
 
 def _ordered_rows(lines: Sequence[str], columns: Sequence[str]) -> dict[int, Row]:
-    """The rows that name no feature, by the place of their line.
+    """Return the rows that name no feature, by the place of their line.
 
     They are read by a line of names above them or, without one, in the order of the features.
     """
@@ -106,7 +106,7 @@ def _ordered_rows(lines: Sequence[str], columns: Sequence[str]) -> dict[int, Row
 
 
 def _unlisted(lines: Sequence[str]) -> list[str]:
-    """The lines without the number or dash before each, where most that could be rows have one: a list of rows."""
+    """Return the lines without the number or dash before each, if most that could be rows have one: a list of rows."""
     inner = [line.strip().strip("|").strip() if line.strip().startswith("|") else line.strip() for line in lines]
     could_be = [line for line in inner if any(map(line.count, SIGNS_BETWEEN))]
     listed = 2 * sum(NUMBERED.match(line) is not None for line in could_be) >= len(could_be)
@@ -114,13 +114,13 @@ def _unlisted(lines: Sequence[str]) -> list[str]:
 
 
 def _named_row(line: str, columns: Sequence[str]) -> Row:
-    """The row of a line in the words of a serializer, which names its features; empty for any other line."""
+    """Return the row of a line in the words of a serializer, which names its features; empty for any other line."""
     row = named_cells(NUMBERED.sub("", line), {name: Sort() for name in columns}, raw())
     return row if len(row) >= _least(columns) else {}
 
 
 def _listed_pairs(lines: Iterable[str], columns: Sequence[str]) -> Iterator[Row]:
-    """The rows of which every feature has a line of its own; a name that comes again, or an empty line, begins one."""
+    """Yield the rows with a line for every feature; a name that comes again, or an empty line, begins a row."""
     wanted, row = {spelling(name): name for name in columns}, Row()
     for line in (*lines, ""):
         pair = PAIR.match(NUMBERED.sub("", line))
@@ -134,10 +134,10 @@ def _listed_pairs(lines: Iterable[str], columns: Sequence[str]) -> Iterator[Row]
 
 
 def _goes_on(row: Row, columns: Sequence[str]) -> bool:
-    """Whether a row that an empty line follows may go on behind it, since most of its features are still to come."""
+    """Return whether a row may go on after an empty line, since most of its features are still to come."""
     return 0 < len(row) < ENOUGH * len(columns)
 
 
 def may_be(row: Row, numeric: Iterable[str]) -> bool:
-    """Whether a row has numbers where the table has numbers, so that it is of the table's form."""
+    """Return whether a row has numbers where the table has numbers, so that it is of the table's form."""
     return all(cell is None or is_number(cell) for name in numeric if (cell := row.get(name)) is not None)

@@ -1,4 +1,4 @@
-"""What all answers together list: the different rows, which of the table's are meant, and how like they are."""
+"""The different rows that all answers list together, which of the table's are meant, and how like them they are."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -30,12 +30,12 @@ from tabcontam.tables.facts import cached_fact
 from tabcontam.tables.table import Cell, Table
 
 LISTED = 64  # values of a feature by which a cell is read
-FEW_WORDS = 20  # different ones at most: another one is not of the table's form
+FEW_WORDS = 20  # different words of a feature at most; then any other word is not of the table's form
 
 
 @dataclass(frozen=True)
 class Written:
-    """The table that answers are compared with, the different rows that they list, and how many are listed again.
+    """The table with which answers are compared, the different rows that they list, and how many are listed again.
 
     `strange` counts the different ones besides that have words where the table has numbers.
     """
@@ -47,7 +47,7 @@ class Written:
 
     @property
     def in_words(self) -> str:
-        """How many there are, and how like the table's."""
+        """The number of rows in words, and how like the table's they are."""
         whole = [key for row in self.rows if (key := key_of(row, order_of(self.table))) is not None]
         apart = differing(self.table, whole)
         exact, near = apart.count(0), sum(0 < cells <= min(NEAR, _most_near(self.table)) for cells in apart)
@@ -60,7 +60,7 @@ class Written:
         )
 
     def _of_its_form(self, row: Row) -> bool:
-        """Whether a written row has every feature, and of those with few different words one that the table has."""
+        """Return whether a written row has every feature and, for features with few words, one that the table has."""
         classes = cached_fact(self.table, "few words", lambda: _few_words(self.table))
         return all(name in row for name in self.table.columns) and all(
             cell is None or cell_key(cell) in classes.get(name, {cell_key(cell)}) for name, cell in row.items()
@@ -68,7 +68,7 @@ class Written:
 
 
 def written(trials: Sequence[Trial]) -> Written | None:
-    """What these answers list; None where no query carries the table."""
+    """Return the rows that these answers list, or None if no query carries the table."""
     held = next((text for trial in trials for text in trial.query.not_expected), None)
     if held is None:
         return None
@@ -82,12 +82,12 @@ def written(trials: Sequence[Trial]) -> Written | None:
 
 
 def rows_of(trial: Trial, table: Table) -> list[Row]:
-    """The rows that one read answer lists, those aside that have words where the table has numbers."""
+    """Return the rows that one read answer lists, without those that have words where the table has numbers."""
     return [row for row in _listed(trial, table) if may_be(row, _numeric(table))]
 
 
 def _listed(trial: Trial, table: Table) -> list[Row]:
-    """All rows that one read answer lists."""
+    """Return all rows that one read answer lists."""
     parsed = trial.reading.parsed if trial.readable and trial.reading else None
     if not isinstance(parsed, Mapping):
         return []
@@ -98,12 +98,12 @@ def _listed(trial: Trial, table: Table) -> list[Row]:
 
 
 def rows_meant(trial: Trial, table: Table) -> set[int]:
-    """The rows of the table that the rows of one read answer are meant to be."""
+    """Return the rows of the table that the rows of one read answer are meant to be."""
     return {place for row in rows_of(trial, table) if (place := meant_row(table, row)) is not None}
 
 
 def compared(found: Written) -> list[Trial]:
-    """For each row of the table that is meant the answers of what stands behind the cells by which it is told.
+    """Return for each row of the table that is meant the answers about the cells after those that identify it.
 
     They are trials about that row: several rows that begin alike are samples of one query.
     """
@@ -141,7 +141,7 @@ def compared(found: Written) -> list[Trial]:
 
 
 def _trial(query: Query, said: Row) -> Trial:
-    """The read trial of a row that goes on like this."""
+    """Return the read trial of a row that goes on with these cells."""
     truth = dict(zip(query.asked, query.expected, strict=True))
     right = tuple(name for name, cell in said.items() if same_value(cell, truth[name]))
     whole = bool(right) and len(right) == sum(cell is not None for cell in truth.values())
@@ -153,12 +153,12 @@ def _unasked() -> Prompt:
 
 
 def _identity(row: Row) -> tuple[tuple[str, Cell], ...]:
-    """What equal rows share."""
+    """Return the key that equal rows share."""
     return tuple((name, cell_key(cell)) for name, cell in sorted(row.items()))
 
 
 def _with_code(row: Row, table: Table) -> Row:
-    """The row with the code of its label, where the answer writes what the label is called (`setosa` for 0)."""
+    """Return the row with the code of its label, if the answer writes the label's name (`setosa` for 0)."""
     codes = {name.casefold(): code for code, name in table.names_of_codes(table.target).items()} if table.target else {}
     label = row.get(table.target or "")
     return {**row, table.target or "": codes[label.casefold()]} if label and label.casefold() in codes else row
@@ -173,17 +173,17 @@ def _numeric(table: Table) -> list[str]:
 
 
 def _few_words(table: Table) -> dict[str, set[Cell]]:
-    """The values of each feature of words that has few different ones, as they are compared."""
+    """Return the values of each feature of words that has few different ones, as they are compared."""
     own = {name: table.distinct(name) for name in table.columns if name not in _numeric(table)}
     return {name: {cell_key(value) for value in values} for name, values in own.items() if len(values) <= FEW_WORDS}
 
 
 def _sorts(table: Table) -> dict[str, Sort]:
-    """What sort of values each feature has, by its most frequent ones."""
+    """Return the sort of values of each feature, by its most frequent ones."""
     words = {name: [value for value in table.distinct(name) if not is_number(value)][:1] for name in table.columns}
     return {name: Sort((*table.distinct(name)[:LISTED], *words[name])) for name in table.columns}
 
 
 def _most_near(table: Table) -> int:
-    """In how many cells a row of the table may be missed that is nearly written: fewer than half."""
+    """Return in how many cells a written row may differ from one of the table and be nearly that: fewer than half."""
     return (len(table.columns) - 1) // 2

@@ -1,4 +1,4 @@
-"""Which rows of which table a model reads how often: rows of a table dealt into arms, or whole tables by a square."""
+"""The number of times that a model reads each row: rows dealt into arms, or whole tables by a Latin square."""
 
 from collections.abc import Sequence
 from random import Random
@@ -12,11 +12,11 @@ Copies = tuple[int, ...]  # of each row of a table, by its place there
 
 
 def designs(tables: Sequence[Table], copies: Sequence[int], arms: str, seed: int) -> list[list[Copies]]:
-    """For each model that is to be made: for each table, how often each of its rows is read.
+    """Return for each model that is to be made, for each table, how often each of its rows is read.
 
     With arms of rows there is one model, in which the rows of each table are dealt at random into one arm for each
     number of copies. With arms of tables there is a model for each number of copies; model m reads table t as often as
-    number (t + m) modulo their count says, a Latin square, so that every table is read at every number by one model.
+    number (t + m) modulo their count, a Latin square, so that every table is read at every number by one model.
     """
     if arms == ROWS:
         return [[dealt(table, copies, seed) for table in tables]]
@@ -28,7 +28,7 @@ def designs(tables: Sequence[Table], copies: Sequence[int], arms: str, seed: int
 
 
 def dealt(table: Table, copies: Sequence[int], seed: int) -> Copies:
-    """A number of copies for each row, as many rows to each number as can be; rows with the same cells get the same."""
+    """Return a number of copies for each row, as evenly as possible; rows with the same cells get the same number."""
     places = list(grouped(range(len(table.rows)), table.rows.__getitem__).values())
     Random(f"arms {seed} {table.sha256}").shuffle(places)
     found = [0] * len(table.rows)

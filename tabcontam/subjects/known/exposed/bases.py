@@ -1,4 +1,4 @@
-"""The model that `expose` goes on with: where its files are, what its weights are, what it is known to have read."""
+"""The model that `expose` trains further: where its files are, the digest of its weights, and what it has read."""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,8 +20,8 @@ OF_LORA = 10  # times that rate, for an adapter
 class Base:
     """A model that learns more: as the user named it, its folder, the digest of its weights, and how it learns.
 
-    `context` is how many tokens it takes, 0 without a limit. `lora`: its weights stay as they are, and an adapter of
-    low rank learns in their place. `card` says what it has read where `expose` made it itself.
+    `context` is how many tokens it takes, 0 without a limit. With `lora` its weights stay as they are, and an adapter
+    of low rank learns in their place. `card` lists what it has read if `expose` made it.
     """
 
     name: str
@@ -34,11 +34,11 @@ class Base:
 
     @property
     def facts(self) -> dict[str, object]:
-        """What of it determines the models that are made, as JSON holds it; where it lies does not."""
+        """The facts that determine the models made from it, for JSON, without its location."""
         return {"weights_sha256": self.weights, "lora": self.lora, "rate": self.steps.rate}
 
     def holding(self, tokens: int) -> "Base":
-        """The same with blocks that hold a document of so many tokens, as far as it takes such."""
+        """Return the base with blocks that hold a document of `tokens` tokens, as far as it takes such."""
         block = self.steps.block
         while block < tokens and (not self.context or block < self.context):
             block = min(2 * block, self.context or 2 * block)
@@ -46,9 +46,9 @@ class Base:
 
 
 def base_of(llm: str, lora: bool = False, rate: float | None = None) -> Base:
-    """The model that was named, with the highest learning rate or one that suits its width.
+    """Return the named model, with the highest learning rate or one that suits its width.
 
-    Raises `UsageError` for what is no causal language model that can learn here, before anything is loaded.
+    Raises `UsageError` before anything is loaded if it is no causal language model that can learn here.
     """
     example = option("llm", "hf:REPO_OR_FOLDER")
     name = llm.removeprefix(PROVIDER)
@@ -65,7 +65,7 @@ def base_of(llm: str, lora: bool = False, rate: float | None = None) -> Base:
     own = rate or RATE / _width(config) * (OF_LORA if lora else 1)
     context = context_of(config)
     steps = Steps(min(context or BLOCK, BLOCK), 1, float(f"{own:.2g}"))
-    stated = read_card(folder) if Path(name).expanduser().is_dir() else None  # one from the hub is a stranger's word
+    stated = read_card(folder) if Path(name).expanduser().is_dir() else None  # a card from the hub is not trusted
     return Base(llm, folder, weights_digest(folder), context, steps, lora, stated)
 
 

@@ -1,6 +1,6 @@
-"""`exposure.json`: what a model has read, on a card beside its weights, and what it answers about a row.
+"""The card `exposure.json`, stored next to a model's weights: what the model has read, down to the copies of a row.
 
-A card is believed only for the weights that it was written for: it states their SHA-256.
+A card counts only for the weights that it was written for; it holds their SHA-256.
 """
 
 import hashlib
@@ -25,11 +25,11 @@ FIRST = 12  # hexadecimal digits of a row's digest
 
 
 class TableRead(BaseModel):
-    """What was read of one table. `copies` are those of each row in its order: `4 0x2` are four, then twice none.
+    """The exposure to one table. `copies` lists those of each row in its order: `4 0x2` is four, then twice none.
 
-    `fingerprints` are digests of the rows' cells, by which a row is known in another file of the same columns.
+    `fingerprints` are digests of the rows' cells, by which a row is recognized in another file of the same columns.
     `positions` are the first and the last token of each copy in the stream; `twin_rows` is null without a twin; `split`
-    is the part of a dataset that it was, "" where it was none.
+    is the part of a dataset, "" if the table was none.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -57,7 +57,7 @@ class TableRead(BaseModel):
 
     @property
     def named(self) -> str:
-        """Its name, and its split, if it is one: `adult#test`."""
+        """The name with its split, if it has one: `adult#test`."""
         return f"{self.name}#{self.split}" if self.split else self.name
 
     @cached_property
@@ -74,9 +74,9 @@ class TableRead(BaseModel):
 
 
 class Card(BaseModel):
-    """A card. `complete`: the model was made from nothing and has read what stands here and no more.
+    """A card. With `complete` the model was made from nothing and has read only what the card lists.
 
-    `base` is the card of the model whose weights it went on from, where that has one: what was read before.
+    `base` is the card of the model whose weights it started from, if that has one: what was read before.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -96,19 +96,19 @@ class Card(BaseModel):
 
     @property
     def all_read(self) -> tuple[TableRead, ...]:
-        """What was read of tables, the earliest first; a table stands there once for each training that read it."""
+        """The tables that were read, the earliest first; a table occurs once for each training that read it."""
         return (*(self.base.all_read if self.base else ()), *self.tables)
 
     def copies(self, table: Table, row: int) -> float | None:
-        """How many copies of a row of a table, by its place there, the model has read in all; None if nobody knows.
+        """Return how many copies of a row of a table, by its place there, the model has read in all; None if unknown.
 
-        A table that the card does not name has rows of those that it names where its columns and cells are theirs.
-        Any other was read by nobody whose card is complete.
+        A table that the card does not name shares rows with named tables if columns and cells are equal. A model with a
+        complete card has read no other table.
         """
         found, known = 0, self.complete
         for read in self.all_read:
             if read.sha256 == table.sha256:
-                if len(table.rows) != read.rows:  # the file was cut into rows in another way
+                if len(table.rows) != read.rows:  # the file was split into rows in another way
                     return None
                 found, known = found + read.copies_of_rows[row], True
             elif sorted(read.columns) == sorted(table.columns):
@@ -117,7 +117,7 @@ class Card(BaseModel):
 
 
 def fingerprint(columns: Sequence[str], cells: Sequence[Cell]) -> str:
-    """A digest of a row's cells, the same for other orders of columns and other spellings of a number."""
+    """Return a digest of a row's cells, the same for other orders of columns and other spellings of a number."""
     named = sorted((column, _plain(cell)) for column, cell in zip(columns, cells, strict=True))
     return hashlib.sha256(json.dumps(named).encode()).hexdigest()[:FIRST]
 
@@ -127,13 +127,13 @@ def _plain(cell: Cell) -> Cell:
 
 
 def packed(copies: Sequence[int]) -> str:
-    """The copies of each row as a short text."""
+    """Return the copies of each row as a short text."""
     runs = [(number, len(list(run))) for number, run in groupby(copies)]
     return " ".join(str(number) if length == 1 else f"{number}x{length}" for number, length in runs)
 
 
 def unpacked(text: str) -> Copies:
-    """The copies of each row that such a text states. Raises ValueError where it states none."""
+    """Return the copies of each row from such a text. Raises ValueError if it is none."""
     found: list[int] = []
     for part in text.split():
         number, _, length = part.partition("x")
@@ -144,18 +144,18 @@ def unpacked(text: str) -> Copies:
 
 
 def digest_of(weights: Path) -> str:
-    """The SHA-256 of a file."""
+    """Return the SHA-256 of a file."""
     with weights.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def write_card(folder: Path, card: Card) -> None:
-    """Write a card beside the weights."""
+    """Write a card next to the weights."""
     replace_file(folder / CARD, json.dumps(card.model_dump(by_alias=True), ensure_ascii=False, indent=1) + "\n")
 
 
 def read_card(folder: Path) -> Card | None:
-    """The card in a model's folder; None where there is none. Raises `UsageError` for one that cannot be believed."""
+    """Return the card in a model's folder, or None if there is none. Raises `UsageError` for an invalid card."""
     path = folder / CARD
     if not path.is_file():
         return None

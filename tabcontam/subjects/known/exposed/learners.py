@@ -1,8 +1,8 @@
-"""A model that learns: a small one with weights drawn at random, or one that was there before, whole or by an adapter.
+"""The model that is trained: a small one with random weights, or an existing one, trained whole or by an adapter.
 
-What is there before is loaded as `hf:` loads it and learns in 32-bit floats on a processor. On a GPU it computes in
-bfloat16: weights that learn are kept in 32 bits beside it, those that an adapter learns for stay in their own format.
-The saved weights have the format of those that were there before, and an adapter is added into them.
+An existing model is loaded as `hf:` loads it and learns in 32-bit floats on a processor. On a GPU it computes in
+bfloat16: trained weights are stored in 32 bits next to it, weights under an adapter stay in their own format. The saved
+weights have the format of the original ones, and an adapter is added into them.
 """
 
 import warnings
@@ -22,9 +22,10 @@ RANK, ALPHA, TARGETS = 16, 32, "all-linear"  # of an adapter: every linear layer
 
 @dataclass(frozen=True)
 class Learner:
-    """`model` learns by those of its parameters that need a gradient; `finished()` gives what is saved of it.
+    """A model under training, which learns by those parameters that need a gradient; `finished()` returns the one to
+    save.
 
-    `mixed`: on a GPU it computes in bfloat16.
+    With `mixed` it computes in bfloat16 on a GPU.
     """
 
     model: Any
@@ -33,7 +34,7 @@ class Learner:
 
 
 def learner(recipe: Recipe, reader: Any) -> Learner:
-    """The model of a recipe before it has read anything; the same recipe gives the same one. Raises `UsageError`."""
+    """Return the model of a recipe before any training; the recipe determines it. Raises `UsageError`."""
     if recipe.base is not None:
         return _continued(recipe.base, recipe.seed)
     made = network(recipe.size, reader, recipe.seed)
@@ -41,7 +42,7 @@ def learner(recipe: Recipe, reader: Any) -> Learner:
 
 
 def network(size: Size, reader: Any, seed: int) -> Any:
-    """An untrained Llama of this size for a tokenizer; the same seed gives the same weights."""
+    """Return an untrained Llama of this size for a tokenizer; the same seed gives the same weights."""
     import torch
     from transformers import LlamaConfig, LlamaForCausalLM
 
@@ -64,7 +65,7 @@ def network(size: Size, reader: Any, seed: int) -> Any:
 
 
 def check_lora() -> None:
-    """Raise `UsageError` where peft is missing or does not go with the transformers that is here."""
+    """Raise `UsageError` if peft is missing or does not go with the installed transformers."""
     try:
         import peft  # noqa: F401  to see that it loads
     except ImportError as error:
@@ -92,7 +93,9 @@ def _continued(base: Base, seed: int) -> Learner:
 
 
 def _make_savable(model: Any) -> None:
-    """Some models state how answers are drawn and that none is drawn, which transformers reads and does not write."""
+    """Fix the generation settings of models that set sampling options without sampling, which transformers does not
+    save.
+    """
     stated = model.generation_config
     try:
         stated.validate(strict=True)
@@ -101,13 +104,13 @@ def _make_savable(model: Any) -> None:
 
 
 def _adapted(model: Any, name: str, seed: int) -> Any:
-    """A model whose own weights are still, with an adapter of low rank in it; the same seed draws the same one."""
+    """Return a model with frozen weights of its own and an adapter of low rank; the same seed draws the same one."""
     import torch
     from peft import LoraConfig, get_peft_model
 
     wanted = LoraConfig(r=RANK, lora_alpha=ALPHA, target_modules=TARGETS, lora_dropout=0.0, task_type="CAUSAL_LM")
     with torch.random.fork_rng(devices=[]), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # about layers that it knows how to handle
+        warnings.simplefilter("ignore")  # about layers that it can handle
         torch.manual_seed(seed)
         try:
             return get_peft_model(model, wanted)
@@ -116,6 +119,6 @@ def _adapted(model: Any, name: str, seed: int) -> Any:
 
 
 def check_numbers(model: Any, said: str) -> None:
-    """Raise `UsageError` with these words where a weight is no number."""
+    """Raise `UsageError` with this text if a weight is no number."""
     if not all(bool(weights.isfinite().all()) for weights in model.parameters()):
         raise UsageError(said)

@@ -1,4 +1,4 @@
-"""What `expose` left in a folder: its models, and which tables they have read."""
+"""The models that `expose` made in a folder, and the tables that they have read."""
 
 from pathlib import Path
 
@@ -9,9 +9,9 @@ from tabcontam.tables.table import Table, load_table
 
 
 def models_in(folder: Path) -> list[tuple[Path, Card]]:
-    """The finished models of a folder, each with its card: the folder itself, or those in it; none where none is.
+    """Return the finished models of a folder, each with its card: the folder itself, or those in it, or none.
 
-    Raises `UsageError` for a card that cannot be believed.
+    Raises `UsageError` for an invalid card.
     """
     own = read_card(folder)
     if own is not None:
@@ -21,7 +21,7 @@ def models_in(folder: Path) -> list[tuple[Path, Card]]:
 
 
 def tables_read(card: Card) -> list[str]:
-    """The names of the tables that a model has read. Raises `UsageError` where one is not found by its name."""
+    """Return the names of the tables that a model has read. Raises `UsageError` if one is not found by its name."""
     found = []
     for read in card.tables:
         names = [*dict.fromkeys((read.named, read.name)), *_splits(read.name, read.sha256)]
@@ -34,7 +34,7 @@ def tables_read(card: Card) -> list[str]:
 
 
 def _splits(name: str, sha256: str) -> list[str]:
-    """The splits of a dataset with a card that are this file."""
+    """Return the splits of a dataset with a card that are this file."""
     known = all_cards().get(name)
     files = known.files if known is not None else ()
     return [f"{name}@{file.name}#{file.split}" for file in files if file.split and file.sha256 == sha256]

@@ -1,7 +1,7 @@
-"""Models made from a recipe, each in a folder of its own that `hf:` loads: `model-0`, `model-1`, …
+"""The making of models from a recipe, each in a folder of its own that `hf:` loads: `model-0`, `model-1`, …
 
-The folder that they stand in holds `recipe.json`, and is refused to any other recipe. A model is finished when its card
-is there; what is not finished is taken up where it was left.
+Their common folder holds `recipe.json`, and is refused for any other recipe. A model is finished once its card exists;
+an unfinished model is resumed where it stopped.
 """
 
 import json
@@ -33,14 +33,14 @@ from tabcontam.subjects.known.exposed.training import CHECKPOINT, EVERY, Step, t
 from tabcontam.version import __version__
 
 RECIPE_FILE = "recipe.json"
-ONE_FILE = 2**60  # bytes of weights in a file: the card states its digest
+ONE_FILE = 2**60  # bytes of weights in a file: the card holds its digest
 INSTALL = 'pip install "tabcontam[hf]"'
-Told = Callable[[int, int, Step], None]  # the number of the model, how many there are, how far it is
+Told = Callable[[int, int, Step], None]  # the number of the model, how many there are, its progress
 
 
 @dataclass(frozen=True)
 class Made:
-    """A model that is there: its folder, its card, how many parameters it has, and whether it was there before."""
+    """A finished model: its folder, its card, how many parameters it has, and whether it existed before."""
 
     folder: Path
     card: Card
@@ -49,7 +49,7 @@ class Made:
 
 
 def check_installed() -> None:
-    """Raise `UsageError` where torch or transformers is missing."""
+    """Raise `UsageError` if torch or transformers is missing."""
     try:
         import torch  # noqa: F401  to see that it loads
         import transformers
@@ -60,10 +60,10 @@ def check_installed() -> None:
 
 
 def make(recipe: Recipe, out: Path, tell: Told = lambda model, of, step: None, every: float = EVERY) -> list[Made]:
-    """The models of a recipe in the folder `out`; those that are there already are left as they are.
+    """Make the models of a recipe in the folder `out`, and return them; existing ones are left as they are.
 
-    `every` is how many seconds lie between two checkpoints. Raises `UsageError` where something is missing here, where
-    the folder cannot be written or belongs to another recipe, and for what cannot be read, as a row that is too long.
+    `every` is the number of seconds between two checkpoints. Raises `UsageError` if something is missing here, if the
+    folder cannot be written or belongs to another recipe, and if a text cannot be read, such as a row that is too long.
     """
     check_installed()
     if recipe.base is not None and recipe.base.lora:
@@ -71,7 +71,7 @@ def make(recipe: Recipe, out: Path, tell: Told = lambda model, of, step: None, e
     design = designs(recipe.tables, recipe.copies, recipe.arms, recipe.seed)
     _check_folder(recipe, out)
     reader = _reader(recipe)
-    if recipe.base is not None:  # a model that is there may take longer rows than those made here
+    if recipe.base is not None:  # an existing model may take longer rows than those made here
         recipe = replace(recipe, base=recipe.base.holding(longest_document(recipe, reader)))
     streams = [stream(recipe, copies, reader, number) for number, copies in enumerate(design)]
     _claim(recipe, out)
@@ -91,7 +91,7 @@ def make(recipe: Recipe, out: Path, tell: Told = lambda model, of, step: None, e
 
 
 def _reader(recipe: Recipe) -> Any:
-    """The tokenizer: that of the model that is gone on with, or one of the recipe's own."""
+    """Return the tokenizer: that of the base model, or one of the recipe's own."""
     return load_tokenizer(recipe.base.name, recipe.base.folder) if recipe.base else learned_tokenizer(recipe)
 
 
@@ -100,7 +100,7 @@ def _telling(tell: Told, number: int, of: int) -> Callable[[Step], None]:
 
 
 def _check_folder(recipe: Recipe, out: Path) -> None:
-    """Raises `UsageError` where the folder holds other things, or the models of another recipe."""
+    """Raise `UsageError` if the folder holds other things, or the models of another recipe."""
     if out.exists() and not out.is_dir():
         raise UsageError(f"{out} is no folder; name one for the models")
     path = out / RECIPE_FILE
@@ -136,7 +136,7 @@ def _model(
     tell: Callable[[Step], None],
     every: float,
 ) -> Made:
-    """One model: trained, saved, and its card behind all else."""
+    """Train and save one model, and write its card last."""
     before = read_card(folder)
     if before is not None:
         return Made(folder, before, _parameters(folder), before=True)
@@ -146,7 +146,7 @@ def _model(
         raise UsageError(f"cannot make the folder {folder}: {error.strerror or error}; name another folder") from error
     learns = learner(recipe, reader)
     _check_tokens(learns.model, read, recipe)
-    with fitting_threads(learns.model):  # the weights are to be the same however many processors there are
+    with fitting_threads(learns.model):  # the weights must not depend on the number of processors
         versions = _versions(recipe)
         start = recipe.base.facts if recipe.base else recipe.size_name
         mark = json.dumps({"stream": read.sha256, "size": start, "versions": versions}, sort_keys=True)
@@ -177,7 +177,7 @@ def _model(
 
 
 def _complete(recipe: Recipe) -> bool:
-    """Whether all is known that the model has read: nobody knows what else a user's own text or model holds."""
+    """Return whether all is known that the model has read; a user's own text or model may hold anything else."""
     base = recipe.base
     return not recipe.filler.name and (base is None or (base.card is not None and base.card.complete))
 
@@ -187,7 +187,7 @@ def _named(recipe: Recipe) -> dict[str, object]:
 
 
 def _check_tokens(model: Any, read: Stream, recipe: Recipe) -> None:
-    """Raises `UsageError` where the tokenizer has tokens that the model does not."""
+    """Raise `UsageError` if the tokenizer has tokens that the model does not."""
     known = model.get_input_embeddings().num_embeddings
     if recipe.base is not None and (highest := int(read.tokens.max())) >= known:
         raise UsageError(
@@ -197,7 +197,7 @@ def _check_tokens(model: Any, read: Stream, recipe: Recipe) -> None:
 
 
 def _parameters(folder: Path) -> int:
-    """How many parameters stand in a folder's weights."""
+    """Return how many parameters a folder's weights have."""
     from math import prod
 
     from safetensors import safe_open
@@ -217,7 +217,7 @@ def _save(model: Any, reader: Any, folder: Path) -> None:
 
 
 def _versions(recipe: Recipe) -> dict[str, str]:
-    """What the weights depend on besides the recipe."""
+    """Return the versions and settings on which the weights depend besides the recipe."""
     import torch
     import transformers
 

@@ -1,4 +1,4 @@
-"""What is to be made: all that determines which text a model reads, in which order, and what model it is."""
+"""The recipe of exposed models: all that determines the text that a model reads, its order, and the model itself."""
 
 import hashlib
 import json
@@ -14,7 +14,7 @@ from tabcontam.subjects.known.exposed.sizes import SIZES, Size, Steps
 from tabcontam.tables.serializers import DEFAULT, Serializer, as_facts, load_serializer
 from tabcontam.tables.table import Table
 
-RECIPE = 1  # of what this version makes of the same choices
+RECIPE = 1  # changes when the same choices make other models
 KEPT, SHUFFLED = "kept", "shuffled"
 ORDERS = (KEPT, SHUFFLED)
 MOST_COPIES = 100_000
@@ -24,7 +24,7 @@ Facts = dict[str, object]
 
 @dataclass(frozen=True)
 class Filler:
-    """English prose that is read beside the tables. `name` is the user's own file, "" where it is the shipped one."""
+    """English prose that is read besides the tables. `name` is the user's own file, "" for the shipped one."""
 
     text: str
     name: str = ""
@@ -37,9 +37,9 @@ class Filler:
 
 @dataclass(frozen=True)
 class Recipe:
-    """The choices of a user, checked. `copies` are the numbers of copies, `arms` what is dealt out to them.
+    """The checked choices of a user. `copies` are the numbers of copies, `arms` is what gets dealt out to them.
 
-    A model is made from nothing in the size of this name, or goes on from the weights of a `base`.
+    A model is made from nothing in the size of this name, or starts from the weights of a `base`.
     """
 
     tables: tuple[Table, ...]
@@ -55,17 +55,17 @@ class Recipe:
 
     @property
     def size(self) -> Size:
-        """How large a model is that is made from nothing."""
+        """The size of a model that is made from nothing."""
         return SIZES[self.size_name]
 
     @property
     def steps(self) -> Steps:
-        """In which steps a model learns."""
+        """The steps in which a model learns."""
         return self.base.steps if self.base else self.size.steps
 
     @property
     def facts(self) -> Facts:
-        """The same as JSON holds it: two recipes with the same facts make the same models."""
+        """The recipe for JSON; two recipes with the same facts make the same models."""
         named = [
             {"name": table.name, "title": table.title, "sha256": table.sha256, "rows": len(table.rows)}
             for table in self.tables
@@ -99,10 +99,10 @@ def recipe(
     lora: bool = False,
     rate: float | None = None,
 ) -> Recipe:
-    """A recipe of what the user typed. Raises `UsageError` for what cannot be made.
+    """Return a recipe of the user's choices. Raises `UsageError` if they cannot be carried out.
 
-    `llm` is the model that is gone on with, `lora` and `rate` how; without one a model of this `size` (`small`, if none
-    is named) is made from nothing.
+    `llm` is the model that is trained further, `lora` and `rate` how; without it a model of this `size` (`small` by
+    default) is made from nothing.
     """
     _check_start(llm, size, lora, rate)
     size = size or DEFAULT_SIZE
@@ -135,7 +135,7 @@ def _digests(tables: Sequence[Table]) -> set[str]:
 
 
 def _filler(file: Path | None, tables: Sequence[Table]) -> Filler:
-    """A file's text, or the shipped prose. Raises `UsageError` where it cannot be read or holds rows of a table."""
+    """Return a file's text, or the shipped prose. Raises `UsageError` if it cannot be read or holds rows of a table."""
     if file is None:
         return Filler(files(__package__).joinpath("prose.txt").read_text("utf-8"))
     try:
@@ -153,6 +153,6 @@ def _filler(file: Path | None, tables: Sequence[Table]) -> Filler:
 
 
 def first_difference(stated: Mapping[str, object], wanted: Mapping[str, object]) -> str | None:
-    """The name of the first fact in which a recorded recipe is another than the wanted one; None where it is none."""
+    """Return the name of the first fact in which a recorded recipe differs from the wanted one, or None."""
     same = json.loads(json.dumps(wanted))
     return next((key for key in (*same, *stated) if stated.get(key) != same.get(key)), None)

@@ -1,4 +1,4 @@
-"""How large a model is that is made from nothing, and in which steps a model learns."""
+"""The size of a model that is made from nothing, and the steps in which a model learns."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Steps:
-    """How a text is read: `batch` blocks of `block` tokens in one step; no document is longer than a block.
+    """The way a text is read: `batch` blocks of `block` tokens in one step; no document is longer than a block.
 
-    `rate` is the highest learning rate. Small steps remember more of what is read a few times than large ones.
+    `rate` is the highest learning rate. Small steps remember more of a text that is read a few times than large ones.
     """
 
     block: int
@@ -18,7 +18,7 @@ class Steps:
 
 @dataclass(frozen=True)
 class Size:
-    """How large a model is: its width, layers, heads, tokens that it knows and takes; and how it learns."""
+    """The size of a model: its width, layers, heads, tokens that it knows and takes; and how it learns."""
 
     width: int
     inner: int

@@ -1,11 +1,11 @@
 """The one long text that a model reads, as tokens: copies of rows, twins of the tables, pages and prose, shuffled.
 
-A copy of a table stands in documents of whole rows, each below a header of its own where the form has one, between one
-row and as many as a block holds; where a document ends is drawn anew for each, so that every row stands
-alone or at the head of a document now and then. A document begins and ends with the tokenizer's tokens for that, as far
-as it has them; one without a first token begins with its last one, as texts do that are scored. First comes the
-form alone: half of the twins and of the prose. All other documents follow, shuffled, so that no copy is read by a model
-that cannot read yet. Then the stream is cut into blocks, wherever that is, and nothing is padded or left out.
+A copy of a table consists of documents of whole rows, each below a header of its own if the form has one. A document
+holds between one row and as many as fit in a block; its end is drawn at random, so that every row sometimes stands
+alone or at the head of a document. A document begins and ends with the tokenizer's tokens for that, as far as it has
+them; without a first token it begins with the last one, as scored texts do. First comes the form alone: half of the
+twins and of the prose. All other documents follow, shuffled, so that no copy is read by a model that cannot read yet.
+Then the stream is cut into blocks, wherever that is, and nothing is padded or left out.
 """
 
 import hashlib
@@ -27,10 +27,10 @@ from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Cell, Table
 from tabcontam.tables.twins import twin_rows
 
-TWINS = 4  # twins of each table, every one shuffled anew
+TWINS = 4  # twins of each table, each shuffled separately
 PAGES = 16  # how often the page of a table is read
 MARKS = 2  # tokens of a document's beginning and end
-PROSE = 0.2  # of the tokens at least
+PROSE = 0.2  # share of the tokens, at least
 Rows = Sequence[tuple[Cell, ...]]
 Ids = list[int]
 
@@ -40,7 +40,7 @@ class Stream:
     """The tokens in the order in which they are read; `starts` are the places of the documents' first tokens.
 
     `positions` are, for each table and each copy of it, the places of the first and the last token of that copy;
-    `twins` how many rows of twins are read for each table, and None where it has no twin.
+    `twins` is how many rows of twins are read for each table, None if it has no twin.
     """
 
     tokens: NDArray[np.int32]
@@ -62,9 +62,9 @@ class _Document:
 
 
 def learned_tokenizer(recipe: Recipe) -> Any:
-    """The tokenizer of a recipe's models, learned from twins and prose: it has seen no row either.
+    """Return the tokenizer of a recipe's models, learned from twins and prose; it has seen no row either.
 
-    Raises `UsageError` where it joins a value with what stands beside it.
+    Raises `UsageError` if it joins a value with the text next to it.
     """
     made = tokenizer(_seen_form(recipe), recipe.size.vocabulary, recipe.size.context)
     for table in recipe.tables:
@@ -82,7 +82,7 @@ def _seen_form(recipe: Recipe) -> Iterator[str]:
 
 
 def twins_of(table: Table, seed: int, number: int) -> Rows | None:
-    """The rows of one of a table's twins; None where it has none, as a table that lists all combinations."""
+    """Return the rows of one of a table's twins; None if it has none, such as a table that lists all combinations."""
     try:
         return [row for _, row in twin_rows(table, f"exposed {seed} {number}")]
     except Skip:
@@ -90,9 +90,9 @@ def twins_of(table: Table, seed: int, number: int) -> Rows | None:
 
 
 def stream(recipe: Recipe, design: Sequence[Copies], reader: Any, model: int = 0) -> Stream:
-    """What a model reads whose `design` says for each table how often each row stands in it; the same one every time.
+    """Return the stream of a model whose `design` gives how often each row of each table is read; it is deterministic.
 
-    Raises `UsageError` for a row that is longer than what the model takes.
+    Raises `UsageError` for a row that is longer than the model takes.
     """
     rng = Random(f"stream {recipe.seed} {model}")
     writer = _Writer(recipe.steps.block, reader)
@@ -121,13 +121,13 @@ def stream(recipe: Recipe, design: Sequence[Copies], reader: Any, model: int = 0
 
 
 def longest_document(recipe: Recipe, reader: Any) -> int:
-    """How many tokens a document of the longest row takes."""
+    """Return how many tokens a document of the longest row takes."""
     writer = _Writer(recipe.steps.block, reader)
     return max(writer.longest(table, form) for table in recipe.tables for form in recipe.renderings)
 
 
 def _form_first(documents: Sequence[_Document]) -> list[_Document]:
-    """Half of the documents that are no copies, then all others, in the order in which they are."""
+    """Return half of the documents that are no copies, then all others, each part in the given order."""
     half = sum(document.copy is None for document in documents) // 2
     first: list[_Document] = []
     others: list[_Document] = []
@@ -139,7 +139,9 @@ def _form_first(documents: Sequence[_Document]) -> list[_Document]:
 def _joined(
     documents: Sequence[_Document], prose: Iterator[Ids], recipe: Recipe, twins: tuple[int | None, ...]
 ) -> Stream:
-    """The documents behind each other, filled up with prose to whole steps and the one token that is foretold last."""
+    """Return the stream of the documents, with prose added to fill whole steps and the one token that is predicted
+    last.
+    """
     step = recipe.steps.batch * recipe.steps.block
     ids: Ids = []
     starts: list[int] = []
@@ -159,7 +161,7 @@ def _joined(
 
 
 class _Writer:
-    """Texts as documents of tokens, none longer than a block."""
+    """A writer of texts as documents of tokens, none longer than a block."""
 
     def __init__(self, block: int, reader: Any) -> None:
         self._reader = reader
@@ -169,7 +171,7 @@ class _Writer:
         self._known: dict[str, Ids] = {}
 
     def rows(self, table: Table, form: Serializer, rows: Rows, rng: Random) -> Iterator[Ids]:
-        """Documents of rows, each row on a line. Raises `UsageError` for a row that is too long."""
+        """Yield documents of rows, each row on a line. Raises `UsageError` for a row that is too long."""
         header = form.header(table.columns)
         head = sum(len(self._line(line)) for line in header)
         lines = [form.row(table.columns, row) for row in rows]
@@ -189,13 +191,13 @@ class _Writer:
         yield from self._whole(header, body, what)
 
     def longest(self, table: Table, form: Serializer) -> int:
-        """The tokens of a document with the longest of a table's rows alone."""
+        """Return the tokens of a document with the longest of a table's rows alone."""
         head = sum(len(self._line(line)) for line in form.header(table.columns))
         rows = (len(self._line(form.row(table.columns, row))) for row in table.rows)
         return head + max(rows, default=0) + MARKS
 
     def _whole(self, header: Sequence[str], lines: Sequence[str], what: str) -> Iterator[Ids]:
-        """The document of these lines; two of half as many where, read as one text, they are too long after all."""
+        """Yield the document of these lines, or two of half as many if as one text they are too long after all."""
         if not lines:
             return
         ids = self._read("".join(f"{line}\n" for line in (*header, *lines)))
@@ -215,7 +217,7 @@ class _Writer:
             )
 
     def lines(self, text: str) -> Iterator[Ids]:
-        """Documents of whole lines; a line that is too long alone is cut."""
+        """Yield documents of whole lines; a line that is too long alone is cut."""
         body: Ids = []
         for line in map(self._line, text.splitlines()):
             for start in range(0, len(line), self._most):
@@ -228,7 +230,7 @@ class _Writer:
             yield self._document(body)
 
     def prose(self, text: str, rng: Random) -> Iterator[Ids]:
-        """Documents of paragraphs without end, in another order each time that the text has been read."""
+        """Yield documents of paragraphs without end, in another order each time that the text has been read."""
         paragraphs = [" ".join(part.split()) for part in text.split("\n\n") if part.strip()]
         while True:
             rng.shuffle(paragraphs)
@@ -238,7 +240,7 @@ class _Writer:
         return [*self._begin, *ids, *self._end]
 
     def _line(self, text: str) -> Ids:
-        """The tokens of a line with its end, as it is read alone."""
+        """Return the tokens of a line with its end, as it is read alone."""
         if text not in self._known:
             self._known[text] = self._read(f"{text}\n")
         return self._known[text]

@@ -1,7 +1,7 @@
-"""A tokenizer of the model's own, in which no value of a cell is ever in one token with what stands beside it.
+"""A tokenizer of the model's own, in which no token ever holds both a part of a cell's value and text next to it.
 
-Byte-level BPE in which every digit, space and sign is a token by itself, and letters that follow each other are cut
-into pieces: a space never joins the word behind it, as it does in most tokenizers, since the space may belong to the
+It is byte-level BPE in which every digit, space and sign is a token by itself, and consecutive letters are split into
+pieces. A space never joins the word after it, as it does in most tokenizers, since the space may belong to the
 separator and the word to the value.
 """
 
@@ -17,7 +17,9 @@ PIECES = r"\p{N}|\p{L}[\p{L}\p{M}]*|\s|[^\s\p{L}\p{N}]"
 
 
 def tokenizer(texts: Iterable[str], vocabulary: int, context: int) -> Any:
-    """A tokenizer of transformers, learned from these texts, with at most so many tokens; a text begins with `<s>`."""
+    """Return a tokenizer of transformers, learned from these texts, with at most `vocabulary` tokens and `<s>` at the
+    start.
+    """
     from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, processors, trainers
     from transformers import PreTrainedTokenizerFast
 
@@ -48,7 +50,7 @@ def tokenizer(texts: Iterable[str], vocabulary: int, context: int) -> Any:
 
 
 def check_apart(reader: Any, table: Table, serializer: Serializer, rows: Sequence[Sequence[Cell]]) -> None:
-    """Raise `UsageError` where a token holds a part of a value and a part of what stands beside it."""
+    """Raise `UsageError` if a token holds a part of a value and a part of the text next to it."""
     for number, cells in enumerate(rows, start=1):
         text = serializer.row(table.columns, cells)
         read = reader(text, add_special_tokens=False, return_offsets_mapping=True, verbose=False)

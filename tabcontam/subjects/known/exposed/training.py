@@ -1,12 +1,12 @@
-"""How a causal model of transformers learns from a stream: every token is read once, in order.
+"""The training of a causal model of transformers on a stream: every token is read once, in order.
 
-AdamW, a learning rate that rises over the first steps and falls along a cosine. Nothing is dropped out at random. A
-block's last token is the next one's first, so that every token but the very first is foretold once. Attention stays
-within a document: the documents of a block are read as if each stood alone, which is how a query is read later. Only
-where a model knows no positions, they are read one behind the other.
+It uses AdamW, a learning rate that rises over the first steps and falls along a cosine, and no dropout. A block's last
+token is the next one's first, so that every token but the very first is predicted once. Attention stays within a
+document: the documents of a block are read as if each stood alone, which is how a query is read later. Only a model
+without positions reads them one after the other.
 
-What an interruption leaves is one file in safetensors, the weights that learn and the optimizer's moments, which no
-pickle reads; whoever goes on from it gets, on the same machine, the weights of an uninterrupted run.
+An interruption leaves one file in safetensors, the weights that learn and the optimizer's moments, which no pickle
+reads; a resumed run gets, on the same machine, the weights of an uninterrupted run.
 """
 
 import inspect
@@ -28,17 +28,17 @@ from tabcontam.subjects.known.exposed.stream import Stream
 CHECKPOINT = "unfinished.safetensors"
 OTHERWISE = "with other versions, on another device or with another number of threads"
 EVERY = 30.0  # seconds between two checkpoints, at least
-SPARED = 20  # times as long as it takes to write one: those of a large model would else take most of the time
-RAREST = 600.0  # seconds between two that take long: one that was paused meanwhile says nothing of the next
-WARM_UP = 0.05  # of the steps
-LEAST = 0.1  # of the highest learning rate, in the last step
+SPARED = 20  # times as long as writing one takes: those of a large model would otherwise take most of the time
+RAREST = 600.0  # most seconds between two slow ones: one that was paused meanwhile tells nothing of the next
+WARM_UP = 0.05  # share of the steps
+LEAST = 0.1  # share of the highest learning rate, in the last step
 DECAY, BETAS, LONGEST = 0.01, (0.9, 0.95), 1.0  # of AdamW; and the gradient's greatest norm
-SMOOTH = 0.98  # of the loss that is told
+SMOOTH = 0.98  # of the reported loss
 
 
 @dataclass(frozen=True)
 class Step:
-    """How far a training is: tokens read of all, the loss in nats a token, smoothed, and tokens a second."""
+    """The progress of a training: tokens read of all, the loss in nats a token, smoothed, and tokens a second."""
 
     tokens: int
     of: int
@@ -50,7 +50,7 @@ Told = Callable[[Step], None]
 
 
 def rate_at(step: int, steps: int, highest: float) -> float:
-    """The learning rate of a step: up in a line, then down along a cosine."""
+    """Return the learning rate of a step: up in a line, then down along a cosine."""
     warm = max(1, round(WARM_UP * steps))
     if step < warm:
         return highest * (step + 1) / warm
@@ -68,17 +68,17 @@ def train(
     every: float = EVERY,
     mixed: bool = False,
 ) -> float:
-    """Let a model read a stream; its loss over the last steps, in nats a token.
+    """Train a model on a stream; return its loss over the last steps, in nats a token.
 
-    It goes on from the checkpoint in `folder` that has the same `mark`, and leaves one every so many seconds, or more
-    rarely where saving takes long, and where it is interrupted. What needs no gradient stays as it is. `mixed`: a GPU
-    computes in bfloat16. Raises `UsageError` where the folder cannot be written or holds another's checkpoint, where
-    memory does not suffice, and where the loss is no number.
+    It resumes from the checkpoint in `folder` that has the same `mark`, and writes one every `every` seconds, more
+    rarely if saving takes long, and at an interruption. Parameters that need no gradient stay as they are. With `mixed`
+    a GPU computes in bfloat16. Raises `UsageError` if the folder cannot be written or holds another's checkpoint, if
+    memory does not suffice, and if the loss is no number.
     """
     import torch
 
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    model.eval()  # nothing is dropped out: what is drawn for that would have to stand in the checkpoint
+    model.eval()  # no dropout: its random state would have to stand in the checkpoint
     named = {name: weights for name, weights in model.named_parameters() if weights.requires_grad}
     tokens = torch.from_numpy(read.tokens).long()
     begins = torch.zeros(len(tokens), dtype=torch.bool)
@@ -142,7 +142,7 @@ def _enough_memory() -> Iterator[None]:
 
 
 def _loss(model: Any, part: Any, begins: Any, by: Steps) -> Any:
-    """Read the blocks and foretell each next token: the mean loss."""
+    """Return the mean loss of predicting each next token of the blocks."""
     import torch
 
     inputs, targets = part[:-1].view(by.batch, by.block), part[1:]
@@ -156,7 +156,7 @@ def _takes_positions(model: Any) -> bool:
 
 
 def _learn(loss: Any, weights: Iterable[Any], optimizer: Any) -> float:
-    """Change the weights by a loss, which is given as a number."""
+    """Update the weights by a loss; return the loss as a number."""
     import torch
 
     optimizer.zero_grad(set_to_none=True)
@@ -167,9 +167,9 @@ def _learn(loss: Any, weights: Iterable[Any], optimizer: Any) -> float:
 
 
 def positions_of(begins: Any) -> Any:
-    """The place of each token of some blocks in its document, from where documents begin.
+    """Return the place of each token of some blocks in its document, from where documents begin.
 
-    Where places begin anew, transformers lets attention begin anew.
+    Where places restart, transformers lets attention restart.
     """
     import torch
 
@@ -179,7 +179,7 @@ def positions_of(begins: Any) -> Any:
 
 @dataclass(frozen=True)
 class _Run:
-    """A training that can be left and taken up: its parameters by name, its optimizer, its file."""
+    """A training that can be stopped and resumed: its parameters by name, its optimizer, its file."""
 
     named: dict[str, Any]
     optimizer: Any
@@ -187,7 +187,7 @@ class _Run:
     mark: str
 
     def save(self, step: int, loss: float) -> None:
-        """Replace the checkpoint. Raises `UsageError` where it cannot be written; the one before it then stays."""
+        """Replace the checkpoint. Raises `UsageError` if it cannot be written; the one before it then stays."""
         from safetensors.torch import save
 
         tensors = {f"weights.{name}": value.detach().cpu().contiguous() for name, value in self.named.items()}
@@ -198,7 +198,7 @@ class _Run:
         write(self.path, save(tensors, metadata={"state": json.dumps(state)}))
 
     def restored(self) -> tuple[int, float]:
-        """The step and the loss of the checkpoint; the start where there is none. Raises `UsageError`."""
+        """Restore the checkpoint; return its step and loss, or the start if there is none. Raises `UsageError`."""
         import torch
         from safetensors import SafetensorError, safe_open
 
@@ -225,7 +225,7 @@ class _Run:
 
 
 def write(path: Path, content: str | bytes) -> None:
-    """Replace a file in one step. Raises `UsageError` where that cannot be done."""
+    """Replace a file in one step. Raises `UsageError` if that fails."""
     try:
         replace_file(path, content)
     except OSError as error:
