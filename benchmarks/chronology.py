@@ -4,7 +4,7 @@ A world has tables with release dates and LLMs with training cut-offs, as in Li 
 accuracies on a hundred rows each. Tables differ in how hard they are, which all LLMs feel, and later LLMs are better.
 In some worlds the LLMs have read tables that came out before their cut-off, in others later tables are harder. How
 often do our test of dates and the tests of the paper find a difference, and what says the control of difficulty?
-Prints Markdown; with --docs it also takes the place of the table in docs/method.md.
+Prints Markdown; with --docs it also takes the place of its table in the docs.
 """
 
 import argparse
@@ -134,7 +134,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Print the table."""
     command = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     command.add_argument("--worlds", type=int, default=WORLDS)
-    command.add_argument("--docs", action="store_true", help="put it into docs/method.md, too")
+    command.add_argument("--docs", action="store_true", help="put it into the docs, too")
     options = command.parse_args(arguments)
     began = time.monotonic()
     lines = list(table(options.worlds))

@@ -2,7 +2,7 @@
 
 Simulated answerers go through the real prompts, the real reading and the real decision of tests 7 to 9 on every shipped
 table that is at hand (TABCONTAM_DATA): once with all queries, once in turns until the table is decided. Those who know
-no row must not be found. Prints Markdown; with --docs it also takes the place of the tables in docs/method.md.
+no row must not be found. Prints Markdown; with --docs it also takes the place of its tables in the docs.
 """
 
 import argparse
@@ -164,7 +164,7 @@ def main() -> None:
     parser.add_argument(
         "--full-runs", type=int, default=FULL_RUNS, help="of these with all queries, too, and by who remembers a share"
     )
-    parser.add_argument("--docs", action="store_true", help="put the tables into docs/method.md")
+    parser.add_argument("--docs", action="store_true", help="put the tables into the docs")
     options = parser.parse_args()
     began, parts = time.perf_counter(), 10
     results: list[Measured] = []

@@ -11,7 +11,7 @@ queries, reading and weighing. The answerer recalls the labels of a share m of t
   the coin is as good on all, and so seems to recall rows where models gain on the fresh ones.
 
 What models that learned say of a row is found once a table, out of fold, and dealt out with its rows. Prints Markdown,
-which with --docs takes the place of the table in docs/method.md. Most tables need TABCONTAM_DATA.
+which with --docs takes the place of its table in the docs. Most tables need TABCONTAM_DATA.
 """
 
 import argparse

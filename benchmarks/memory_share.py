@@ -11,7 +11,7 @@ is m times the share of rows that its skill gets wrong. Skills:
   a twin that is harder, or mistaken, shows.
 
 `by likeness` recalls rows by their twins, too: what it gains cannot be seen, and the share is too small. Prints
-Markdown, which with --docs takes the place of the table in docs/method.md. Most tables need TABCONTAM_DATA.
+Markdown, which with --docs takes the place of its table in the docs. Most tables need TABCONTAM_DATA.
 """
 
 import argparse

@@ -6,7 +6,7 @@ then asks every model about every table through the command line, in a prompt se
 of each class, and the asked row up to its class. Prints Markdown: for each number of copies the accuracy on rows and on
 twins, the mean share over tables and seeds with a 95 % interval of that mean, how many of the single intervals hold 0,
 and how many shares are said to be above 0.
-With --docs it takes the place of the table in docs/method.md. What is there in OUT is not done again. A seed takes
+With --docs it takes the place of its table in the docs. What is there in OUT is not done again. A seed takes
 about half an hour of one core. Needs TABCONTAM_DATA and the extra `hf`.
 """
 

@@ -5,7 +5,7 @@ follows from numbers, or what every category means. They are right on every row.
 queries, reading and weighing of `memory_share`, on tables made for it, each of another seed. A twin whose label is not
 what they know of its cells is a wrong one: then they seem to recall.
 
-Prints Markdown, which with --docs takes the place of the table in docs/method.md.
+Prints Markdown, which with --docs takes the place of its table in the docs.
 """
 
 import argparse

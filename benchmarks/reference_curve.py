@@ -6,7 +6,7 @@ same bend for all; every other twin is answered with the luck of its row, and ro
 LLMs alike. The tested LLM recalls the labels of a share m of the rows. Skills of the references are drawn from 0.6 to
 0.8; the tested LLM is one of these, or is `better` than all of them (0.9), or references are all of `one skill` (0.7).
 `one contaminated`, `all contaminated`: references recall a half of the rows, one or all of them.
-Prints Markdown, which with --docs takes the place of the table in docs/method.md.
+Prints Markdown, which with --docs takes the place of its table in the docs.
 """
 
 import argparse

@@ -43,7 +43,6 @@ from tabcontam.runs.run import RunOrder, prepare
 from tabcontam.subjects.prices import Price, load_prices
 
 MEASURED = Path(__file__).with_name("scale.json")
-PAGE = Path(__file__).parents[1] / "docs" / "scale.md"
 BEGIN, END = "<!-- simulated: python -m benchmarks.scale -->", "<!-- end of simulated -->"
 NAMES = ("iris", "wine", "titanic") if "TABCONTAM_DATA" in os.environ else ("iris", "wine")
 LOADED = ("iris",)  # planning the tests of log-probabilities takes longer
@@ -544,7 +543,7 @@ def main() -> None:
     said = "\n".join(lines(Measured.read(), Assumed(**given), seed))
     print(said)
     if docs:
-        put([said], BEGIN, END, PAGE)
+        put([said], BEGIN, END)
 
 
 if __name__ == "__main__":

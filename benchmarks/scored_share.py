@@ -11,7 +11,7 @@ recalls the labels of a share m of the rows, for which it is sure of the class, 
 
 Printed for each are the mean share of log-loss and of AUC, how often the interval of the log-loss leaves out 0 where
 nothing is recalled, and how often its share is said to be above 0. Prints Markdown, which with --docs takes the place
-of the table in docs/method.md. Needs TABCONTAM_DATA.
+of its table in the docs. Needs TABCONTAM_DATA.
 """
 
 import argparse

@@ -4,7 +4,7 @@ Made and real tables of many kinds, whose cells follow from others by a rule, fr
 are answered by who knows the rule and no row (in all queries, and in one of twenty), by the strongest predictors
 trained on all rows but the asked one, and by one who remembers a quarter of the rows. All go through the real prompts,
 the real reading and the real decision of the row tests, in four languages. Prints Markdown; with --docs it also takes
-the place of the table in docs/method.md. `--kind NAME` measures only these kinds, `--test NAME` these tests, whose
+the place of its table in the docs. `--kind NAME` measures only these kinds, `--test NAME` these tests, whose
 table by test --docs writes then; `--why` says what accused.
 """
 
@@ -331,7 +331,7 @@ def main() -> None:
     )
     parser.add_argument("--test", nargs="+", default=ASKED, choices=[one.id for one in all_tests() if one.row_test])
     parser.add_argument("--why", action="store_true", help="say where the bits lay of who was accused")
-    parser.add_argument("--docs", action="store_true", help="put the table into docs/method.md")
+    parser.add_argument("--docs", action="store_true", help="put the table into the docs")
     options = parser.parse_args()
     began = time.perf_counter()
     tables, runs = (3, 12) if options.quick else (options.tables, options.runs)

@@ -2,7 +2,7 @@
 
 Simulated answerers go through the real prompts, the real reading and the real decision on every shipped table that is
 at hand (TABCONTAM_DATA), 200 seeded runs a table for the row tests and 50 for the others; then both controls, 20 seeds.
-Prints Markdown; with --docs it also takes the place of the table in docs/method.md. `--part controls` measures only
+Prints Markdown; with --docs it also takes the place of its table in the docs. `--part controls` measures only
 these. `--every` asks all row tests that ask in words, those of other papers that are asked on request among them: what
 the verdict on a table is worth where all are selected.
 """
@@ -378,7 +378,7 @@ def main() -> None:
     parser.add_argument("--control-runs", type=int, default=CONTROL_RUNS)
     parser.add_argument("--part", choices=("simulated", "controls"))
     parser.add_argument("--every", action="store_true", help="the row tests of other papers, too")
-    parser.add_argument("--docs", action="store_true", help="put the table into docs/method.md")
+    parser.add_argument("--docs", action="store_true", help="put the table into the docs")
     options = parser.parse_args()
     names, began = options.dataset or at_hand(), time.perf_counter()
     if options.part != "controls":

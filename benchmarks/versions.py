@@ -3,7 +3,7 @@
 The package has recipes by hand for the five files that it ships, ours follow from the cells. Of each version of both
 are printed: how many of its rows stand among those that it was made of, how many features a row has in common with the
 nearest of these, the median over features of numbers of how far they are moved on average, relative to the number, and
-how often cross-validated gradient boosting is right on it. With --docs the table goes into docs/method.md. The package
+how often cross-validated gradient boosting is right on it. With --docs the table goes into the docs. The package
 runs in an environment of its own, as in `benchmarks.memcheck`. Needs TABCONTAM_DATA.
 """
 

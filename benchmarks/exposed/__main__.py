@@ -25,7 +25,6 @@ from benchmarks.exposed.chances import fit, planned_by
 from benchmarks.exposed.found import as_markdown, found
 from benchmarks.exposed.snapshots import train
 from benchmarks.method_page import put
-from benchmarks.real.__main__ import PAGE
 from benchmarks.real.asked import FORMS, SEED, Place
 from benchmarks.real.chances import of_record
 from benchmarks.real.record import Answers, Line
@@ -70,7 +69,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return Exit.INTERRUPTED
     print("\n".join(lines))
     if options.judge and options.docs:
-        put(lines, BEGIN, END, PAGE)
+        put(lines, BEGIN, END)
     return Exit.DONE
 
 

@@ -1,7 +1,7 @@
 """The rates of the benchmarks as numbers: what the tests that run a slice of one compare with what they measure.
 
 A rate that changes on purpose is changed in `rates.json`, and nowhere else. What the benchmarks find on all tables, in
-hours, stands in docs/method.md, which they write.
+hours, stands in the docs, which they write.
 """
 
 import json

@@ -1,8 +1,8 @@
 """The longest run of words that a completion has in common with the true text, and what it is worth.
 
 A writer that has not seen a text hits its next word now and then, and two in a row. How often was measured on recorded
-answers of two LLMs to texts that they did not have (docs/method.md): after a right word the next one is right in fewer
-than half of the cases, so that each word of a run halves the chance that such a writer gets so far.
+answers of two LLMs to texts that they did not have (docs/method/other-papers.md): after a right word the next one is
+right in fewer than half of the cases, so that each word of a run halves the chance that such a writer gets so far.
 """
 
 import re
